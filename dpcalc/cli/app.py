@@ -18,9 +18,10 @@ from typer.models import OptionInfo
 from dpcalc.cli import help
 from dpcalc.cli.standard_streams import exit_code, write
 from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.core import style
 from dpcalc.core.command import OUTPUT, Command, Option, Page
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.text import escaped
+from dpcalc.core.text import SPELLED, escaped
 
 EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
@@ -35,6 +36,24 @@ class RawOption(TyperOption):
     brief = ""  # the help, without symbol, range and default
 
     def process_value(self, ctx: Context, value: Any) -> Any:
+        return value
+
+
+class ColorOption(RawOption):
+    """--color, which takes effect as soon as it is read and is passed to no command."""
+
+    choices = style.CHOICES
+
+    def __init__(self) -> None:
+        super().__init__(param_decls=["color", "--color"], type_descriptor=_TEXT, multiple=True, expose_value=False,
+                         metavar="|".join(style.CHOICES), is_eager=True,
+                         help="colour the text: auto does so on a terminal, unless NO_COLOR is set [default: auto]")
+
+    def process_value(self, ctx: Context, value: Any) -> Any:
+        for word in value or ():
+            if word not in style.CHOICES:
+                raise DpcalcError("unknown-value", f"{word!r} is not one of {', '.join(style.CHOICES)}", "--color")
+            style.choose(word)
         return value
 
 
@@ -133,7 +152,8 @@ def build(command: Command) -> FastCommand:
 
         return run(command, _without_repeats(raw, repeatable), tuple(files))
 
-    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
+    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption()],
+                        help=command.help,
                         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
     built.examples, built.asks = command.examples, command.asks
     return built
@@ -173,7 +193,8 @@ def _build_page(page: Page) -> FastCommand:
 
     declarations = {switch.name: switch.opts for switch in switches()}
     own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
-    built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
+    built = FastCommand(page.name, callback=call, params=[words, *own, ColorOption()], help=page.help,
+                        rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples, built.words = page.examples, page.words
     return built
@@ -209,7 +230,7 @@ class LazyGroup(_LightHelp, TyperGroup):
 def root() -> LazyGroup:
     """The program as a Typer group."""
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version],
+    group = LazyGroup(name="dpcalc", params=[version, ColorOption()],
                       help="A calculator for differential privacy: ε, δ, RDP and total variation, "
                       "the noise a budget needs, and the theorem behind each number.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root,
@@ -223,11 +244,16 @@ def _root(version: bool) -> str | None:
     return f"dpcalc {__version__}" if version else None
 
 
-def _unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Escapes characters that the encoding lacks as JSON does. JSON keeps its meaning, and in a table ε differs from
-    δ."""
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Escapes characters that the encoding lacks as JSON does, which keeps its meaning."""
     assert isinstance(error, UnicodeEncodeError)
     return escaped(error.object[error.start : error.end]), error.end
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Spells out characters that the encoding lacks: eps for ε."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(SPELLED.get(c) or escaped(c) for c in error.object[error.start : error.end]), error.end
 
 
 def _for_json(encoding: str) -> str | None:
@@ -235,21 +261,27 @@ def _for_json(encoding: str) -> str | None:
     return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
 
 
-_ESCAPED = "dpcalc-escaped"
-codecs.register_error(_ESCAPED, _unencodable)
+_ESCAPED, _SPELLED_OUT = "dpcalc-escaped", "dpcalc-spelled-out"  # names of error handlers for encodings
+codecs.register_error(_ESCAPED, _escape)
+codecs.register_error(_SPELLED_OUT, _spell)
 
 
 def main(args: list[str]) -> int:
     """Runs a call and returns its exit code. Every error is one line on standard error."""
-    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
-                     _wants_json(args))
+    style.choose("auto")
+    try:
+        return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
+                         _wants_json(args))
+    finally:
+        style.choose("never")  # a program that calls this function gets plain text from the Python API
 
 
 def _run(args: list[str]) -> int:
+    prints_json = _wants_json(args) or "--batch" in args
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None,
-                               errors=_ESCAPED)
+            stream.reconfigure(encoding=_for_json(stream.encoding) if prints_json else None,
+                               errors=_ESCAPED if prints_json else _SPELLED_OUT)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except ClickException as error:
