@@ -91,7 +91,7 @@ def _release(data: Any, where: str, folder: str, name: str = "") -> list[dict[st
         return [{**named, **_of_opacus(data, where)}]
     if "schema" in data or "kind" in data:
         return [{**named, **_guarantee({k: x for k, x in data.items() if k != "name"}, where)}]
-    if "file" in data:
+    if "file" in data and "command" not in data:
         return _of_file(data, where, folder, name)
     if "command" not in data:
         from dpcalc.core.validate import near

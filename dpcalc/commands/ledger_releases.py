@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
-from dpcalc.core.command import Command
+from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
@@ -81,7 +81,7 @@ class Entry:
                                     and self.delta > 0 and not self.is_only):
             raise DpcalcError("missing",
                               f"its guarantee is one (ε, δ), so it needs a δ of its own below the total "
-                              f"{plain(self.delta)}, for example delta = {plain(self.delta / 10)}", "--delta")
+                              f"{plain(self.delta)}, for example delta = {self.delta / 10:.6g}", "--delta")
         return read({"schema": "dpcalc/v1", "adjacency": answer.adjacency, "guarantee": answer.piped_guarantee}, "it")
 
     def _answer(self, command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...]) -> Answer:
@@ -223,3 +223,17 @@ def guarantees_of(entries: Sequence[Entry], unknown: Unknown | None = None,
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
     refuse_different_adjacencies(entries, found)
     return found
+
+
+# --- the composition -------------------------------------------------------------------------------------------------
+
+
+def total_of(guarantees: Sequence[Any], delta: Any, options: Any = None, given: Given | None = None) -> Answer:
+    """The total as `dpcalc convert` answers it. Where a record is verified, `given` holds its rows."""
+    from dpcalc.commands import calculator
+    from dpcalc.core.validate import validate
+
+    convert = calculator("convert")
+    call = validate(convert, {**(options or {}), "delta": delta}, tuple(guarantees))
+    call.recorded = given.recorded if given else None
+    return convert.answer(call)

@@ -77,8 +77,7 @@ def _values(unknown: Unknown) -> Iterator[float]:
 
 def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> None:
     """Raises NoSolution where the other releases alone exceed the budget."""
-    from dpcalc.commands.ledger import total_of
-    from dpcalc.commands.ledger_releases import guarantees_of
+    from dpcalc.commands.ledger_releases import guarantees_of, total_of
 
     others = [entry for k, entry in enumerate(entries) if k != unknown.place]
     if not others:

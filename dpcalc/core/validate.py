@@ -62,7 +62,7 @@ def _annotation(option: Option) -> Any:
     """The type of a field: a value is parsed first, and then checked against the range of the quantity."""
     from typing import Literal
 
-    from pydantic import BeforeValidator, Field
+    from pydantic import BeforeValidator, Field, WithJsonSchema
 
     q = option.quantity
     limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
@@ -81,7 +81,8 @@ def _annotation(option: Option) -> Any:
         case "choice":
             return Literal[option.choices or q.choices]
         case _:
-            plain: Any = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
+            data = WithJsonSchema({"type": ["string", "object"], "description": describe(q)})
+            plain: Any = Annotated[str, BeforeValidator(_as_json), data] if q.reads else str
             return Annotated[tuple[plain, ...], BeforeValidator(_several)] if option.multiple else plain
 
 

@@ -13,10 +13,10 @@ def rounded_releases(answer: Answer) -> TextTable:
     """The table for people: losses are rounded up, and what is left is rounded down."""
     budget = answer.extra.get("budget")
     left = () if budget is None else (f"left of {plain(budget)}",)
-    rows = [(str(k), release.name, human(release.epsilon), human(release.total_epsilon),
+    rows = [(f"{k}. {release.name}", human(release.epsilon), human(release.total_epsilon),
              *(() if release.left is None else (human(release.left, upward=False),)))
             for k, release in enumerate(answer.releases, 1)]
-    return TextTable(("", "release", "ε alone", "total ε", *left), rows, frozenset({"release"}), frozenset({"release"}))
+    return TextTable(("release", "ε alone", "total ε", *left), rows, frozenset({"release"}), frozenset({"release"}))
 
 
 def full_releases(answer: Answer) -> TextTable:
