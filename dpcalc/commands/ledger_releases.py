@@ -32,6 +32,7 @@ class Entry:
         self.number, self.data, self.delta, self.is_only = number, data, delta, is_only
         self.notes: tuple[str, ...] = ()  # of its answer, where another reader needs them too
         self.parameters: Mapping[str, Any] = {}  # of its answer
+        self._known: Any = None  # its guarantee, where no number of it is unknown
 
     @property
     def title(self) -> str:
@@ -54,11 +55,16 @@ class Entry:
 
     def guarantee(self, unknown: Unknown | None = None, value: float | None = None) -> Any:
         """The guarantee of the release, with the value of its unknown number. Raises DpcalcError that names it."""
+        if unknown and unknown.place == self.number - 1:
+            return self._read({**self.data, unknown.key: value})
+        self._known = self._known or self._read(self.data)
+        return self._known
+
+    def _read(self, entry: Mapping[str, Any]) -> Any:
+        """The guarantee that an entry without unknown numbers describes."""
         from dpcalc.accounting.guarantee import read
 
-        data = {key: x for key, x in self.data.items() if key != "name"}
-        if unknown and unknown.place == self.number - 1:
-            data[unknown.key] = value
+        data = {key: x for key, x in entry.items() if key != "name"}
         if "command" not in data:
             return read(data, self.title)
         try:
