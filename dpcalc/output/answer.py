@@ -224,7 +224,9 @@ def headline(answer: Answer) -> str:
     scope = f" {answer.scope}" if answer.scope else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    return (f"{symbol(quantity)} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
+    name = symbol(quantity)
+    name = name.capitalize() if " " in name else name  # "Noise multiplier", but "v" for a scale
+    return (f"{name} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
 
 
