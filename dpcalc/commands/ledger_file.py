@@ -161,7 +161,7 @@ def _guarantee(data: Any, where: str) -> dict[str, Any]:
     """A guarantee without what only its result says. One with a number to be solved for is read later."""
     from dpcalc.accounting.guarantee import read as read_guarantee
 
-    if isinstance(data, Mapping) and UNKNOWN in data.values():
+    if isinstance(data, Mapping) and "kind" in data and UNKNOWN in data.values():
         return dict(data)
     try:
         return read_guarantee(data, where).as_json()

@@ -45,7 +45,11 @@ class Quantity(NamedTuple):
         return (self.name, *self.aliases)
 
     def source(self, value: Any) -> str | None:
-        """The file (or -) that a value names; None for one that holds its data itself."""
+        """The file (or -) that a value names; None for one that holds its data itself. Of several values, the first
+        file, or - where one of them is standard input."""
+        if isinstance(value, list | tuple) and self.reads and self.kind == "text":
+            named = [source for x in value if (source := self.source(x)) is not None]
+            return "-" if "-" in named else next(iter(named), None)
         if not self.reads or not isinstance(value, str) or value.lstrip().startswith("{"):
             return None
         return value if self.kind != "series" else value[1:] if value.startswith("@") else None

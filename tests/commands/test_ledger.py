@@ -200,6 +200,7 @@ def test_a_budget_that_nothing_or_everything_meets_has_no_solution(releases, say
     ((GAUSSIAN, {"command": "shuffle-pnsgd", "sigma": 1, "lipschitz": 1, "diameter": 1, "learning_rate": 0.25,
                  "smoothness": 0.5, "n": 1000}), {}, "for example delta = 1e-06"),
     ((), {}, "no release is given"),
+    ((GAUSSIAN, {"schema": "?"}), {"epsilon": 1}, "release 2: schema '?' is not dpcalc/v1"),
     ((GAUSSIAN,), {"alpha": 2}, "--alpha: not for a ledger"),
     ((GAUSSIAN,), {"solve": "sigma"}, '--solve: not for a ledger; write "?"'),
 ])
