@@ -16,6 +16,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc.cli import help
+from dpcalc.cli.arguments import is_batch, wants_json, with_source_of_batch
 from dpcalc.cli.standard_streams import exit_code, write
 from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.core import style
@@ -90,7 +91,7 @@ class FastCommand(_LightHelp, TyperCommand):
         for name in (arg.split("=")[0] for arg in args):
             if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
                 raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, with_source_of_batch(args) if "--batch" in known else args)
 
     def records(self, ctx: Context) -> list[help.Record]:
         """(group, name, option with its metavar, help) of every option."""
@@ -126,8 +127,6 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
-        _switch("batch", ["--batch"],
-                "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
         _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
         _switch("all", ["--all"],
                 "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
@@ -271,13 +270,13 @@ def main(args: list[str]) -> int:
     style.choose("auto")
     try:
         return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
-                         _wants_json(args))
+                         wants_json(args))
     finally:
         style.choose("never")  # a program that calls this function gets plain text from the Python API
 
 
 def _run(args: list[str]) -> int:
-    prints_json = _wants_json(args) or "--batch" in args
+    prints_json = wants_json(args) or is_batch(args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=_for_json(stream.encoding) if prints_json else None,
@@ -305,8 +304,3 @@ def _known_options(args: Sequence[str]) -> dict[str, Any]:
     command = load(args[0]) if args and args[0] in COMMANDS else root()
     names = {name: param for param in command.params for name in param.opts if name.startswith("-")}
     return {**names, "-h": None, "--help": None}
-
-
-def _wants_json(args: list[str]) -> bool:
-    line = " ".join(args).replace("--format=", "--format ")
-    return "--json" in args or "--format json" in line

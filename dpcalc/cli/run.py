@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.commands.ask import warnings_of
@@ -31,14 +32,18 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
 
     Raises DpcalcError for every mistake in the call.
     """
+    if (output := raw.pop("output", None)) not in (None, "-"):
+        from dpcalc.cli.output_file import to_file
+
+        return to_file(output, raw, lambda: run(command, raw, files))
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     if files:
         raw[command.files] = (*(raw.get(command.files) or ()), *files)
     sources = tuple(raw.pop("input", None) or ())
-    if raw.pop("batch", False):
-        from dpcalc.cli.batch import stream
+    if (batch := raw.pop("batch", None)) is not None:
+        from dpcalc.cli.batch_stream import stream
 
-        return stream(command, raw, sources, switches)
+        return stream(command, raw, batch, sources, switches)
     _check_output_options(raw, switches, sources)
     inputs: tuple[Any, ...] = ()
     if sources:
@@ -181,12 +186,14 @@ def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swep
     from dpcalc.output.sweep import Point
 
     found: list[Point] = []
-    with waiting(f"dpcalc {command.name}"):
+    size = prod(len(axis.values) for axis in swept)
+    with waiting(f"dpcalc {command.name}") as work:
         for at in points(swept):
             try:
                 found.append(Point(at, _answer(command, {**raw, **at}, inputs, switches)))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
+            work.show(len(found) / size, f"{len(found)} of {size} points")
     return found
 
 

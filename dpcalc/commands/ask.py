@@ -103,7 +103,7 @@ def spellings(command: Command) -> dict[str, str]:
             for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
-_NOT_ASKED = {"format", "input", "plot"}
+_NOT_ASKED = {"format", "input", "plot", "output", "batch"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:

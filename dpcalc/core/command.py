@@ -121,6 +121,8 @@ COMMON = (
     Option(q.FORMAT, OUTPUT, default="table"),
     Option(q.DIGITS, OUTPUT),
     Option(q.PLOT, OUTPUT),
+    Option(q.OUTPUT_FILE, OUTPUT),
+    Option(q.BATCH, OUTPUT),
 )
 
 

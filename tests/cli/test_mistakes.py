@@ -32,7 +32,7 @@ MISTAKES = [
      "--decay 2 --n 9 --index 2 "
      "--epsilon 1", "--learning-rate: 1: M = 0 at that rate"),
     ("rdp --json=yes", "--json: takes no value"),
-    ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --format?"),
+    ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --output?"),
     ("rdp --sigma 1 --delta 1e-5 --format yaml", "did you mean json?"),
     ("subsample --q 0.01 --sigma 1 --delta 1e-5", "did you mean --sampling-rate?"),
     ("subsample --sampling-rate 0.01 --sigma 1 --iterations 9 --delta 1e-5", "did you mean --steps?"),

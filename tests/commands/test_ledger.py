@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from calling import call
 
-from dpcalc import DpcalcError, answer
+from dpcalc import DpcalcError, answer, answer_lines
 from dpcalc.core.errors import NoSolution
 from dpcalc.verify.report import verify
 
@@ -266,3 +266,13 @@ def test_the_record_is_verified_and_a_changed_one_is_not():
     changed = json.loads(found.json())
     changed["result"]["epsilon"] *= 0.9
     assert not verify(changed).holds
+
+
+def test_a_line_of_a_batch_holds_its_ledger_itself():
+    lines = [{"file": {"release": [GAUSSIAN, {"kind": "gdp", "mu": 0.2}]}}, {"kind": "gdp", "mu": 0.2},
+             {"file": "ledger.toml"}, {"file": ["ledger.toml"]}, {"file": {"release": [{"file": "one.json"}]}},
+             {"file": {"release": [{"command": "compare", "run": "run.toml"}]}}]
+    found = [json.loads(line) for line in answer_lines(map(json.dumps, lines), "ledger", delta=DELTA)]
+    assert found[0]["result"]["epsilon"] == total(GAUSSIAN, {"kind": "gdp", "mu": 0.2}).value
+    assert found[1]["result"]["epsilon"] == total({"kind": "gdp", "mu": 0.2}).value
+    assert all("a line holds its data itself" in line["error"]["message"] for line in found[2:])

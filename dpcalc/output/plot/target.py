@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.text import report
+from dpcalc.output.whole_file import reason_not_writable, whole_file
 
 if TYPE_CHECKING:
     from dpcalc.output.plot.data import Plot
@@ -42,33 +42,11 @@ class Target(NamedTuple):
         _warn(plot.notes)
         content = draw(plot, _suffix(self.name))
         try:
-            _write_whole(os.path.realpath(self.name), content)
+            with whole_file(self.name) as file:
+                file.write(content)
         except OSError as error:
             raise _unwritable(self.name, error.strerror or str(error)) from None
         report(f"plot: {self.name}")
-
-
-def _write_whole(path: str, content: bytes) -> None:
-    """Writes a temporary file in the same folder and renames it, so that a failure leaves an old file as it was.
-
-    Raises OSError. A pipe, a device, or a file in a folder that takes no new file is written directly.
-    """
-    folder, old = os.path.dirname(path), os.path.exists(path)
-    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):
-        with open(path, "wb") as file:
-            file.write(content)
-        return
-    beside = os.path.join(folder, f".dpcalc-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(content)
-        if old:
-            os.chmod(beside, os.stat(path).st_mode & 0o777)
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(beside)
-        raise
 
 
 def _warn(notes: Iterable[str]) -> None:
@@ -95,11 +73,8 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
         return Target(name)
     if _suffix(name) not in SUFFIXES:
         raise DpcalcError("unknown-value", f"{name!r} is neither FILE.svg, FILE.png nor - (the terminal)", "--plot")
-    folder = os.path.dirname(name) or "."
-    if not os.path.isdir(folder):
-        raise _unwritable(name, f"no directory {folder!r}")
-    if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
-        raise _unwritable(name, "is a directory" if os.path.isdir(name) else "permission denied")
+    if reason := reason_not_writable(name):
+        raise _unwritable(name, reason)
     try:
         import dpcalc.output.plot.figure  # noqa: F401
     except ImportError as error:
