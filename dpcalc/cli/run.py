@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpcalc.commands.sweep import Axis
     from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
 
 class Printed(NamedTuple):
@@ -144,7 +144,8 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
     """The answers at all points, printed or drawn. A point without an answer is reported, and makes the exit code 1."""
     from dpcalc.core.errors import DpcalcError
     from dpcalc.output.formats import render
-    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, unanswered
+    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document
+    from dpcalc.output.sweep_words import unanswered
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
@@ -183,7 +184,7 @@ def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swep
     from dpcalc.cli.progress import waiting
     from dpcalc.commands.sweep import points
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
     found: list[Point] = []
     size = prod(len(axis.values) for axis in swept)

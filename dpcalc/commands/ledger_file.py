@@ -15,7 +15,7 @@ from dpcalc.core.errors import DpcalcError
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
-_EXPECTED = "a [[release]] for each release is expected"
+_EXPECTED = "give a [[release]] for each release"
 _HEADER = ("delta", "epsilon")  # keys of a ledger beside its releases
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 

@@ -52,10 +52,11 @@ def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str
         name = spelled.get(key.replace("-", "_"))
         if name is None:
             raise DpcalcError("unknown-key",
-                              f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}",
+                              f"{source}: there is no parameter {key!r}; the parameters are "
+                              f"{', '.join(names)}{near(key, names)}",
                               "--run")
         if name in found:
-            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+            raise DpcalcError("contradictory", f"{source} gives {name} twice", "--run")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
         found[name] = value
@@ -67,7 +68,7 @@ def read(source: str) -> tuple[Mapping[str, Any], str]:
     text, where = reading.inline_or_text(source, _MEGABYTES, "--run")
     if text.lstrip().startswith("{"):
         return reading.json_value(text, where, "--run"), where
-    return toml(text, where, "--run", "parameters such as n = 60000 are expected"), where
+    return toml(text, where, "--run", "give parameters such as n = 60000"), where
 
 
 def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
@@ -79,5 +80,5 @@ def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
         raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", option) from None
     if not data:
-        raise DpcalcError("bad-toml", f"{source} says nothing; {expected}", option)
+        raise DpcalcError("bad-toml", f"{source} is empty; {expected}", option)
     return data

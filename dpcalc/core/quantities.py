@@ -184,7 +184,7 @@ CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is 
                          aliases=("max_grad_norm",))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
-PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
 BATCH = Quantity("batch", "read one set of options per line, as JSON or as CSV with a header, from a file or standard "
                  "input, and print one result per line; options given here are defaults", kind="text",
                  metavar="[FILE|-]")

@@ -62,8 +62,8 @@ def test_options_beside_it_are_defaults_that_a_line_replaces_or_takes_back():
 BAD = [  # a line, what is wrong, and the option to blame
     ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None),
        ("{", "not one JSON object", None),
-    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None),
-       ('{"sigma": -Infinity}', "no JSON number", None),
+    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is not a JSON number", None),
+       ('{"sigma": -Infinity}', "not a JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
     ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None),
        ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
@@ -85,14 +85,14 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
     ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"),
        ('{"quiet": 1}', "no such key", "--quiet"),
-    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"),
-       ('{"sigma": 1, "sigma": 2}', "there twice", None),
+    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "appears twice", "--noise-multiplier"),
+       ('{"sigma": 1, "sigma": 2}', "appears twice", None),
     ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"),
        ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
     ('{"sigma": "' + "1" * 100_000 + '"}', "longer than 200", "--sigma"),
        ('{"mechanism": "' + "g" * 100_000 + '"}', "is not one of", "--mechanism"),
     ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None),
-       ('{"sigma": 1, "delta": 1}', "1 is not >= 0 and < 1", "--delta"),
+       ('{"sigma": 1, "delta": 1}', "1 is not ≥ 0 and < 1", "--delta"),
     (b"\xff\xfe", "not UTF-8", None), (b"\x00", "not one JSON object", None),
        (b'{"sigma": "\x00"}', "not one JSON object", None),
     (b"x" * (LONGEST + 1), "more than 1000000 bytes", None),
@@ -227,10 +227,10 @@ def test_several_inputs_of_a_line_compose():
 
 @pytest.mark.parametrize("line,says", [
     ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"),
-    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
-    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"),
+    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: there is no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is not a dpcalc result or guarantee"),
     ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
-    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not ≥ 0"),
     ('{"input": []}', "say what you have")])
 def test_bad_inputs_of_a_line(line, says):
     (text,) = answer_lines([line], "convert", delta=1e-5)

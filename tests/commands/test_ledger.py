@@ -214,7 +214,7 @@ def test_errors_name_the_release_and_the_way_out(releases, options, says):
     ("delta = 1e-5\n[[release]]\ncommand = rdp\n", "(at line 3, column 11)"),
     ("delta = 1e-5\n[[release]]\nsigma = ?\n", '(at line 3, column 9); write "?" with quotes'),
     ('{"release": [{"kind": "gdp", "mu": 1}],\n "delta": }', "(line 2, column 11)"),
-    ("", "says nothing"),
+    ("", "is empty; give a [[release]] for each release"),
     ("delta = 1e-5\n", "a command, a file, or a guarantee"),
     ("relase = 3\n", "did you mean release?"),
     ("epsilom = 3\n[[release]]\nkind = 'gdp'\nmu = 1\n", "did you mean epsilon?"),
