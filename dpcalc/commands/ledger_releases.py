@@ -149,7 +149,9 @@ def _part_in_words(part: Mapping[str, Any]) -> str:
 
 def _carried(answer: Answer) -> tuple[str, ...]:
     """The notes of a release that limit what its guarantee covers."""
-    return tuple(note for note in answer.notes if note == NOT_SHUFFLED or note.startswith("assumed"))
+    from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
+
+    return tuple(note for note in answer.notes if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("Assumes"))
 
 
 # --- the unknown number ----------------------------------------------------------------------------------------------

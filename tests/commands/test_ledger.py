@@ -170,7 +170,7 @@ def test_a_count_is_solved_for():
 @pytest.mark.parametrize(("releases", "says"), [
     (({**GAUSSIAN, "sigma": 0.5}, {**GAUSSIAN, "sigma": "?"}), "the other releases alone have ε = 9.9"),
     ((GAUSSIAN, {"kind": "tv", "tv": 0.1}, {**GAUSSIAN, "sigma": "?"}), "compose to 0.1"),
-    ((LAPLACE, {"command": "subsample", "sampling_rate": "?", "sigma": 50, "steps": 1}), "every --sampling-rate"),
+    ((LAPLACE, {"command": "subsample", "sampling_rate": "?", "sigma": 50, "steps": 1}), "every sampling rate from"),
 ])
 def test_a_budget_that_nothing_or_everything_meets_has_no_solution(releases, says):
     with pytest.raises(NoSolution) as error:
@@ -182,8 +182,8 @@ def test_a_budget_that_nothing_or_everything_meets_has_no_solution(releases, say
 
 
 @pytest.mark.parametrize(("releases", "options", "says"), [
-    ((GAUSSIAN, {"command": "rpd", "sigma": 1}), {}, "release 2: no calculator 'rpd'"),
-    ((GAUSSIAN, {"command": "rdp", "sgima": 1}), {}, "--sgima: release 2 (rdp): no such option of rdp; did you mean si"),
+    ((GAUSSIAN, {"command": "rpd", "sigma": 1}), {}, "release 2: there is no calculator 'rpd'"),
+    ((GAUSSIAN, {"command": "rdp", "sgima": 1}), {}, "--sgima: release 2 (rdp): rdp has no such option; did you mean si"),
     ((GAUSSIAN, {"command": "rdp", "sigma": -1, "name": "b"}), {}, "--sigma: release 2 (b): -1 is not > 0"),
     (({**GAUSSIAN, "sigma": "?"}, {**LAPLACE, "scale": "?"}), {"epsilon": 1},
      'release 1 (rdp) has "?" for sigma and release 2 (rdp) for scale'),
@@ -227,8 +227,15 @@ def test_a_file_with_a_mistake_is_one_sentence(tmp_path, text, says):
 
 
 def test_a_release_without_adjacency_beside_others_is_noted():
-    assert any("release 2 (rdp): no adjacency is stated" in note for note in total(TRAINING, LAPLACE).notes)
-    assert not any("no adjacency" in note for note in total(LAPLACE, GAUSSIAN).notes)
+    assert any("No adjacency is stated for release 2 (rdp)" in note for note in total(TRAINING, LAPLACE).notes)
+    assert not any("No adjacency" in note for note in total(LAPLACE, GAUSSIAN).notes)
+
+
+def test_the_assumptions_of_a_release_are_notes_of_the_ledger():
+    run = {"command": "noise-feedback", "curvature": 0.7, "learning-rate": 0.1, "sigma": 2, "steps": 6, "lipschitz": 1}
+    assert any("first iterate" in note for note in total(run, GAUSSIAN).notes)
+    assert any("Poisson" in note for note in total({"command": "subsample", "n": 1000, "batch-size": 10, "steps": 9,
+                                                    "noise-multiplier": 2}).notes)
 
 
 def test_the_share_of_delta_of_a_release_is_its_own():
