@@ -75,14 +75,15 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
-    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv")):
+    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
                           "--all")
-    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex",
+                                                                           "statement", "bibtex")):
         raise DpcalcError("contradictory",
                           f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
-    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
+    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "statement", "bibtex")):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
 
 
@@ -95,7 +96,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
     # The headline already says that a number holds for one record only, so that no warning is needed.
-    has_headline = format == "table" and not switches["quiet"] and not target
+    has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
         warn(warning)
     code = 3 if answer.over_budget else 0
@@ -149,6 +150,9 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    if raw.get("format") == "statement":
+        raise DpcalcError("unneeded",
+                          f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
     if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")

@@ -192,7 +192,7 @@ OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the
                        "the file as it was", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
-                  choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
+                  choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower"))

@@ -23,7 +23,8 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else main_table(answer))
+                    lambda: table_of_numbers(answer.roc) if answer.roc else main_table(answer),
+                    statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
 
 
 def main_table(answer: Answer) -> TextTable:
@@ -89,7 +90,7 @@ def _sources(row: Row) -> str:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-_SENTENCES = frozenset({"source", "assumes"})  # columns whose cells may be wrapped
+_SENTENCES = frozenset({"source"})  # columns whose cells may be wrapped
 
 
 def rounded_table(answer: Answer) -> TextTable:
@@ -106,14 +107,14 @@ def rounded_table(answer: Answer) -> TextTable:
         ("bound", True, row_label),
         ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
          lambda row: row.route.bound.status),
-        ("neighbours", compared, lambda row: row.context["adjacency"]),
+        ("neighbours", compared and any(row.context["adjacency"] != answer.adjacency for row in rows),
+         lambda row: row.context["adjacency"]),
         (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
         ("order α", answer.every_row and not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: human(row.result["tv"])),
         ("published formula", any(row.digits for row in rows), shown_digits),
-        ("assumes", compared, lambda row: row.context["assumes"]),
-        ("source", not compared, lambda row: short_source(row.route.named.source)),
+        ("source", True, lambda row: short_source(row.route.named.source)),
     )
     shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
     doubtful = frozenset(k for k, row in enumerate(rows) if row.route.bound.status != "proven")
@@ -265,3 +266,18 @@ def _explanation(answer: Answer) -> list[str]:
 
     theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
     return [line for theorem in theorems.values() for line in ("", *lines(theorem))]
+
+
+# --- for papers ------------------------------------------------------------------------------------------------------
+
+
+def _statement(answer: Answer) -> str:
+    from dpcalc.output.statement import statement
+
+    return statement(answer)
+
+
+def _bibtex(answer: Answer) -> str:
+    from dpcalc.output.bibtex import of_answers
+
+    return of_answers([answer])

@@ -15,6 +15,16 @@ def _no_table() -> TextTable:
     return TextTable((), ())
 
 
+def _no_text(format: str) -> Callable[[], str]:
+    """A form that a document lacks. Raises DpcalcError where it is printed."""
+    def refuse() -> str:
+        from dpcalc.core.errors import DpcalcError
+
+        raise DpcalcError("unneeded", f"{format} is for the answer to one question", "--format")
+
+    return refuse
+
+
 class Document(NamedTuple):
     """The output of a command in every form. A form is computed only when a format prints it."""
 
@@ -22,6 +32,8 @@ class Document(NamedTuple):
     records: Callable[[], Any]  # for JSON: one object, or a list of them
     full: Callable[[], TextTable] = _no_table  # for programs: all rows, numbers in full
     rounded: Callable[[], TextTable | TitledTable] = _no_table  # for papers: the rows of the page for people, rounded
+    statement: Callable[[], str] = _no_text("statement")  # for papers: the paragraphs about the guarantee
+    bibtex: Callable[[], str] = _no_text("bibtex")  # for papers: the sources of the bounds
 
 
 def render(document: Document, format: str) -> str:
@@ -68,4 +80,6 @@ FORMATS: dict[str, Callable[[Document], str]] = {
     "tsv": lambda document: _delimited(document.full(), "\t"),
     "markdown": lambda document: markdown(document.rounded()),
     "latex": lambda document: latex(document.rounded()),
+    "statement": lambda document: document.statement(),
+    "bibtex": lambda document: document.bibtex(),
 }

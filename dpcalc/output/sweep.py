@@ -10,6 +10,7 @@ from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.answer import full_table, record, table_of_numbers
+from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
 from dpcalc.output.tables import TextTable, aligned, paragraph
@@ -32,13 +33,15 @@ _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "delta_limit": _Companion("δ*", "δ*", "log_delta_limit"),
                "limit_factor": _Companion("times δ*", "δ as a multiple of δ*")}
 _NO_ANSWER = "–"
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # cannot print the reason why a point has no answer
+# These formats cannot print the reason why a point has no answer.
+FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:
     """The sweep as a document. At least one of its points has an answer."""
     return Document(lambda: _page(points), lambda: [_record(p) for p in points],
-                    lambda: _full_table(with_one_adjacency(points)), lambda: _for_papers(points))
+                    lambda: _full_table(with_one_adjacency(points)), lambda: _for_papers(points),
+                    bibtex=lambda: of_answers(_answers(points)))
 
 
 def with_one_adjacency(points: Points) -> Points:

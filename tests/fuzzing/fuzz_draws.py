@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.core.quantities import FORMAT
 
 SEEDS = """
 rdp --mechanism gaussian --sigma 1 --delta 1e-5
@@ -75,7 +76,7 @@ def commands():
 
 
 TABLE = commands()
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
+FORMATS = FORMAT.choices
 
 
 def seeds():
