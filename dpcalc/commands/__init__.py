@@ -19,6 +19,7 @@ COMMANDS = {
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
     "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
+    "ledger": "Total privacy loss of several releases, and what is left of a budget",
     "bounds": "The catalogue: every bound, and which command uses it",
     "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
     "verify": "Recheck a result from the formulas as published",

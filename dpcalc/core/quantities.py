@@ -45,7 +45,11 @@ class Quantity(NamedTuple):
         return (self.name, *self.aliases)
 
     def source(self, value: Any) -> str | None:
-        """The file (or -) that a value names; None for one that holds its data itself."""
+        """The file (or -) that a value names; None for one that holds its data itself. Of several values, the first
+        file, or - where one of them is standard input."""
+        if isinstance(value, list | tuple) and self.reads and self.kind == "text":
+            named = [source for x in value if (source := self.source(x)) is not None]
+            return "-" if "-" in named else next(iter(named), None)
         if not self.reads or not isinstance(value, str) or value.lstrip().startswith("{"):
             return None
         return value if self.kind != "series" else value[1:] if value.startswith("@") else None
@@ -111,6 +115,8 @@ TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0
 PRECISION = Quantity("precision", "relative width wanted of the bracket of a composed profile", kind="number", ge=1e-5,
                      le=0.1)
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
+RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
+                           safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
 C1 = Quantity("c1", "scale of the noise schedule: larger means more noise", "C1", gt=0, safe_direction=+1)
@@ -162,6 +168,8 @@ RUN = Quantity("run",
                "read the description of a run from a TOML or JSON file, - for standard input; options override it",
                kind="text",
                metavar="FILE|-", reads=True)
+FILE = Quantity("file", "a ledger of releases (TOML or JSON), an earlier result (JSON), or the state of Opacus' "
+                "accountant (JSON); - for standard input", kind="text", metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
 RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
