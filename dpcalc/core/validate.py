@@ -79,10 +79,16 @@ def _annotation(option: Option) -> Any:
         case "horizon":  # not a float, because the models refuse infinities
             return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, q))]
         case "choice":
-            return Literal[option.choices or q.choices]
+            choice: Any = Literal[option.choices or q.choices]
+            return Annotated[choice, BeforeValidator(lambda x: _choice(x, q))] if q.spellings else choice
         case _:
             plain = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
             return tuple[str, ...] if option.multiple else plain
+
+
+def _choice(x: Any, q: Quantity) -> Any:
+    """The choice that another spelling stands for; any other value as it is."""
+    return dict(q.spellings).get(x, x) if isinstance(x, str) else x
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:

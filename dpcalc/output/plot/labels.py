@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -36,7 +35,7 @@ def symbol(command: Command, name: str) -> str:
 def axis_label(command: Command, name: str) -> str:
     """The label of an axis, as 'noise σ [units of the sensitivity]'."""
     quantity = _quantity(command, name)
-    words = _WORDS.get(name) or re.split(r" ?[;:(,]", quantity.help)[0]
+    words = _WORDS.get(name) or quantity.brief
     trains = any(o.name == "lipschitz" for o in command.options)
     unit = "units of the gradient" if quantity.unit and trains else quantity.unit
     return " ".join(part for part in (words, quantity.symbol, f"[{unit}]" if unit else "") if part)
