@@ -54,7 +54,7 @@ TOPICS = (
     ),
     Topic(
         "sampling", "how batches are formed, and which command covers it",
-        ("subsampling", "batching", "amplification", "dataloader", "data-loader"),
+        ("subsampling", "batching", "dataloader", "data-loader"),
         ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "
          "one way of forming batches, and says nothing about another.",
          "Poisson (subsample): at every step each record enters the batch with probability q, by its own coin. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 
-from dpcalc.commands.topics import NAMES, TOPICS
+from dpcalc.commands.topics import NAMES, TOPICS, topic_record
 from dpcalc.core.command import Page
 
 
@@ -24,8 +24,10 @@ def text(words: tuple[str, ...]) -> str:
     if words[0] in COMMANDS:
         return str(app.full_help(words[0]))
     from dpcalc.cli.pages import explain
+    from dpcalc.output.catalogue import explained
 
-    return explain.text(words, "table")
+    topic = topic_record(words[0])
+    return explained(topic) if topic else explain.text(words, "table")
 
 
 def names() -> Iterable[str]:
