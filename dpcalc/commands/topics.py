@@ -95,8 +95,8 @@ TOPICS = (
     ),
     Topic(
         "statuses", "numbers that are proven, and those that are not",
-        ("status", "proven", "conjecture", "conjectures", "limit", "limits", "lower", "lower-bound", "as-published",
-         "published", "unproven"),
+        ("status", "proven", "conjecture", "conjectures", "limit", "limits", "lower", "as-published", "published",
+         "unproven"),
         ("proven: a theorem with a proof gives the number for the assumptions that dpcalc explain lists. Only proven "
          "numbers pass through pipes, and only they lead an answer that names no bound.",
          "lower: some concrete run loses at least this much, so no theorem can promise less. It is no guarantee.",

@@ -320,7 +320,7 @@ def test_a_topic_is_a_short_text(topic, printed, monkeypatch):
 def test_a_word_may_be_a_topic_and_an_option(printed):
     assert [r["kind"] for r in json.loads(printed("explain delta --json"))] == ["topic", "option"]
     assert [r["name"] for r in json.loads(printed("explain adjacency --json"))] == ["neighbours", "--adjacency"]
-    assert [r["kind"] for r in json.loads(printed("explain composition --json"))] == ["topic", "rdp"]
+    assert [r["kind"] for r in json.loads(printed("explain composition --json"))] == ["rdp", "topic"]
     assert "Option of" not in printed("help delta")
 
 

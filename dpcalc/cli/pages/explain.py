@@ -24,8 +24,8 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 
 
 def named(word: str) -> list[dict[str, Any]]:
-    """The JSON records of a name: of a topic, and of a bound or of a command and an option. A composition of epochs has
-    the record of one epoch."""
+    """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
+    of epochs has the record of one epoch."""
     from dpcalc.bounds import replacement_message
     from dpcalc.commands import PAGES
     from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
@@ -36,7 +36,7 @@ def named(word: str) -> list[dict[str, Any]]:
     known = entries()
     bound = known.get(word) or known.get(word.removesuffix("-basic"))
     if bound:
-        return [r for r in (topic_record(word), record(bound)) if r]
+        return [r for r in (record(bound), topic_record(word)) if r]
     found = [r for r in (topic_record(word), command_record(word), option_record(word)) if r]
     if not found:
         if word in PAGES:
