@@ -15,6 +15,8 @@ from calling import call
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
 os.environ["COLUMNS"] = "500"  # so that the sentences of a table stand on one line each; tests of widths set their own
+os.environ["NO_COLOR"] = "1"  # also on a terminal; tests of colours set their own
+os.environ.pop("FORCE_COLOR", None)
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
     # as in a job in the background; commands that are interrupted would inherit that
     if signal.getsignal(number) is signal.SIG_IGN:

@@ -12,7 +12,7 @@ from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.conversions.composition_basic import total_epsilon
 from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
-from dpcalc.core.numbers import human, human_claimed, plain
+from dpcalc.core.numbers import human_claimed, plain
 from dpcalc.core.results import Row
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import quotient_up, up
@@ -73,9 +73,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         found = Bracket(point_sum.epsilon, min(found.lower, point_sum.epsilon), _BY_ALL_LOSSES)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
-    lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
-    if bracket:
-        notes += _missed_precision(found, found.upper, params, "epsilon")
+    lower = _lower_end(route, params, "epsilon", max(0.0, found.lower))
+    notes = _missed_precision(found, found.upper, params, "epsilon") if bracket else ()
     return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
 
 
@@ -95,9 +94,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
     if log_point_sum < found.upper:
         found = Bracket(log_point_sum, min(found.lower, log_point_sum), _BY_ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
-    lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
-    if bracket:
-        notes += _missed_precision(found, 1.0, params, "delta")
+    lower = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]))
+    notes = _missed_precision(found, 1.0, params, "delta") if bracket else ()
     return Row(route, {**result, **lower}, found.witness, notes=notes)
 
 
@@ -161,8 +159,8 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
     """The row that answers the total variation, which is δ at ε = 0."""
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
     tv = row.result["delta"]
-    lower, notes = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0), tv)
-    return Row(route, {"tv": tv, **lower}, row.witness, notes=notes)
+    lower = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0))
+    return Row(route, {"tv": tv, **lower}, row.witness)
 
 
 def _is_variation(params: Params, delta: float) -> bool:
@@ -204,11 +202,6 @@ def _missed_precision(found: Bracket, size: float, params: Params, quantity: str
     return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
 
 
-def _lower_end(route: Route, params: Params, quantity: str, lower: float,
-               upper: float) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The lower end as a result and as a note, where every dominating pair is attained: then the mechanism itself loses
-    that much."""
-    if not all(pair.attained for pair, _ in parts(route, params)):
-        return {}, ()
-    note = f"the composition itself has {_SYMBOLS[quantity]} >= {human(lower, upward=False)}"
-    return {f"{quantity}_lower": lower}, (note,) if 0 < lower < upper else ()
+def _lower_end(route: Route, params: Params, quantity: str, lower: float) -> dict[str, float]:
+    """The lower end as a result, where every dominating pair is attained: then the mechanism itself loses that much."""
+    return {f"{quantity}_lower": lower} if all(pair.attained for pair, _ in parts(route, params)) else {}

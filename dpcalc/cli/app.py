@@ -15,11 +15,21 @@ from typer.core import TyperGroup
 
 from dpcalc.cli import help
 from dpcalc.cli.standard_streams import exit_code, write
-from dpcalc.cli.typer_commands import SWITCH, TEXT, FastCommand, HelpOption, RawArgument, RawOption, help_text
+from dpcalc.cli.typer_commands import (
+    SWITCH,
+    TEXT,
+    ColorOption,
+    FastCommand,
+    HelpOption,
+    RawArgument,
+    RawOption,
+    help_text,
+)
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
+from dpcalc.core import style
 from dpcalc.core.command import Command, Option, Page
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.text import escaped
+from dpcalc.core.text import SPELLED, escaped
 
 # Shown in the help of the program: the arguments, and the headline.
 EXAMPLES = (
@@ -57,7 +67,7 @@ def switches() -> list[RawOption]:
         _switch("batch", ["--batch"],
                 "read one JSON object of options per line from standard input and print one result per line; options "
                 "given here are defaults"),
-        _switch("certify", ["--certify"], 
+        _switch("certify", ["--certify"],
                 "prove the headline in ball arithmetic; needs python-flint (pip install python-flint)"),
         _switch("all", ["--all"],
                 "show every row, not only the best of each theorem; JSON and CSV always hold every row"),
@@ -83,7 +93,7 @@ def build(command: Command) -> FastCommand:
 
     helps = [HelpOption(["-h"], "print short help: the usual options and examples", is_short=True),
              HelpOption(["--help"], "print this help, with every option")]
-    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), *helps],
+    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption(), *helps],
                         help=command.help, rich_markup_mode=None, add_help_option=False)
     built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
     return built
@@ -123,8 +133,9 @@ def _build_page(page: Page) -> FastCommand:
 
     declarations = {switch.name: switch.opts for switch in switches()}
     own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
-    built = FastCommand(page.name, callback=call, params=[words, *own, HelpOption(["-h", "--help"], "print this help")],
-                        help=page.help, rich_markup_mode=None, add_help_option=False)
+    helps = HelpOption(["-h", "--help"], "print this help")
+    built = FastCommand(page.name, callback=call, params=[words, *own, ColorOption(), helps], help=page.help,
+                        rich_markup_mode=None, add_help_option=False)
     built.examples, built.words = page.examples, page.words
     return built
 
@@ -161,7 +172,7 @@ class LazyGroup(TyperGroup):
 def root() -> LazyGroup:
     """The program as a Typer group."""
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version, HelpOption(["-h", "--help"], "print this help")],
+    group = LazyGroup(name="dpcalc", params=[version, ColorOption(), HelpOption(["-h", "--help"], "print this help")],
                       help="A calculator for differential privacy: ε, δ, RDP and total variation, "
                       "the noise a budget needs, and the theorem behind each number.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root, add_help_option=False,
@@ -188,11 +199,16 @@ def _root(version: bool) -> str | None:
     return f"dpcalc {__version__}" if version else None
 
 
-def _unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Escapes characters that the encoding lacks as JSON does. JSON keeps its meaning, and in a table ε differs from
-    δ."""
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Escapes characters that the encoding lacks as JSON does, which keeps its meaning."""
     assert isinstance(error, UnicodeEncodeError)
     return escaped(error.object[error.start : error.end]), error.end
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Spells out characters that the encoding lacks: eps for ε."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(SPELLED.get(c) or escaped(c) for c in error.object[error.start : error.end]), error.end
 
 
 def _for_json(encoding: str) -> str | None:
@@ -200,21 +216,27 @@ def _for_json(encoding: str) -> str | None:
     return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
 
 
-_ESCAPED = "dpcalc-escaped"
-codecs.register_error(_ESCAPED, _unencodable)
+_ESCAPED, _SPELLED_OUT = "dpcalc-escaped", "dpcalc-spelled-out"  # names of error handlers for encodings
+codecs.register_error(_ESCAPED, _escape)
+codecs.register_error(_SPELLED_OUT, _spell)
 
 
 def main(args: list[str]) -> int:
     """Runs a call and returns its exit code. Every error is one line on standard error."""
-    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
-                     _wants_json(args))
+    style.choose("auto")
+    try:
+        return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
+                         _wants_json(args))
+    finally:
+        style.choose("never")  # a program that calls this function gets plain text from the Python API
 
 
 def _run(args: list[str]) -> int:
+    prints_json = _wants_json(args) or "--batch" in args
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None,
-                               errors=_ESCAPED)
+            stream.reconfigure(encoding=_for_json(stream.encoding) if prints_json else None,
+                               errors=_ESCAPED if prints_json else _SPELLED_OUT)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except help.Requested as request:

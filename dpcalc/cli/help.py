@@ -5,14 +5,16 @@ The short help (-h) shows the usual options of a command, and the long one (--he
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from dpcalc.core import style
 from dpcalc.core.command import COMMON, GROUPS, OUTPUT, QUESTION, Option
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.text import shell_lines
+from dpcalc.core.text import shell_lines, spelled
 
 Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
@@ -76,7 +78,7 @@ def in_groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
 
 def bold(text: str) -> str:
     """A title or the name of an option, bold on a terminal."""
-    return text
+    return style.styled(text, style.BOLD, sys.stdout)
 
 
 @contextmanager
@@ -98,6 +100,8 @@ def write_options(formatter: Any, records: Sequence[Record], asks: str) -> None:
 
 def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
     """Writes names with their help in two columns."""
+    encoding = getattr(sys.stdout, "encoding", None)
+    rows = [(spelled(left, encoding), spelled(right, encoding)) for left, right in rows]  # before they are aligned
     column = min(max(len(left) for left, _ in rows), _COLUMN) + 2
     indent, room = " " * formatter.current_indent, formatter.width - formatter.current_indent - column
     for left, right in rows:

@@ -189,4 +189,4 @@ def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swep
 
 def warn(text: str) -> None:
     """Prints a warning on standard error."""
-    report(f"warning: {text}")
+    report(text, "warning")

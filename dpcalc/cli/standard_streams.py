@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError, fault
 from dpcalc.core.text import report
 
@@ -51,7 +52,7 @@ def _fail(error: DpcalcError, program: str, as_json: bool) -> int:
 
         report(dumps(error.record()))
     else:
-        report(f"{program}: {error.line()}")
+        report(error.line(), program, style.RED)
     return error.exit_code
 
 

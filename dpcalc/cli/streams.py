@@ -106,5 +106,5 @@ class Messages:
         for text in warnings:
             if text not in self._known and len(self._known) < 20:
                 self._known.add(text)
-                report(f"warning: {text}")
+                report(text, "warning")
 

@@ -11,6 +11,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc.cli import help
+from dpcalc.core import style
 from dpcalc.core.command import OUTPUT
 from dpcalc.core.errors import DpcalcError
 
@@ -41,12 +42,30 @@ class RawOption(TyperOption):
         return names if self.is_flag else f"{names} {self.metavar}", self.help or ""
 
 
+class ColorOption(RawOption):
+    """--color, which takes effect as soon as it is read and is passed to no command."""
+
+    choices = style.CHOICES
+
+    def __init__(self) -> None:
+        super().__init__(param_decls=["color", "--color"], type_descriptor=TEXT, multiple=True, expose_value=False,
+                         metavar="|".join(style.CHOICES), is_eager=True,
+                         help="colour the text: auto does so on a terminal, unless NO_COLOR is set [default: auto]")
+
+    def process_value(self, ctx: Context, value: Any) -> Any:
+        for word in value or ():
+            if word not in style.CHOICES:
+                raise DpcalcError("unknown-value", f"{word!r} is not one of {', '.join(style.CHOICES)}", "--color")
+            style.choose(word)
+        return value
+
+
 class HelpOption(RawOption):
     """-h or --help, which ends the call with the text of help."""
 
     def __init__(self, names: list[str], text: str, is_short: bool = False) -> None:
         super().__init__(param_decls=["short_help" if is_short else "help", *names], type_descriptor=SWITCH,
-                         is_flag=True, default=False, is_eager=True, expose_value=False, help=text)
+                         is_flag=True, default=False, expose_value=False, help=text)
         self.is_short = is_short
 
     def process_value(self, ctx: Context, value: Any) -> Any:

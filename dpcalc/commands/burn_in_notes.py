@@ -42,7 +42,8 @@ def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
                "start from")
     if r == steps:
         counted = f"all T = {steps} steps count"
-    return (counted, *_set_note(values), *_assumptions(found), _NOISE, *_batches_note(values))
+    assumed = _assumptions(found)
+    return (*assumed[:1], *_batches_note(values), counted, *_set_note(values), *assumed[1:], _NOISE)
 
 
 def burn_in_steps(values: Mapping[str, Any], row: Row) -> int:

@@ -1,9 +1,41 @@
-"""Text for terminals and shells: escaping, one line on standard error, and commands broken over several lines."""
+"""Text for terminals and shells: letters that an encoding lacks, one line on standard error, commands over several
+lines."""
 
 from __future__ import annotations
 
 import re
 import sys
+
+from dpcalc.core import style
+
+# What people write for letters and signs that an encoding lacks.
+SPELLED = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta", "κ": "kappa", "λ": "lambda",
+    "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "Φ": "Phi", "Δ": "Delta", "Σ": "sum",
+    "θ": "theta", "ω": "omega", "χ": "chi", "ξ": "xi", "ζ": "zeta", "Γ": "Gamma", "Π": "prod", "Ω": "Omega",
+    "ℓ": "l", "é": "e", "ö": "oe", "ü": "ue", "ä": "ae", "₀": "_0", "₁": "_1", "₂": "_2", "₃": "_3", "ₜ": "_t",
+    "ᵢ": "_i", "ₙ": "_n", "²": "^2", "³": "^3", "⁻": "^-", "¹": "1", "′": "'", "½": "1/2", "·": "*", "×": "x",
+    "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "±": "+/-", "∞": "inf",
+    "√": "sqrt", "∑": "sum", "→": "->", "←": "<-", "∈": "in", "‖": "||", "⌈": "ceil(", "⌉": ")", "⌊": "floor(",
+    "⌋": ")", "“": '"', "”": '"', "‘": "'", "’": "'", "─": "-", "§": "Sec. ", "∪": "u", "∩": "n", "⋅": "*",
+    "\u0304": "",
+}
+
+
+def spelled(text: str, encoding: str | None) -> str:
+    """The text with every letter or sign that the encoding lacks spelled out: eps for ε, <= for ≤."""
+    if can_encode(text, encoding):
+        return text
+    return "".join(c if can_encode(c, encoding) else SPELLED.get(c, c) for c in text)
+
+
+def can_encode(text: str, encoding: str | None) -> bool:
+    """Whether an encoding has every letter and sign of the text."""
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def escaped(text: str) -> str:
@@ -17,10 +49,14 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else escaped(c) for c in text)
 
 
-def report(text: str) -> None:
-    """Writes one line on standard error. A failure is ignored, because the answer on standard output still counts."""
+def report(text: str, prefix: str = "", colour: str = style.YELLOW) -> None:
+    """Writes one line on standard error: a prefix such as 'warning' in colour, and the text.
+
+    A failure is ignored, because the answer on standard output still counts.
+    """
+    prefix = style.styled(f"{prefix}: ", colour, sys.stderr) if prefix else ""
     try:
-        sys.stderr.write(printable(text.replace("\n", " ")) + "\n")
+        sys.stderr.write(prefix + printable(text.replace("\n", " ")) + "\n")
         sys.stderr.flush()
     except OSError:
         return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from math import isinf
 from typing import Any
 
 from dpcalc import __version__
+from dpcalc.core import style
+from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table
@@ -98,7 +101,7 @@ def rounded_table(answer: Answer) -> TextTable:
          lambda row: row.route.bound.status),
         ("neighbours", compared, lambda row: row.context["adjacency"]),
         (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
-        ("order α", not compared and has_order, _order),
+        ("order α", answer.every_row and not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: human(row.result["tv"])),
         ("published formula", any(row.digits for row in rows), shown_digits),
@@ -106,8 +109,9 @@ def rounded_table(answer: Answer) -> TextTable:
         ("source", not compared, lambda row: short_source(row.route.named.source)),
     )
     shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
+    doubtful = frozenset(k for k, row in enumerate(rows) if row.route.bound.status != "proven")
     return TextTable(tuple(header for header, _ in shown), [tuple(cell(row) for _, cell in shown) for row in rows],
-                     _SENTENCES | {"bound", "status", "neighbours"}, _SENTENCES)
+                     _SENTENCES | {"bound", "status", "neighbours"}, _SENTENCES, frozenset({"source"}), doubtful)
 
 
 def _order(row: Row) -> str:
@@ -143,19 +147,64 @@ def full_table(answer: Answer) -> TextTable:
 # --- the page for people ---------------------------------------------------------------------------------------------
 
 
+MOST_NOTES = 3  # on the page for people; --all shows the others
+
+
 def page(answer: Answer, explain: bool = False) -> str:
-    """The page for people as plain text, fitted to the width: the headline, the table, and the assumptions below it."""
+    """The page for people, fitted to the width: the headline and what it holds for, the table, and the notes."""
     answer = answer.with_best_rows
-    head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
-    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.",
-             *(f"Note: {note}." for note in notes_beside_headline(answer))]
+    parts = [_fitted(rounded_table(answer))]
+    if answer.rows and not answer.table:
+        title = style.styled(paragraph([headline(answer)]), style.BOLD, sys.stdout)
+        parts.insert(0, "\n".join([title, paragraph(lines_below_headline(answer)), ""]))
+    else:
+        parts.append(paragraph([holds_for(answer)]) + "\n")
+    if answer.roc and not _is_one_rate(answer.roc):
+        parts.append(aligned(table_of_numbers(answer.roc)) + "\n")
+    if below := _shown_notes(answer):
+        parts.append(paragraph(below) + "\n")
     if answer.more:
         from dpcalc.output.comparison import lines_below
 
-        below += lines_below(answer)
-    roc = f"\n{aligned(table_of_numbers(answer.roc))}\n" if answer.roc else ""
-    theorems = "\n" + paragraph(_explanation(answer), "  ") if explain else ""
-    return head + _fitted(rounded_table(answer)) + roc + paragraph(below) + theorems
+        parts.append(paragraph(lines_below(answer)).strip("\n") + "\n")
+    if explain:
+        parts.append(paragraph(_explanation(answer), "  ").strip("\n"))
+    return "\n".join(parts).rstrip("\n")
+
+
+def lines_below_headline(answer: Answer) -> list[str]:
+    """What stands below the headline: how close the number is, the noise multiplier, and what the number holds for."""
+    asks, result = answer.question.asks, answer.headline.result
+    lines, lower = [], result.get(f"{asks}_lower", 0.0)
+    if 0 < lower < result.get(asks, 0.0):
+        upper = shown_value(answer, asks, answer.headline)
+        lines.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")
+    if NOISE_MULTIPLIER in answer.extra and answer.quantity != NOISE_MULTIPLIER:
+        upward = answer.question.unknown is not None  # a multiplier to be used: more noise is safe
+        lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
+    if answer.roc and _is_one_rate(answer.roc):
+        fpr, tpr = answer.roc.rows[0]
+        lines.append(f"No attack has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
+    return [*lines, holds_for(answer)]
+
+
+def _is_one_rate(roc: Table) -> bool:
+    """Whether an ROC curve is one pair of rates, which a sentence says."""
+    return len(roc.rows) == 1 and len(roc.header) == 2
+
+
+def holds_for(answer: Answer) -> str:
+    """The sentence on the neighbouring data sets, and on what is released."""
+    return f"Neighbours: {answer.adjacency}. Released: {answer.released}."
+
+
+def _shown_notes(answer: Answer) -> list[str]:
+    """The notes as sentences: the first ones, or all with --all."""
+    notes = [f"Note: {note}." for note in notes_beside_headline(answer)]
+    if answer.every_row or len(notes) <= MOST_NOTES:
+        return notes
+    left = len(notes) - MOST_NOTES
+    return [*notes[:MOST_NOTES], f"({left} more note{'s' if left > 1 else ''}: --all)"]
 
 
 def headline(answer: Answer) -> str:
@@ -164,7 +213,9 @@ def headline(answer: Answer) -> str:
     scope = f" {answer.scope}" if answer.scope else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    return (f"{symbol(quantity)} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
+    name = symbol(quantity)
+    name = name.capitalize() if " " in name else name  # "Noise multiplier", but "v" for a scale
+    return (f"{name} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
 
 
@@ -179,7 +230,7 @@ def _condition(answer: Answer) -> str:
     name, at = {"tv": ("TV", ""), "tpr": ("TPR", f" at FPR = {plain(question.fpr or 0.0)}"),
                 "rdp": ("ε(α)", f" at α = {plain(question.alpha or 0.0)}")}.get(
         question.asks, ("ε", f" at δ = {plain(question.delta or 0.0)}"))
-    return f" gives {name} <= {plain(question.target)}{at}"
+    return f" gives {name} ≤ {plain(question.target)}{at}"
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:
@@ -194,7 +245,7 @@ def _fitted(table: TextTable) -> str:
         return aligned(table) + "\n"
     lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
-    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines, ""], "  ") + "\n"
+    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines], "  ") + "\n"
 
 
 def _explanation(answer: Answer) -> list[str]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from dpcalc.core import style
+from dpcalc.core.text import can_encode, spelled
 
 PIPE_WIDTH = 100  # columns where there is no terminal: what an editor or a web page shows without scrolling
 LEAST_WIDTH = 40  # columns: on a narrower line a number does not fit beside its name
@@ -22,6 +25,8 @@ class TextTable(NamedTuple):
     rows: Sequence[tuple[str, ...]]
     left: frozenset[str] = frozenset()  # columns aligned to the left; the others, numbers, to the right
     sentences: frozenset[str] = frozenset()  # columns that may be wrapped
+    dim: frozenset[str] = frozenset()  # columns that a reader may skip
+    doubtful: frozenset[int] = frozenset()  # rows that are no guarantee
 
     def column(self, index: int) -> list[str]:
         return [row[index] for row in self.rows]
@@ -55,11 +60,24 @@ def aligned(table: TextTable) -> str:
     Where the terminal is too narrow, the columns of sentences are wrapped; if that does not suffice, the headers, too;
     and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
+    table = _spelled(table)
     for names in (table.header, _wrapped_header(table)):
         if _least_width(table, names) <= width():
             return _drawn(table, names)
     blocks = [[f"{name}: {cell}" for name, cell in zip(table.header, row, strict=True) if cell] for row in table.rows]
     return "\n\n".join(paragraph(block, "  ") for block in blocks) + "\n"
+
+
+def _spelled(table: TextTable) -> TextTable:
+    """The table in letters that standard output has."""
+    if can_encode("εδασμ≤–", sys.stdout.encoding):
+        return table
+
+    def line(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(spelled(text, sys.stdout.encoding) for text in texts)
+
+    return TextTable(line(table.header), [line(row) for row in table.rows], frozenset(line(table.left)),
+                     frozenset(line(table.sentences)), frozenset(line(table.dim)), table.doubtful)
 
 
 def _least_width(table: TextTable, names: Sequence[str]) -> int:
@@ -84,31 +102,24 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
     from rich.console import Console
     from rich.table import Table
 
-    box = SIMPLE_HEAD if _can_encode("─") else Box(str(SIMPLE_HEAD).replace("─", "-"), ascii=True)
+    box = SIMPLE_HEAD if can_encode("─", sys.stdout.encoding) else Box(str(SIMPLE_HEAD).replace("─", "-"), ascii=True)
     drawn = Table(box=box, pad_edge=False, show_edge=False)
     for column, name in zip(table.header, names, strict=True):
         drawn.add_column(name, justify="left" if column in table.left else "right",
-                         no_wrap=column not in table.sentences, overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*row)
-    out = io.StringIO()
-    Console(file=out, width=width(), no_color=True, highlight=False, markup=False, emoji=False, force_terminal=False,
-            legacy_windows=False).print(drawn)
+                         no_wrap=column not in table.sentences, overflow="fold",
+                         style="dim" if column in table.dim else None)
+    for k, row in enumerate(table.rows):
+        drawn.add_row(*row, style="yellow" if k in table.doubtful else None)
+    out, has_colours = io.StringIO(), style.is_coloured(sys.stdout)
+    Console(file=out, width=width(), no_color=not has_colours, color_system="standard" if has_colours else None,
+            force_terminal=has_colours, highlight=False, markup=False, emoji=False, legacy_windows=False).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
-
-
-def _can_encode(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
     """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
     more."""
-    return "\n".join(part for line in lines for part in (_wrapped(line, indent) or [""]))
+    return "\n".join(part for line in lines for part in (_wrapped(spelled(line, sys.stdout.encoding), indent) or [""]))
 
 
 def _wrapped(line: str, indent: str) -> list[str]:

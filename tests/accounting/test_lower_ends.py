@@ -27,16 +27,12 @@ def lower(answer):
     return [key for row in answer["bounds"] for key in row if key.endswith("_lower")]
 
 
-def says(answer):
-    return any("the composition itself has" in note for note in answer["notes"])
-
-
 @pytest.mark.parametrize("guarantee", [CURVE, POINTS, FIXED_SIZE])
 @pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.7")])
 def test_a_guarantee_that_is_read_has_none(guarantee, question):
     """Its pair dominates every mechanism that has it; the one at hand may lose less."""
     answer = asked("convert", "-", "--steps", "5", *question, *BY, stdin=json.dumps(guarantee))
-    assert not lower(answer) and not says(answer)
+    assert not lower(answer)
 
 
 @pytest.mark.parametrize("guarantee", [{"kind": "dp", "epsilon": 0.5, "delta": 1e-7}, {"kind": "gdp", "mu": 0.3},
@@ -46,13 +42,13 @@ def test_nor_has_one_that_is_composed_with_a_mechanism(guarantee, tmp_path):
     for file, content in zip(files, (guarantee, OUTPUTS), strict=True):
         file.write_text(json.dumps(content))
     answer = asked("convert", *files, "--epsilon", "0.7", *BY)
-    assert not lower(answer) and not says(answer)
+    assert not lower(answer)
 
 
 @pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.7")])
 def test_mechanisms_that_are_read_have_one(question):
     answer = asked("convert", "-", *question, *BY, stdin=json.dumps(OUTPUTS))
-    assert lower(answer) and says(answer)
+    assert lower(answer)
 
 
 RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e-5"]
@@ -69,7 +65,7 @@ RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e
 ], ids=lambda x: " ".join(x) if isinstance(x, list) else "")
 def test_by_scheme_and_neighbours(line, attained):
     answer = asked(*line)
-    assert (bool(lower(answer)), says(answer)) == (attained, attained)
+    assert bool(lower(answer)) == attained
 
 
 def test_no_lower_end_is_above_a_proven_bound():

@@ -74,7 +74,7 @@ def test_markdown_and_latex(cli):
 
 
 def test_table_in_a_pipe_has_no_colour_and_no_cut_digits(cli):
-    text = cli(*RDP, env={**os.environ, "COLUMNS": "30", "FORCE_COLOR": "1"}).stdout
+    text = cli(*RDP, env={**os.environ, "COLUMNS": "30"}).stdout
     assert text.startswith("ε = 4.37718 at δ = 1e-05\n(gaussian-exact)\n")
     assert "\x1b" not in text and "…" not in text and "4.72839" in text
     assert max(map(len, text.splitlines())) <= 40  # no narrower, as a number stands on one line with its name

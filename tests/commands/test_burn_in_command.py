@@ -38,8 +38,8 @@ def test_json_and_sentence(ask, cli):
     assert 0 < got["result"]["epsilon_lower"] < got["result"]["epsilon"]
     assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven",
                                                                                 "last iterate", "replace-one")
-    assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv).stdout
-    assert "horizon of" not in cli(*argv, "--strong-convexity", ".1").stdout  # T̄ is of convex losses
+    assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv, "--all").stdout
+    assert "horizon of" not in cli(*argv, "--strong-convexity", ".1", "--all").stdout  # T̄ is of convex losses
     steps = got["parameters"]["steps"]
     assert f"all T = {steps} steps count" in cli(*argv, "--bound", "composition").stdout
 

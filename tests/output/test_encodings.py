@@ -20,13 +20,16 @@ def test_json_can_be_read_whatever_the_encoding(encoding):
 def test_the_rule_of_a_table_is_one_that_the_encoding_has(encoding, rule):
     run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
     out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout
-    assert out.splitlines()[3].startswith(rule) and b"\\u2500" not in out
+    assert out.splitlines()[4].startswith(rule) and b"\\u2500" not in out
 
 
-def test_letters_that_the_encoding_lacks_are_escaped():
+def test_letters_that_the_encoding_lacks_are_escaped_in_json_and_spelled_out_for_people():
     command = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
     here = {"PYTHONIOENCODING": "ascii", "PATH": ""}
     text = subprocess.run([*command, "--json"], capture_output=True, check=True, env=here).stdout
     assert json.loads(text) == answer("rdp --sigma 1 --delta 1e-5") and b"\\u03b1" in text
     table = subprocess.run(command, capture_output=True, check=True, env=here).stdout
-    assert table.startswith(b"\\u03b5 = 4.37718 at \\u03b4 = 1e-05")
+    lines = table.decode("ascii").splitlines()
+    assert lines[0] == "eps = 4.37718 at delta = 1e-05 (gaussian-exact)"
+    assert lines[3].split() == ["bound", "eps", "source"] and len({line.index("4.") for line in lines[5:7]}) == 1
+    assert "sigma is the standard deviation" in lines[-1]

@@ -22,8 +22,8 @@ def printed(line):
 
 
 def rows(line):
-    """The first words of the lines between the rule and the line on neighbours."""
-    table = re.split(r"─{5,}\n", printed(line))[1].split("Neighbours")[0]
+    """The first words of the lines between the rule and the next empty line."""
+    table = re.split(r"─{5,}\n", printed(line))[1].split("\n\n")[0]
     return [" ".join(re.split(r" {2,}", row)[:1]) for row in table.splitlines()]
 
 

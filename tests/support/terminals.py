@@ -28,11 +28,15 @@ def read_all(main):
         text += part
 
 
-def on_terminal(command, columns=80, *, streams=("stdout", "stderr")):
-    """Run a command of which these streams are a terminal of so many columns and 24 lines; the others are pipes."""
+def on_terminal(command, columns=80, *, streams=("stdout", "stderr"), **variables):
+    """Run a command of which these streams are a terminal of so many columns and 24 lines; the others are pipes.
+
+    The `variables` change its environment; one that is None is not set.
+    """
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm", **variables}
+    environment = {k: v for k, v in environment.items() if v is not None}
     ends = {name: side if name in streams else subprocess.PIPE for name in ("stdout", "stderr")}
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **ends) as process:
         os.close(side)

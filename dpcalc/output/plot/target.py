@@ -73,7 +73,7 @@ def _write_whole(path: str, content: bytes) -> None:
 
 def _warn(notes: Iterable[str]) -> None:
     for note in notes:
-        report(f"warning: {note}")
+        report(note, "warning")
 
 
 def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, printed: str | None) -> Target:
