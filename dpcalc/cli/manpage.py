@@ -29,6 +29,8 @@ _EXIT = (
 )
 _ENVIRONMENT = (
     ("COLUMNS", "width of the terminal, for tables and help"),
+    ("NO_COLOR", "set: text has no colours, unless --color always asks for them"),
+    ("FORCE_COLOR", "set: text has colours in a pipe too"),
     ("DPCALC_DEBUG", "set: a fault of dpcalc shows where it happened"),
 )
 _FILES = ("None but those named: JSON guarantees (FILE, \\-\\-input), descriptions of runs (\\-\\-run), number lists "
@@ -91,7 +93,7 @@ def _signature(option: RawOption) -> tuple[Any, ...]:
 
 def _shared(commands: dict[str, Any]) -> dict[tuple[Any, ...], RawOption]:
     """(names, metavar, help) → option, for the options that are equal in every calculator that has them."""
-    names = {o.name for o in COMMON} | {s.name for s in switches()} | {"help", "short_help"}
+    names = {o.name for o in COMMON} | {s.name for s in switches()} | {"help", "short_help", "color"}
     found = {_signature(o): o for command in commands.values() if command.asks for o in _options(command)
              if o.name in names}
     occurrences = [o.name for o in found.values()]

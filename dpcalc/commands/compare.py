@@ -247,7 +247,7 @@ COMMAND = Command(
          "--delta 1e-5",
          "ε = 1.1341"),
         ("compare --n 60000 --batches shuffled --batch-size 256 --epochs 15 --epsilon 8 --delta 1e-5 --solve "
-         "noise-multiplier", "noise multiplier = 4.64936"),
+         "noise-multiplier", "Noise multiplier = 4.64936"),
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",

@@ -79,7 +79,7 @@ TOPICS = (
          "for convex losses, release the last iterate only (shuffle-pnsgd, compare --release last-iterate). Or take "
          "more noise, as below."),
         ((f"compare --batches shuffled {_RUN} --epsilon 8 --delta 1e-5 --solve noise-multiplier",
-          "noise multiplier = 8.48853"),),
+          "Noise multiplier = 8.48853"),),
     ),
     Topic(
         "poisson", "Poisson sampling",

@@ -147,9 +147,8 @@ TAU = Quantity("tau", "τ of Berthier 2019, Conj 1/2 (fraction of the records in
 CONSTANT = Quantity("constant", "constant of Berthier 2019, Conj 2 (without-replacement-conjecture)", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf asks for the limit", "n", kind="horizon", ge=1,
                    search=(1.0, LARGEST_COUNT), safe_direction=+1, aliases=N.aliases)
-SIGMAS = Quantity("sigmas", "noise on the gradient of each step; the standard deviation of Gaussian noise, or @FILE "
-                  "with the list", "σ_1,…", kind="series", gt=0, reads=True)
-SCALES = Quantity("scales", "scale of the Laplace noise of each step; or @FILE with the list", "v_1,…", kind="series",
+SIGMAS = Quantity("sigmas", "standard deviation of the noise on each step's gradient; a list, or @FILE that holds it", "σ_1,…", kind="series", gt=0, reads=True)
+SCALES = Quantity("scales", "scale of the Laplace noise on each step's gradient; a list, or @FILE that holds it", "v_1,…", kind="series",
                   gt=0, reads=True)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or of COUNT of them", kind="text",
                     metavar="FIRST:LAST[:COUNT]")
@@ -176,7 +175,7 @@ TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rd
 
 RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard input, and options override the file",
                kind="text", metavar="FILE|-", reads=True)
-BATCHES = Quantity("batches", "how batches are formed; the usual loader with shuffle=True makes shuffled ones",
+BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",

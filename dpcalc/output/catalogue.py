@@ -8,7 +8,7 @@ from typing import Any
 from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
 from dpcalc.output.formats import Document
-from dpcalc.output.tables import TextTable, aligned, paragraph, width
+from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, paragraph, width
 from dpcalc.output.theorem import lines, short_source
 
 
@@ -50,10 +50,14 @@ def explained(record: dict[str, Any]) -> str:
 
 def _topic(record: dict[str, Any]) -> str:
     """The title, the paragraphs, and commands with the results that they print."""
-    text = [x for part in record["text"] for x in ("", f"  {part}")]
+    import textwrap
+
+    wide = min(width(), PIPE_WIDTH)  # longer lines of prose are hard to read
+    text = [textwrap.fill(part, wide, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+            for part in record["text"]]
     shown = [f"  {part}" for line, result in zip(record["examples"], record["results"], strict=True)
-             for part in (*shell_lines(line, width() - 2), f"    → {result}")]
-    return "\n".join([paragraph([f"{record['name']}: {record['title']}", *text, ""]), *shown])
+             for part in (*shell_lines(line, wide - 2), f"    → {result}")]
+    return "\n\n".join([f"{record['name']}: {record['title']}", *text, "\n".join(shown)])
 
 
 def _bound_lines(record: dict[str, Any]) -> list[str]:
