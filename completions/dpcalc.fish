@@ -51,12 +51,13 @@ function _shtab_dpcalc_using
 end
 
 set -g _shtab_dpcalc_commands rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --batch-size --batches --bound --c1 --c2 --clipping-norm --command --constant --curvature --decay --delta --diameter --digits --dimension --epochs --epsilon --format --fpr --from --index --input --kl --learning-rate --lipschitz --loss --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --p --plot --precision --prior --probability --q --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --sigma --sigmas --slack --smoothness --solve --status --steps --strong-convexity --target-delta --target-epsilon --tau --to --tpr --tv -a -d -e
+set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --batch-size --batches --bound --c1 --c2 --clipping-norm --color --command --constant --curvature --decay --delta --diameter --digits --dimension --epochs --epsilon --format --fpr --from --index --input --kl --learning-rate --lipschitz --loss --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --p --plot --precision --prior --probability --q --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --sigma --sigmas --slack --smoothness --solve --status --steps --strong-convexity --target-delta --target-epsilon --tau --to --tpr --tv -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
 
 complete -c dpcalc -n _shtab_dpcalc_using -s V -l version -d 'print the version'
+complete -c dpcalc -n _shtab_dpcalc_using -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n _shtab_dpcalc_using -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a rdp -d 'privacy of one mechanism, used once or many times'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l mechanism -xka "gaussian laplace randomized-response" -d 'mechanism of the release'
@@ -84,6 +85,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l batch -d 'read one JSON objec
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a convert -d 'convert between guarantees, and compose them'
@@ -116,6 +118,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using convert' -l batch -d 'read one JSON o
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using convert' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using convert; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
@@ -153,6 +156,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l batch -d 'read one JSON
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
@@ -198,6 +202,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using tv' -l batch -d 'read one JSON object
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using tv' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using tv; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
@@ -235,6 +240,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l batch -d 'read one 
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a online-noise -d 'noisy SGD over a stream, with a noise level for each step'
@@ -242,8 +248,8 @@ complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l noise -xka "gaussian
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l c1 -x -d 'C₁ of Sordello et al. 2021, Thm 6/7'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l c2 -x -d 'C₂ of Sordello et al. 2021, Thm 6/7'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l decay -x -d 'exponent a of Sordello et al. 2021, Thm 6/7'
-complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l sigmas -xka "(__fish_complete_path (commandline -ct))" -d 'noise on the gradient of each step'
-complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l scales -xka "(__fish_complete_path (commandline -ct))" -d 'scale of the Laplace noise of each step'
+complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l sigmas -xka "(__fish_complete_path (commandline -ct))" -d 'standard deviation of the noise on each step'"'"'s gradient'
+complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l scales -xka "(__fish_complete_path (commandline -ct))" -d 'scale of the Laplace noise on each step'"'"'s gradient'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l schedule -x -d 'print the noise level of steps FIRST to LAST, or of COUNT of them'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l lipschitz -x -d 'Lipschitz constant of every record'"'"'s loss'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l smoothness -x -d 'smoothness of every record'"'"'s loss'
@@ -268,6 +274,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l batch -d 'read one J
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using online-noise' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a burn-in -d 'noisy SGD in batches: when longer training costs no more'
@@ -300,6 +307,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l batch -d 'read one JSON o
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a noise-feedback -d 'gradient descent where each step takes back noise'
@@ -324,6 +332,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l batch -d 'read one
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a compare -d 'every guarantee for a training run, and what would lower ε'
@@ -360,6 +369,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using compare' -l batch -d 'read one JSON o
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using compare' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a bounds -d 'list the bounds: their status, commands and sources'
@@ -369,23 +379,29 @@ complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l assumes -x -d 'only bounds
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l format -xka "table json jsonl csv tsv markdown latex" -d 'output format'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l json -d 'short for --format json'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -s q -l quiet -d 'print only the names'
+complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a explain -d 'explain a bound, a command, an option or a topic'
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -l format -xka "table json jsonl" -d 'output format'
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -l json -d 'short for --format json'
+complete -c dpcalc -n '_shtab_dpcalc_using explain' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using explain; and test $_shtab_dpcalc_npos -ge 0' -ka "gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp pure-zcdp bounded-range-zcdp gdp-zcdp zcdp-composition dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-iteration-rdp fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-iteration-rdp shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower shuffled-hiding shuffled-hiding-last smooth-nonconvex-shuffled-hiding output-perturbation-shuffled-hiding shuffled-hiding-laplace online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-rdp-nonconvex burn-in-profile-nonconvex iteration-nonconvex iteration-schedule-nonconvex burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a verify -d 'recheck results from the formulas as published'
 complete -c dpcalc -n '_shtab_dpcalc_using verify' -l json -d 'print the verdicts as JSON'
 complete -c dpcalc -n '_shtab_dpcalc_using verify' -s q -l quiet -d 'print only the verdict and what was not checked, one line per result'
+complete -c dpcalc -n '_shtab_dpcalc_using verify' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using verify' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using verify; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a schema -d 'JSON Schema of a result, and of a command'"'"'s parameters'
+complete -c dpcalc -n '_shtab_dpcalc_using schema' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using schema' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using schema; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a help -d 'help on a command or a topic'
+complete -c dpcalc -n '_shtab_dpcalc_using help' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using help' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using help; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a completion -d 'print the completion script of a shell'
+complete -c dpcalc -n '_shtab_dpcalc_using completion' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using completion' -s h -l help -d 'print this help'
 complete -c dpcalc -n '_shtab_dpcalc_using completion; and test $_shtab_dpcalc_npos -ge 0' -ka "bash zsh fish" -d words
