@@ -247,6 +247,8 @@ def _run(args: list[str]) -> int:
         raise translated(error, _known_options(args)) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
+    if isinstance(result, int):  # of an interrupt
+        return result
     if callable(result):  # --batch
         return int(result())
     text, code = (result, 0) if isinstance(result, str | None) else result

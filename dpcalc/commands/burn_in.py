@@ -246,7 +246,7 @@ COMMAND = Command(
                                    help="diameter of the constraint set; without one, leave it out"), RUN),
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position of the record's batch in a pass; for --order fixed"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the noise on a batch's mean gradient"),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                MECHANISM),
         Option(q.NOISE_SCHEDULE, RUN),
         Option(q.ORDERS, QUESTION),

@@ -234,7 +234,7 @@ COMMAND = Command(
         Option(q.STRONG_CONVEXITY, RUN),
         Option(_plain(q.LEARNING_RATE), RUN),
         Option(q.DIAMETER._replace(help="diameter of the constraint set"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the noise on a batch's mean gradient"),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                MECHANISM),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),

@@ -190,9 +190,6 @@ COMMAND = Command(
     (
         Option(q.FROM, GUARANTEE),
         Option(q.TO, QUESTION),
-        # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
-        Option(q.EPSILON._replace(aliases=()), QUESTION),
-        Option(q.DELTA._replace(aliases=()), QUESTION),
         Option(q.ALPHAS, GUARANTEE),
         Option(q.RDPS, GUARANTEE),
         Option(q.MU, GUARANTEE),
@@ -206,6 +203,9 @@ COMMAND = Command(
         Option(q.TARGET_DELTA, QUESTION),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),
+        # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
+        Option(q.EPSILON._replace(aliases=()), QUESTION),
+        Option(q.DELTA._replace(aliases=()), QUESTION),
     ),
     answer,
     (

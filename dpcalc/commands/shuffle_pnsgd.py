@@ -265,7 +265,7 @@ COMMAND = Command(
     "first iterate and the constraint set must not depend on the data.",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the noise on each gradient (for output perturbation, "
+        Option(q.SIGMA._replace(help="standard deviation of the noise on every gradient (for output perturbation, "
                                      "of the noise added once to the output)"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.C1, MECHANISM),

@@ -100,7 +100,7 @@ PROBABILITY = Quantity("probability", "probability of the true answer (randomise
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
-N = Quantity("n", "number of records in the data set", "n", **_WHOLE, safe_direction=+1,
+N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
@@ -147,9 +147,10 @@ TAU = Quantity("tau", "τ of Berthier 2019, Conj 1/2 (fraction of the records in
 CONSTANT = Quantity("constant", "constant of Berthier 2019, Conj 2 (without-replacement-conjecture)", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf asks for the limit", "n", kind="horizon", ge=1,
                    search=(1.0, LARGEST_COUNT), safe_direction=+1, aliases=N.aliases)
-SIGMAS = Quantity("sigmas", "standard deviation of the noise on each step's gradient; a list, or @FILE that holds it", "σ_1,…", kind="series", gt=0, reads=True)
-SCALES = Quantity("scales", "scale of the Laplace noise on each step's gradient; a list, or @FILE that holds it", "v_1,…", kind="series",
-                  gt=0, reads=True)
+SIGMAS = Quantity("sigmas", "standard deviation of the noise on each step's gradient; a list, or @FILE that holds it",
+                  "σ_1,…", kind="series", gt=0, reads=True)
+SCALES = Quantity("scales", "scale of the Laplace noise on each step's gradient; a list, or @FILE that holds it",
+                  "v_1,…", kind="series", gt=0, reads=True)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or of COUNT of them", kind="text",
                     metavar="FIRST:LAST[:COUNT]")
 
@@ -194,7 +195,7 @@ PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the termi
 SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
-DIGITS = Quantity("digits", "also evaluate the published formula with this many significant digits", kind="count",
+DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count",
                   ge=15, le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower"))

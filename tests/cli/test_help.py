@@ -291,14 +291,6 @@ def test_the_help_of_an_option_is_a_short_sentence(name):
         assert len(option.quantity.help.split()) <= WORDS_AT_MOST, option.name
 
 
-@pytest.mark.parametrize("name, where", [("rdp", "on the query"), ("subsample", "on the sum of a batch"),
-                                         ("tv", "on the query"), ("compare", "on a batch's mean gradient"),
-                                         ("burn-in", "on a batch's mean gradient"),
-                                         ("shuffle-pnsgd", "on each gradient"), ("noise-feedback", "on the iterate")])
-def test_the_help_of_sigma_says_whose_noise_it_is(name, where):
-    assert where in MODULES[name].option("sigma").quantity.brief
-
-
 def test_mechanisms_in_the_help_are_those_of_the_records(printed):
     assert "|".join(MECHANISMS) in printed("rdp --help")
 

@@ -16,7 +16,7 @@ from dpcalc.core.results import Answer
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # The words of an axis, where the help of the quantity is too long for it.
 _WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale",
-          "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
+          "rdp": "Rényi divergence", "tv": "total variation distance", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
           "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
           "target_delta": "failure probability"}
