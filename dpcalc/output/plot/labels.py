@@ -15,8 +15,11 @@ from dpcalc.core.results import Answer
 # Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # The words of an axis, where the help of the quantity is too long for it.
-_WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale",
-          "rdp": "Rényi divergence", "tv": "total variation distance", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
+_WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate",
+          "sigma": "noise", "scale": "noise scale", "c1": "scale of the noise schedule",
+          "c2": "offset of the noise schedule", "tau": "share of the records in a pass",
+          "constant": "constant of the conjecture",
+          "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
           "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
           "target_delta": "failure probability"}

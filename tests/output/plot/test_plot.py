@@ -83,7 +83,7 @@ WORDS = [
      "noise σ [units of the sensitivity]"),
     ("rdp --sigma 9,10 --epsilon 2 --delta 1e-5 --solve steps", "T for ε <= 2, δ = 1e-05", "rdp, gaussian",
      "noise σ [units of the sensitivity]",
-     "number of steps T"),
+     "number of releases T"),
     ("rdp --noise-multiplier 1,2 --delta 1e-5", "ε at δ = 1e-05", "rdp, gaussian", "noise multiplier Z",
      "privacy loss ε"),
     ("convert --from gdp --mu 1,2 --epsilon 1", "δ at ε = 1", "convert, from gdp",
