@@ -161,9 +161,11 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from dpcalc.commands.topics import WORDS
             from dpcalc.core.validate import near
 
-            close = near(args[0], (*COMMANDS, "--help", "--version"))
+            topic = f"; dpcalc help {args[0]} explains it" if args[0] in WORDS else ""
+            close = near(args[0], (*COMMANDS, "--help", "--version")) or topic
             raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest

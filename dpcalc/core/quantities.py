@@ -132,7 +132,7 @@ STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
               safe_direction=+1)
 C2 = Quantity("c2", "C₂ of Sordello et al. 2021, Thm 3/4 (limits the noise at small n)", "C2", ge=0)
-DECAY = Quantity("decay", "exponent a of Sordello et al. 2021, Thm 6/7 (the noise falls as the step grows)", "a", gt=1,
+DECAY = Quantity("decay", "exponent of the decay of the noise; a of Sordello et al. 2021, Thm 6/7", "a", gt=1,
                  le=1000)
 LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss; its gradient is never longer", "L", gt=0)
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
