@@ -87,13 +87,13 @@ _ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and comp
 
 def bounds():
     """The catalogue of `dpcalc bounds`, a table for each family."""
-    parts = []
+    parts, header = [], ("bound", "status", "answers", "commands", "source")
     for room in ROOMS:
         family = [entries()[bound.name] for bound in import_module(f"dpcalc.bounds.{room}").BOUNDS]
         rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
                 for e in family]
         parts += [f"## {_ROOM_TITLES[room]}",
-                  markdown(TextTable(("bound", "status", "answers", "commands", "source"), rows))]
+                  markdown(TextTable(header, rows, left=frozenset(header)))]
     return "\n\n".join(parts)
 
 

@@ -11,7 +11,7 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.question import Question
+from dpcalc.core.question import Question, budget, noun
 from dpcalc.core.results import Route, Row
 from dpcalc.numerics.root import Unreachable
 
@@ -46,7 +46,7 @@ def rows(routes: Iterable[Route], call: Given, derive: Derive, question: Questio
 
     head, *others = sorted(found, key=order)
     _check_range(head, given, derive, question)
-    skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in failed.values()
+    skipped = tuple(f"{r.message}; the table shows the other bounds" for r in failed.values()
                     if r.code == "too-large")
     return (head._replace(notes=head.notes + skipped + _other_solutions(head, given, derive, question)), *others)
 
@@ -68,7 +68,7 @@ def _answer_each(routes: tuple[Route, ...], given: Params, derive: Derive,
             why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
             why_not[route] = OutOfScope("no-solution",
-                                        f"the value of {route.label} is outside the range of double precision")
+                                        f"{route.label} gives a number outside the range of double precision here")
     return found, {route: why_not[route] for route in routes if route in why_not}
 
 
@@ -97,7 +97,7 @@ def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
     for option, reads, otherwise in _READ_BY:
         if given.get(option) is not None and not any(reads(row.route, question) for row in found):
             answering = ", ".join(dict.fromkeys(row.route.label for row in found))
-            raise DpcalcError("unneeded", f"not used by {answering}, {otherwise}", flag(option))
+            raise DpcalcError("unneeded", f"not used by {answering}, {otherwise}; drop it", flag(option))
 
 
 _READ_BY: tuple[tuple[str, Callable[[Route, Question], bool], str], ...] = (
@@ -130,10 +130,9 @@ def _check_range(head: Row, given: Params, derive: Derive, question: Question) -
     if low == high or (unknown.kind == "count" and (end == low or x != end)) or abs(x - end) > _NEXT_TO_END * end:
         return
     if x == end or _meets_at(end, head, given, derive, question):
-        values = f"every {unknown.option} from {human(low)} to {human(high, upward=False)}"
         raise EveryValueMeets("no-solution",
-                              f"{values} meets the budget (by {head.route.label}), so there is nothing to solve for",
-                              "--solve")
+                              f"every {noun(unknown)} from {human(low)} to {human(high, upward=False)} gives "
+                              f"{budget(question)}; there is nothing to solve for", "--solve")
 
 
 def _meets_at(x: float, head: Row, given: Params, derive: Derive, question: Question) -> bool:
@@ -153,14 +152,12 @@ def _other_solutions(head: Row, given: Params, derive: Derive, question: Questio
     if unknown is None:
         return ()
     if unknown.non_monotone:
-        return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the "
-                "budget, and smaller ones may not",)
+        return (f"The privacy loss may rise and fall with {unknown.option}: a smaller value may miss the budget",)
     end = unknown.search[1] if unknown.safe_direction > 0 else unknown.search[0]
     if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()
-    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safe_direction < 0)}, the end of the "
-            f"range, "
-            "meets the budget too",)
+    return (f"{unknown.option} {human(end, upward=unknown.safe_direction < 0)}, the end of the range, meets the budget "
+            "too",)
 
 
 def _params(row: Row, given: Params, derive: Derive, question: Question) -> Params:
@@ -231,7 +228,7 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
         if name not in known:
             from dpcalc.core.validate import near
 
-            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; it can be "
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; choose from "
                               f"{', '.join(sorted(known))}{near(name, tuple(sorted(known)))}", "--bound")
     conversions = {r.conversion.name for r in routes if r.conversion and r.conversion.name in named}
     curves = {r.bound.name for r in routes if r.bound.name in named}

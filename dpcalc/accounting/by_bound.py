@@ -14,10 +14,10 @@ from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row
 
-_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"),
-          "rdp": ("the RDP at one order", "--alpha"),
-          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to"),
-          "rho": ("ρ", "--to")}
+# What is asked for, in words, and the option that asks for it.
+_ASKED = {"epsilon": ("ε at a given δ", "--delta"), "delta": ("δ at a given ε", "--epsilon"),
+          "rdp": ("RDP", "--alpha"), "tv": ("a total variation", "--to"), "tpr": ("true-positive rates", "--fpr"),
+          "mu": ("GDP", "--to"), "rho": ("zCDP", "--to")}
 
 
 def by_bound(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
@@ -27,12 +27,18 @@ def by_bound(route: Route, params: Params, question: Question, start: float | No
     """
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
-                         _ASKED[question.asks][1])
+        raise _unsupported(route, question)
     row = how(route, params, question, start)
     if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
-        raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
+        raise OutOfScope("no-solution", f"{route.label} gives no finite number in double precision here")
     return row._replace(params=params)
+
+
+def _unsupported(route: Route, question: Question) -> OutOfScope:
+    """The error that a bound does not give what is asked for, with the option for what it does give."""
+    words, option = _ASKED[question.asks]
+    instead = "; ask with --delta" if question.asks == "rdp" and route.bound.kind != "point" else ""
+    return OutOfScope("unsupported", f"{route.label} gives no {words}{instead}", option)
 
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -45,8 +51,7 @@ def _rdp_at(route: Route, params: Params, question: Question, start: float | Non
 def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
     if not isinstance(bound, ProfileBound) or bound.rdp is None:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
-                         _ASKED[question.asks][1])
+        raise _unsupported(route, question)
     witness = chosen(bound, params, alpha=alpha)
     one = bound.rdp(alpha, **own_params(bound, params), **witness)
     whole = one if bound.is_of_whole_run else all_steps(one, params)
@@ -131,8 +136,7 @@ def _composed(route: Route, params: Params, question: Question, start: float | N
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
     result = dict(route.bound.value(**own_params(route.bound, params)))
     if question.asks not in result:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
-                         _ASKED[question.asks][1])
+        raise _unsupported(route, question)
     return Row(route, result)
 
 

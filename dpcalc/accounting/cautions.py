@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf
+from math import inf
 from typing import Any
 
 from dpcalc.core.numbers import human
 from dpcalc.core.one_record import for_some
 from dpcalc.core.results import Answer
 
-LARGE_EPSILON = 20.0  # a larger ε excludes next to nothing, as e^ε is above 4.8e8
+# By the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015) the true-positive rate at the false-positive
+# rate f is at most 1 − e^{−ε}(1 − δ − f). For a larger ε that is above 99.9999997 %: in six digits, rounded up, 100 %.
+LARGE_EPSILON = 20.0
 FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
-_LEAST_PERCENTAGE = 1e-12  # a smaller share of missed members is printed itself, not as 99.99…9 % found
-_LEAST_SHARE = 1e-300  # a smaller one is said to be below that
 
 
 def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
@@ -23,7 +23,7 @@ def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
         return _of_indices(answer, inputs)
     large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
     return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
-                                       notes=(*answer.notes, *large_epsilon)), inputs)
+                                       notes=(*large_epsilon, *answer.notes)), inputs)
 
 
 def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
@@ -48,32 +48,15 @@ def _large_delta(answer: Answer) -> tuple[str, ...]:
     point = _point(answer)
     if n is None or n == inf or point is None or point[1] * n < 1:
         return ()
-    return (f"δ = {human(point[1])} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
+    return (f"δ = {human(point[1])} is at least 1/n = {1 / n:.6g}: publishing one random record in full would satisfy "
+            "it",)
 
 
 def _large_epsilon(answer: Answer) -> tuple[str, ...]:
-    """A note on what an attacker may find where ε is large."""
+    """A note on what an attack may find where ε is large."""
     point = _point(answer)
     if point is None or answer.headline.route.bound.status != "proven" or not LARGE_EPSILON < point[0] < inf:
         return ()
-    share = found_members(*point)
-    return (f"ε = {human(point[0])} promises little: an attacker with {100 * FALSE_POSITIVES:g} % false positives may "
-            f"find {share} of the "
-            "members",)
-
-
-def found_members(epsilon: float, delta: float) -> str:
-    """The share of the members that an attacker may find at the false-positive rate f = FALSE_POSITIVES, in words.
-
-    It is min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015),
-    of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100 % only where it is that.
-    """
-    from decimal import Decimal
-
-    missed = max(0.0, 1 - delta - FALSE_POSITIVES - 2e-16) * exp(-min(epsilon, 1e4)) * (1 - 1e-12)
-    if missed < _LEAST_SHARE:
-        return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_SHARE:g}"
-    share = human(missed, 2, upward=False)
-    if missed < _LEAST_PERCENTAGE:
-        return f"all but a share of {share}"
-    return f"up to {(100 - 100 * Decimal(share)).normalize():f} %"
+    return (f"ε = {human(point[0])} promises next to nothing: at a false-positive rate of {100 * FALSE_POSITIVES:g} "
+            "%, an "
+            f"attack may have a true-positive rate of 100 %",)

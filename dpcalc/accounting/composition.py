@@ -58,7 +58,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     _refuse_infinite(parts(route, params), question, point_sum)
     if question.delta == 0:
         raise OutOfScope("no-solution",
-                         "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε",
+                         "0 is not possible for a numerical composition; use --bound composition-basic, or a positive "
+                         "δ",
                          "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
@@ -151,7 +152,7 @@ def _no_epsilon(composed: Parts, question: Question, point_sum: _PointSum | None
     infinite = float(point_sum.delta) if point_sum else exp(log_infinite(worse))
     delta, least = plain(question.delta or 0.0), human_claimed(infinite, _DELTA_SUM_ERROR)
     return OutOfScope("no-solution",
-                      f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
+                      f"no ε exists at δ = {delta}: the δs of the releases alone compose to "
                       f"{least if least != delta else repr(infinite)}", "--delta")
 
 
@@ -196,10 +197,10 @@ def _missed_precision(found: Bracket, size: float, params: Params, quantity: str
     if found.upper == found.lower or width <= precision * size * (1 + _CLOSED_FORM_NEAR):
         return ()
     if found.lower == (0.0 if quantity == "epsilon" else -inf):
-        return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not "
-                "known",)
-    part = f"{width / size:.2g} of ε" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
-    return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
+        return (f"The numerical composition gives no lower bound here: this {symbol} may be too large by an unknown "
+                "amount",)
+    part = f"{100 * width / size:.2g} %" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
+    return (f"--precision {precision:g} was not reached: this {symbol} may be too large by {part}",)
 
 
 def _lower_end(route: Route, params: Params, quantity: str, lower: float) -> dict[str, float]:

@@ -37,11 +37,10 @@ def with_digits(answer: Answer, digits: int) -> Answer:
         except _NoDigits as reason:
             rows.append(row)
             without.setdefault(str(reason), []).append(row.route.label)
-    notes = tuple(f"no digits by {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
+    notes = tuple(f"No digits for {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
     blocked = ", ".join(row.route.label for row in rows if row.digits and in_blocks(row))
     if blocked:
-        notes += (f"the digits by {blocked}: of the formula in blocks from above, as the number beside them is (dpcalc "
-                  f"explain NAME)",)
+        notes += (f"The digits for {blocked} are of the sum in blocks from above (dpcalc explain NAME)",)
     return answer._replace(rows=tuple(rows), notes=answer.notes + notes)
 
 
@@ -68,27 +67,28 @@ def _recomputed(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str
     asks, steps, bound = answer.question.asks, row.params.get("steps", 1), row.route.bound
     if isinstance(bound, ProfileBound) and steps > bound.exact_steps:
         raise DpcalcError("out-of-range",
-                          f"the published sum has {steps} terms; use at most {bound.exact_steps:g} steps with --digits",
+                          f"the formula has {steps} terms; at most {bound.exact_steps:g} steps are allowed with "
+                          "--digits",
                           "--digits")
     if "n" in bound.params and row.params["n"] == inf:
-        raise _NoDigits("it has infinitely many factors")
+        raise _NoDigits("the formula has infinitely many factors")
     if bound.is_numerical(row.params):
         raise _NoDigits("it is composed numerically")
     if -inf < _log_delta(row, answer) < _LEAST_LOG_DELTA:
         raise _NoDigits(_OUTSIDE)
     if asks == "epsilon" and not row.result["delta"]:
-        raise _NoDigits("at δ = 0 its ε is a closed form, which the double is to its last digit or two")
+        raise _NoDigits("at δ = 0 the number is a closed form, exact to a digit or two")
     how = _HOW.get((row.route.bound.kind, asks))
     try:
         value = how(mp, row, answer, row.params) if how else None
     except OutOfScope as reason:
-        raise _NoDigits(f"it has no closed form here ({reason.message})") from None
+        raise _NoDigits(f"there is no closed form here ({reason.message})") from None
     except TooRough:
-        raise _NoDigits("its sum changes too much from term to term to be taken in so few values") from None
+        raise _NoDigits("the terms of its sum differ too much for a short sum") from None
     except OverflowError:
         raise _NoDigits(_OUTSIDE) from None
     if value is None:
-        raise _NoDigits("it has no closed form")
+        raise _NoDigits("there is no closed form")
     return {asks: mp.nstr(value, digits, strip_zeros=False)}
 
 

@@ -203,11 +203,12 @@ def parse(text: str, where: str) -> Guarantee:
 def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
     """The guarantees in a JSON text: one, an array of them, or one in every line (JSON Lines)."""
     if not text.strip():
-        raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected",
+        raise DpcalcError("bad-json", f"{where} is empty; give the output of a dpcalc command with --json, or a "
+                                      "guarantee",
                           "--input")
     values = _values(text, where)
     if not values:
-        raise DpcalcError("bad-json", f"{where} is an array without guarantees", "--input")
+        raise DpcalcError("bad-json", f"{where} is an empty array; give at least one guarantee", "--input")
     return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
 
 
@@ -232,8 +233,8 @@ def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
     if status not in (None, "proven"):
         by = f" ({brief(bound)})" if isinstance(bound, str) else ""
         raise DpcalcError("refused",
-                          f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be "
-                          "converted or composed", "--input")
+                          f"{where}: the status is {brief(status)}{by}; only proven guarantees can be converted or "
+                          "composed", "--input")
 
 
 def read(data: Any, where: str) -> Guarantee:
@@ -249,11 +250,12 @@ def read(data: Any, where: str) -> Guarantee:
         adjacency = data.get("adjacency")
         data = data.get("guarantee")
     if isinstance(data, list):
-        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, and one guarantee is read here",
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee",
                           "--input")
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json",
-                          f"{where} is no dpcalc result or guarantee: no \"kind\" among {', '.join(_KINDS)}", "--input")
+                          f"{where} is not a dpcalc result or guarantee; a guarantee has a \"kind\": "
+                          f"{', '.join(_KINDS)}", "--input")
     try:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
@@ -281,11 +283,11 @@ def _complaint(issue: Any) -> str:
         error=limits.get("error"))
 
 
-_SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 _RANGE = "{value} is not {allowed}"
 _WORDS = {
     "missing": "missing",
-    "extra_forbidden": "no such key here",
+    "extra_forbidden": "there is no such key here",
     "greater_than": _RANGE, "greater_than_equal": _RANGE, "less_than": _RANGE, "less_than_equal": _RANGE,
     "finite_number": "{value} is not a finite number",
     "float_type": "{value} is not a number", "int_type": "{value} is not a whole number",

@@ -20,7 +20,8 @@ def _part_curve(part: Part) -> Curve:
 
 def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
     if "noise_multiplier" not in values:
-        raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
+        raise DpcalcError("unsupported", "RDP of Poisson sampling is supported for Gaussian noise only; ask with "
+                                         "--delta", "--input")
     return curve.of_bound(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
 
 
@@ -53,9 +54,11 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of_bound(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
-        raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
+        raise DpcalcError("refused", "a total variation alone is (0, TV)-DP, which implies no RDP; ask with --delta or "
+                                     "--epsilon", "--input")
     if isinstance(guarantee, Sampled):
-        raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
+        raise DpcalcError("refused", "a profile whose last δ is above 0 implies no RDP; ask with --delta or --epsilon",
+                          "--input")
     raise DpcalcError("refused",
-                      "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
+                      "an (ε, δ) guarantee with δ > 0 implies no RDP (Mironov 2017, Prop. 3, has no converse)",
                       "--input")

@@ -54,7 +54,7 @@ def _part(part: Part) -> Pair:
 def _weighted(base: Pair, rate: float) -> Pair:
     from dpcalc.core.errors import OutOfScope
 
-    raise OutOfScope("unsupported", "weighted sampling has an RDP bound, and no profile", "--input")
+    raise OutOfScope("unsupported", "weighted sampling has an RDP bound only, and no privacy profile", "--input")
 
 
 _SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {

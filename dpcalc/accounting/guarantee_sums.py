@@ -14,7 +14,7 @@ from dpcalc.numerics.rounding import quotient_up, up
 
 
 def _no_pure(reason: str) -> OutOfScope:
-    return OutOfScope("no-solution", f"0: {reason}; δ must be positive", "--delta")
+    return OutOfScope("no-solution", f"0 has no finite ε: {reason}; give a positive δ", "--delta")
 
 
 def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:

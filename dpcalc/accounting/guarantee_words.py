@@ -15,8 +15,8 @@ def no_pure_epsilon(params: Params) -> DpcalcError:
     if reason := params.get("no_pure"):
         return OutOfScope(reason.code, reason.message, reason.option)  # a copy: whoever answers may change its option
     why = next((words for names, words in _NO_PURE if names & params.keys()),
-               "no pure ε follows from a bound on Rényi divergences")
-    return OutOfScope("no-solution", f"0: {why}; δ must be positive", "--delta")
+               "a bound on Rényi divergences gives no pure ε")
+    return OutOfScope("no-solution", f"0 has no finite ε: {why}; give a positive δ", "--delta")
 
 
 _NO_PURE = (

@@ -103,7 +103,7 @@ def best_order(bound: RdpBound, conversion: Conversion, params: Params, question
     value = value_at(best)
     if value == inf:
         _raise_of_parameters(bound, params, best)
-        raise OutOfScope("no-solution", f"{bound.name} is infinite at every order (or above the largest double)")
+        raise OutOfScope("no-solution", f"{bound.name} is infinite, or above the largest double, at every order α")
     return float(best), curve(best), value
 
 

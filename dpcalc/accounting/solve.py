@@ -16,7 +16,8 @@ from dpcalc.accounting.orders import chosen, own_params
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import human_claimed
-from dpcalc.core.question import Question
+from dpcalc.core.quantities import symbol
+from dpcalc.core.question import Question, budget, noun
 from dpcalc.core.results import Route, Row
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 
@@ -54,7 +55,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     except Unreachable as end:
         if end.gap == inf and search.reason:
             raise search.reason from None
-        raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}", "--solve",
+        raise NoSolution("no-solution", f"no {noun(unknown)} gives {budget(question)}", "--solve",
                          partial(search.best_reachable, end.at)) from None
     row = search.settled(found, rtol)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
@@ -116,7 +117,8 @@ class _Search:
             step = max(2 * step, above if above < _JUMP else 0.0)
             last, d = d, self._safer(d, step)
             if d == last:
-                raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget",
+                raise OutOfScope("no-solution", f"the search for {self.unknown.option} by {self.route.label} found no "
+                                                "value that meets the budget",
                                  "--solve")
 
     def _safer(self, d: float, by: float) -> float:
@@ -153,13 +155,15 @@ class _Search:
 
     def best_reachable(self, d: float) -> tuple[float, str]:
         """The asked quantity at the safest value of the unknown, and a sentence for people."""
-        there, asks = f"{self.unknown.option} {self.origin + d:g}", self.question.asks
+        x, asks = self.origin + d, self.question.asks
+        one = {"steps": "one step already", "epochs": "one epoch already"}.get(self.unknown.name)
+        there = one if one and x == 1 else f"even {self.unknown.option} {x:g}"
         try:
             best = self.row(d).result[asks]
         except (DpcalcError, OverflowError):
-            return inf, f"even {there} gives no finite {asks}"
+            return inf, f"{there} has no finite {symbol(asks)}"
         text = human_claimed(best, max(theorem.rtol for theorem in self.route.theorems) + _SUM_RTOL)
-        return best, f"the best reachable is {asks} = {text} (at {there})"
+        return best, f"{there} has {symbol(asks)} = {text}"
 
 
 def _log_ratio(x: float, target: float) -> float:

@@ -14,6 +14,7 @@ from typer._click.exceptions import ClickException
 from typer.core import TyperGroup
 
 from dpcalc.cli import help
+from dpcalc.cli.arguments import is_batch, wants_json
 from dpcalc.cli.standard_streams import exit_code, write
 from dpcalc.cli.typer_commands import (
     SWITCH,
@@ -64,9 +65,6 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print only the number of the headline, with all its digits"),
-        _switch("batch", ["--batch"],
-                "read one JSON object of options per line from standard input and print one result per line; options "
-                "given here are defaults"),
         _switch("certify", ["--certify"],
                 "prove the headline in ball arithmetic; needs python-flint (pip install python-flint)"),
         _switch("all", ["--all"],
@@ -228,13 +226,13 @@ def main(args: list[str]) -> int:
     style.choose("auto")
     try:
         return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
-                         _wants_json(args))
+                         wants_json(args))
     finally:
         style.choose("never")  # a program that calls this function gets plain text from the Python API
 
 
 def _run(args: list[str]) -> int:
-    prints_json = _wants_json(args) or "--batch" in args
+    prints_json = wants_json(args) or is_batch(args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=_for_json(stream.encoding) if prints_json else None,
@@ -263,8 +261,3 @@ def _known_options(args: Sequence[str]) -> dict[str, Any]:
     """The options of the command that was called, or else of the program, by each of their names."""
     command = load(args[0]) if args and args[0] in COMMANDS else root()
     return {name: param for param in command.params for name in param.opts if name.startswith("-")}
-
-
-def _wants_json(args: list[str]) -> bool:
-    line = " ".join(args).replace("--format=", "--format ")
-    return "--json" in args or "--format json" in line

@@ -1,6 +1,6 @@
-"""--batch: answers a stream of questions, one JSON object a line, by one line each, in order.
+"""The lines of a batch: each holds the options of one question, and is answered by itself.
 
-A line holds options under their names (with _ or -), as JSON numbers or texts, and may hold
+A line of JSON Lines is an object with options under their names (with _ or -), as JSON numbers or texts. It may hold
 
     id       a text, number or boolean, which is repeated in the answer
     input    (or inputs) a guarantee or a whole result, or a list of them, for the commands that read one
@@ -14,72 +14,128 @@ The answer to a line that cannot be answered is {"error": {…, "line": k}}, and
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
-from dpcalc.cli.standard_streams import quiet_beside
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import command_of, named, spellings, warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, fault, flag
+from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.output.result import Input, given_inputs
 
 LONGEST = 1_000_000  # bytes of a line; a limit, so that no input can exhaust the memory
-_WHITE_SPACE = b" \t\r\n\x0b\x0c"
+WHITE_SPACE = b" \t\r\n\x0b\x0c"
 
 
 class Line(NamedTuple):
-    """The answer to a line, without its newline, and the messages about it."""
+    """What is printed for a line, without its newline (None: nothing yet), and the messages about it."""
 
-    text: str
+    text: str | None
     error: str = ""
     warnings: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """A line that was read: its options and id, its cells as they came (for CSV), or why it cannot be read."""
+
+    number: int
+    fields: Mapping[str, Any] = {}
+    cells: Mapping[Any, str] = {}  # column → cell
+    error: DpcalcError | None = None
+
+
+class Replies(Protocol):
+    """A form of the answers. Each method returns the text for one line, or None where it is printed later."""
+
+    def answered(self, asked: Asked, answer: Answer) -> str | None: ...
+
+    def failed(self, asked: Asked, error: DpcalcError) -> str | None: ...
+
+    def rest(self) -> str | None:
+        """The text after the last line, where some lines are still to be printed."""
+        return None
+
+
+class JsonReplies(Replies):
+    """JSON Lines: the record of each answer, or {"error": …}, with the id of the line."""
+
+    def answered(self, asked: Asked, answer: Answer) -> str:
+        from dpcalc.output.answer import record
+
+        return dumps({**_tag(asked), **record(answer)})
+
+    def failed(self, asked: Asked, error: DpcalcError) -> str:
+        if _is_error(asked.fields):
+            return dumps({**_tag(asked), **asked.fields})
+        return dumps({**_tag(asked), "error": {**error.record()["error"], "line": asked.number}})
+
+
+class NumberReplies(Replies):
+    """--quiet: the headline number of each answer, and an empty line where there is none."""
+
+    def answered(self, asked: Asked, answer: Answer) -> str:
+        return repr(answer.value)
+
+    def failed(self, asked: Asked, error: DpcalcError) -> str:
+        return ""
 
 
 class Batch:
     """A command with default options and inputs. The answer to a line depends on nothing but these and the line."""
 
     def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
-                 quiet: bool = False) -> None:
+                 certify: bool = False) -> None:
         from dpcalc.core.validate import validate
 
-        self.command, self.inputs, self.quiet = command, inputs, quiet
+        self.command, self.inputs, self._certify = command, inputs, certify
         self.defaults = {**defaults, "format": "jsonl"}
-        self._names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}
+        self.names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}
         validate(command, self.defaults)  # an invalid default is one error here, instead of an error for each line
 
-    def line(self, data: bytes | None, number: int) -> Line:
-        """The answer to the line of that number; `data` is None for a line that is too long."""
-        tag: dict[str, Any] = {}
+    def reply(self, asked: Asked, replies: Replies) -> Line:
+        """The answer to a line, or its error, in the given form."""
         try:
-            fields = _object(data)
-            if "id" in fields:
-                tag = {"id": _id(fields.pop("id"))}
-            if _is_error(fields):
-                message = fields["error"]["message"]
-                text = f"line {number}: an error of the command before: {message}".replace("\n", " ")
-                return Line("" if self.quiet else dumps({**tag, **fields}), text)
-            if "schema" in fields or "kind" in fields:
-                fields = {"input": fields}
-            return self._answered(tag, *self._question(fields))
+            answer = self._answer(asked)
+            return Line(replies.answered(asked, answer), warnings=warnings_of(answer))
         except DpcalcError as error:
-            return self._failed(tag, error, number)
+            return self._failed(asked, error, replies)
         except Exception as error:
             if "DPCALC_DEBUG" in os.environ:
                 raise
-            return self._failed(tag, fault(error), number)
+            return self._failed(asked, fault(error), replies)
+
+    def _failed(self, asked: Asked, error: DpcalcError, replies: Replies) -> Line:
+        text = f"line {asked.number}: {error.line()}".replace("\n", " ")
+        return Line(replies.failed(asked, error), text)
+
+    def _answer(self, asked: Asked) -> Answer:
+        if asked.error:
+            raise asked.error
+        fields = dict(asked.fields)
+        if isinstance(fields.pop("id", None), dict | list):
+            raise DpcalcError("unknown-value", "a text, a number or a boolean is needed", "id")
+        if _is_error(asked.fields):
+            raise DpcalcError("passed-on", f"an error of the command before: {fields['error']['message']}")
+        if is_guarantee(fields):
+            fields = {"input": fields}
+        answer = answer_of(self.command, *self._question(fields))
+        if self._certify:
+            from dpcalc.verify.certify import certified
+
+            answer = certified(answer)
+        return answer
 
     def _question(self, fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
         """The options and the inputs of a line."""
         raw: dict[str, Any] = {}
         for key, x in fields.items():
-            name = self._names.get(key)
+            name = self.names.get(key)
             if name is None:
                 from dpcalc.core.validate import near
 
-                reason = f"no such key of a line for {self.command.name}{near(key[:40], tuple(self._names))}"
+                reason = f"no such key of a line for {self.command.name}{near(key[:40], tuple(self.names))}"
                 raise DpcalcError("unknown-option", reason, flag(key[:40]))
             if name in raw:
                 raise DpcalcError("contradictory", "there twice", flag(name))
@@ -96,17 +152,13 @@ class Batch:
                 raw[name] = (x,) if option.multiple else x
         return {**self.defaults, **raw}, inputs
 
-    def _answered(self, tag: dict[str, Any], raw: dict[str, Any], inputs: tuple[Any, ...]) -> Line:
-        answer = answer_of(self.command, raw, inputs)
-        if self.quiet:
-            return Line(repr(answer.value), warnings=warnings_of(answer))
-        from dpcalc.output.answer import record
 
-        return Line(dumps({**tag, **record(answer)}), warnings=warnings_of(answer))
-
-    def _failed(self, tag: dict[str, Any], error: DpcalcError, number: int) -> Line:
-        text = f"line {number}: {error.line()}".replace("\n", " ")
-        return Line("" if self.quiet else dumps({**tag, "error": {**error.record()["error"], "line": number}}), text)
+def asked_in_json(data: bytes | None, number: int) -> Asked:
+    """A line of JSON Lines; `data` is None for a line that is too long."""
+    try:
+        return Asked(number, _object(data))
+    except DpcalcError as error:
+        return Asked(number, error=error)
 
 
 def _object(data: bytes | None) -> dict[str, Any]:
@@ -124,18 +176,23 @@ def _object(data: bytes | None) -> dict[str, Any]:
     return value
 
 
+def is_guarantee(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is itself a result or a guarantee."""
+    return "schema" in fields or "kind" in fields
+
+
 def _is_error(fields: Mapping[str, Any]) -> bool:
     """Whether a line is an error line, which a batch prints for a question that it cannot answer."""
     error = fields.get("error")
-    if set(fields) != {"error"} or not isinstance(error, dict):
+    if not set(fields) <= {"error", "id"} or not isinstance(error, dict):
         return False
     return "message" in error and all(isinstance(x, str | int) for x in error.values())
 
 
-def _id(x: Any) -> Any:
-    if isinstance(x, dict | list):
-        raise DpcalcError("unknown-value", "a text, a number or a boolean is needed", "id")
-    return x
+def _tag(asked: Asked) -> dict[str, Any]:
+    """The id of a line, where it has a valid one."""
+    has_id = "id" in asked.fields and not isinstance(asked.fields["id"], dict | list)
+    return {"id": asked.fields["id"]} if has_id else {}
 
 
 def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Iterable[Input] = (),
@@ -153,66 +210,8 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     if isinstance(lines, str | bytes):
         raise DpcalcError("usage", r"lines are needed (text.split('\n')), not one text")
     found = command_of(command)
-    batch = Batch(found, named(found, defaults), given_inputs(found, inputs))
+    batch, replies = Batch(found, named(found, defaults), given_inputs(found, inputs)), JsonReplies()
     for number, line in enumerate(lines, 1):
         data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
-        if data.strip(_WHITE_SPACE):
-            yield batch.line(data if len(data) <= LONGEST else None, number).text
-
-
-# --- the command line ------------------------------------------------------------------------------------------------
-
-
-def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...],
-           switches: Mapping[str, bool]) -> Callable[[], int]:
-    """A function that answers the lines of standard input on standard output and returns the exit code.
-
-    Raises DpcalcError for options that do not go with --batch.
-    """
-    from dpcalc.commands.sweep import axes
-
-    if raw.get("format") not in (None, "json", "jsonl"):
-        raise DpcalcError("contradictory", "--batch prints JSON Lines, or with -q numbers", "--format")
-    if switches["quiet"] and (switches["json"] or raw.get("format")):
-        raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
-    if raw.get("plot"):
-        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
-    if switches["all"]:
-        raise DpcalcError("unneeded", "every line of --batch holds every row already", "--all")
-    if switches["explain"]:
-        raise DpcalcError("unneeded", "every line of --batch names source, assumptions and errata already", "--explain")
-    reading = (o.quantity.option for o in command.all_options() if o.quantity.source(raw.get(o.name)) == "-")
-    if own := "--input" if "-" in sources else next(reading, None):
-        raise DpcalcError("contradictory", "standard input (-) is the batch", own)
-    for axis in axes(command, raw):
-        raise DpcalcError("contradictory", "no sweep beside --batch: a line is a point", flag(axis.quantity.name))
-    inputs: tuple[Any, ...] = ()
-    if sources:
-        from dpcalc.accounting.guarantee import load_all
-
-        inputs = load_all(sources)
-    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, inputs, switches["quiet"])
-
-    def run() -> int:
-        from dpcalc.cli.streams import Messages, Writer, blocks
-
-        if sys.stdin is None or sys.stdout is None:
-            raise DpcalcError("unreadable", f"standard {'input' if sys.stdin is None else 'output'} is closed",
-                              "--batch")
-        messages, failed, number = Messages(f"dpcalc {command.name}: "), False, 0
-        with Writer(sys.stdout.buffer) as out:
-            for block in blocks(sys.stdin.fileno(), LONGEST):
-                for data in block:
-                    number += 1
-                    if data is None or data.strip(_WHITE_SPACE):
-                        line = batch.line(data, number)
-                        failed = failed or bool(line.error)
-                        out.line(line.text)
-                        if line.error and batch.quiet:
-                            out.flush()
-                            messages.print_error(line.error)
-                        messages.print_new_warnings(line.warnings)
-                out.flush()
-        return 1 if failed else 0
-
-    return run
+        if data.strip(WHITE_SPACE):
+            yield batch.reply(asked_in_json(data if len(data) <= LONGEST else None, number), replies).text or ""

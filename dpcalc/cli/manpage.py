@@ -34,7 +34,8 @@ _ENVIRONMENT = (
     ("DPCALC_DEBUG", "set: a fault of dpcalc shows where it happened"),
 )
 _FILES = ("None but those named: JSON guarantees (FILE, \\-\\-input), descriptions of runs (\\-\\-run), number lists "
-          "(@FILE) and step schedules (\\-\\-schedule) are read.")
+          "(@FILE), step schedules (\\-\\-schedule) and batches (\\-\\-batch) are read; \\-\\-output and \\-\\-plot "
+          "write the files they name.")
 
 
 def escape(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.commands.ask import warnings_of
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from dpcalc.commands.sweep import Axis
     from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
 
 class Printed(NamedTuple):
@@ -31,12 +32,16 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
 
     Raises DpcalcError for every mistake in the call.
     """
+    if (output := raw.pop("output", None)) not in (None, "-"):
+        from dpcalc.cli.output_file import to_file
+
+        return to_file(output, raw, lambda: run(command, raw, files))
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
-    if raw.pop("batch", False):
-        from dpcalc.cli.batch import stream
+    if (batch := raw.pop("batch", None)) is not None:
+        from dpcalc.cli.batch_stream import stream
 
-        return stream(command, raw, sources, switches)
+        return stream(command, raw, batch, sources, switches)
     _check_output_options(raw, switches, sources)
     inputs: tuple[Any, ...] = ()
     if sources:
@@ -68,14 +73,15 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
-    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv")):
+    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
                           "--all")
-    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex",
+                                                                           "statement", "bibtex")):
         raise DpcalcError("contradictory",
                           f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
-    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
+    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "statement", "bibtex")):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
 
 
@@ -88,7 +94,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
     # The headline already says that a number holds for one record only, so that no warning is needed.
-    has_headline = format == "table" and not switches["quiet"] and not target
+    has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
         warn(warning)
     if target:
@@ -136,10 +142,14 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
     """The answers at all points, printed or drawn. A point without an answer is reported, and makes the exit code 1."""
     from dpcalc.core.errors import DpcalcError
     from dpcalc.output.formats import render
-    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, unanswered
+    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document
+    from dpcalc.output.sweep_words import unanswered
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    if raw.get("format") == "statement":
+        raise DpcalcError("unneeded",
+                          f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
     if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
@@ -175,15 +185,17 @@ def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swep
     from dpcalc.cli.progress import waiting
     from dpcalc.commands.sweep import points
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
     found: list[Point] = []
-    with waiting(f"dpcalc {command.name}"):
+    size = prod(len(axis.values) for axis in swept)
+    with waiting(f"dpcalc {command.name}") as work:
         for at in points(swept):
             try:
                 found.append(Point(at, _answer(command, {**raw, **at}, inputs, switches)))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
+            work.show(len(found) / size, f"{len(found)} of {size} points")
     return found
 
 

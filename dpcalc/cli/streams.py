@@ -10,18 +10,21 @@ from time import monotonic
 from typing import Any, BinaryIO
 
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.reading import where
 from dpcalc.core.text import report
 
 _LONGEST_WAIT = 0.1  # seconds for which an answer is buffered, so that many lines are written together
 
 
-def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
+def blocks(descriptor: int, longest: int, source: str) -> Iterator[list[bytes | None]]:
     """The lines of a stream as soon as they arrive, without their newlines: a list for each read.
+
+    `source` names the stream in errors: a file, or - for standard input.
 
     A last line without a newline counts. A line of more than `longest` bytes is None, and is never held in memory.
     """
     rest, dropping = b"", False
-    while chunk := _read(descriptor):
+    while chunk := _read(descriptor, source):
         lines: list[bytes | None] = [*(rest + chunk).split(b"\n")]
         last = lines.pop() or b""
         if lines and dropping:
@@ -33,11 +36,11 @@ def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
         yield [None if dropping else rest]
 
 
-def _read(descriptor: int) -> bytes:
+def _read(descriptor: int, source: str) -> bytes:
     try:
         return os.read(descriptor, 1 << 16)  # at most 64 KiB, the capacity of a pipe on Linux
     except OSError as e:
-        raise DpcalcError("unreadable", f"standard input: {e.strerror or e}", "--batch") from None
+        raise DpcalcError("unreadable", f"{where(source)}: {e.strerror or e}", "--batch") from None
 
 
 class Writer:
@@ -75,7 +78,7 @@ class Writer:
         """Writes all lines that were added."""
         self._writing = True
         if self._lines:
-            rest = memoryview("\n".join([*self._lines, ""]).encode())
+            rest = memoryview("\n".join([*self._lines, ""]).encode("utf-8", "surrogateescape"))
             while rest:  # an interrupt ends a write early where the stream is not buffered
                 rest = rest[self._out.write(rest) :]
             self._out.flush()

@@ -35,7 +35,8 @@ def _answer(command: Command, given: Given) -> Answer:
     try:
         return with_cautions(command.answer(given), given.inputs)
     except (OverflowError, ZeroDivisionError, Unreachable):
-        raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
+        raise NoSolution("no-solution", "leads outside the range of double precision; give a number nearer to "
+                                        "1", _extreme(given)) from None
     except NoSolution as error:
         error.option = error.option or _extreme(given)
         raise
@@ -78,7 +79,8 @@ def command_of(name: str) -> Command:
 
     calculators = tuple(word for word in COMMANDS if word not in PAGES)
     raise DpcalcError("unknown-command",
-                      f"no calculator {name!r}; there are {', '.join(calculators)}{near(str(name), calculators)}")
+                      f"there is no calculator {name!r}; there are "
+                      f"{', '.join(calculators)}{near(str(name), calculators)}")
 
 
 def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,10 +92,10 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
         if name is None:
             from dpcalc.core.validate import near
 
-            raise DpcalcError("unknown-option", f"no such option of {command.name}{near(key[:40], tuple(names))}",
+            raise DpcalcError("unknown-option", f"{command.name} has no such option{near(key[:40], tuple(names))}",
                               flag(key[:40]))
         if raw.get(name) is not None:
-            raise DpcalcError("contradictory", "given twice", flag(name))
+            raise DpcalcError("contradictory", "is given twice; drop one", flag(name))
         raw[name] = (x,) if isinstance(x, str) and command.option(name).multiple else x
     return raw
 
@@ -105,13 +107,18 @@ def spellings(command: Command) -> dict[str, str]:
             for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
-_NOT_ASKED = {"format", "input", "plot"}
+_NOT_ASKED = {"format", "input", "plot", "output", "batch"}
+
+
+# Each status of a bound that is no guarantee, in a sentence.
+_UNPROVEN = {"as-published": "a published formula without a sound proof", "conjecture": "a conjecture",
+             "limit": "a limit", "lower": "a lower bound"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:
     """The warnings that are printed on standard error with an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
-    first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()
+    first = (f"{head.label} is {_UNPROVEN[head.bound.status]}, not a guarantee",) if head and doubtful else ()
     only = (f"the guarantee is {answer.only.text}",) if answer.only and not answer.only.is_worst else ()
     return first + tuple(answer.warnings) + only

@@ -25,10 +25,9 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
     has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
     has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
     if has_alpha and (has_epsilon or has_delta):
-        orders_too = "; --orders restricts the search over orders" if _has(command, "orders") else ""
-        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee"
-                          + orders_too,
-                          "--alpha")
+        orders_too = "; to restrict the search over orders, use --orders" if _has(command, "orders") else ""
+        raise DpcalcError("contradictory", "asks for the RDP at one order; drop it, or drop --epsilon and --delta"
+                          + orders_too, "--alpha")
     if unknown is not None:
         if has_alpha and given["rdp"] is not None:
             return Question("rdp", alpha=given["alpha"], orders=orders, unknown=unknown, target=given["rdp"])
@@ -36,7 +35,7 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
             _refuse_rdp(command, given)
             return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown,
                             target=given[epsilon])
-        raise DpcalcError("missing", f"needs a budget: {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp",
+        raise DpcalcError("missing", f"needs a budget; add {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp",
                           "--solve")
     _refuse_rdp(command, given)
     if has_alpha:
@@ -53,11 +52,11 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
         for name in ("bound", "digits", "orders", "precision"):
             if given.has(name):
                 raise DpcalcError("unneeded",
-                                  "no bound is computed without a question (--delta, --epsilon, --alpha, --solve)",
+                                  "not used without a question; add --delta, --epsilon, --alpha or --solve, or drop it",
                                   flag(name))
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
-    rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks else ""
+    rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""
     raise DpcalcError("missing",
                       f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a "
                       "budget and --solve")
@@ -67,7 +66,7 @@ def _refuse_rdp(command: Command, given: Given) -> None:
     """Raises DpcalcError for an RDP that is given as a budget without --solve and --alpha."""
     if given.has("rdp") and command.option("rdp").quantity is RDP:
         raise DpcalcError("unneeded",
-                          "a budget on the RDP needs --solve and --alpha; without --solve, --alpha prints the RDP",
+                          "not used without --solve and --alpha; to print the RDP, give --alpha alone",
                           "--rdp")
 
 
@@ -103,7 +102,8 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
                           f"{near(word, command.solvable())}", "--solve")
     quantity = solvable[word]
     if given.has(quantity.name):
-        raise DpcalcError("contradictory", f"{quantity.option} is given and to be solved for", "--solve")
+        raise DpcalcError("contradictory", f"{quantity.option} is given, so it cannot be solved for; drop one of "
+                                           "them", "--solve")
     noise_multiplier.refuse_others(quantity.name, given.provided)
     return quantity
 

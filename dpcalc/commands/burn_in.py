@@ -36,12 +36,12 @@ def _scheduled(given: Given) -> Given:
     from dpcalc.core.errors import DpcalcError, flag
 
     for name in sorted(given.provided & {"steps", "index", "solve"}):
-        raise DpcalcError("contradictory", "with --schedule, every step is said there", flag(name))
+        raise DpcalcError("contradictory", "not used with --schedule, which describes every step; drop one", flag(name))
     steps = read(given)
     if given["order"] == "random" and given["n"] != given["batch_size"]:
         raise DpcalcError("refused",
-                          "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do "
-                          "not depend on chance, \"uses\" saying when the record is used", "--schedule")
+                          "a schedule needs full batches (n = b), or --order fixed with the list \"uses\" of the steps "
+                          "that use the record", "--schedule")
     return given.replace({**given.values, "steps": len(steps), "step_by_step": steps, "schedule": text(steps, given),
                          "learning_rate": min(eta for eta, _, _ in steps)})
 
@@ -56,7 +56,8 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
     used = {*_RUN, "diameter", "strong_convexity", "loss", "sigma", "order", "orders", "schedule"}
     used |= {"index"} if given["order"] == "fixed" else set()
     needed = (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED
-    check_options(given, question, used, needed, f"with --order {given['order']}", "of burn-in", "by burn-in")
+    check_options(given, question, used, needed, f"with --order {given['order']}", "with --order "
+                                                                                   f"{given['order']}", "by burn-in")
     _check_values(given.values)
     return given, question, (used & given.provided) | {"strong_convexity", "loss", "order"}
 
@@ -71,11 +72,11 @@ def _ranged(question: Question, given: Given) -> Question:
         return question
     if given["loss"] == ANY and unknown.name == "learning_rate":
         raise DpcalcError("unknown-value",
-                          "learning-rate: with --loss any a longer step may lose more or less; solve for another",
+                          "learning-rate has no unique solution with --loss any; solve for another option",
                           "--solve")
     if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{unknown.option[2:]}: with --order fixed the batch size must divide n; "
-                                           "solve for another", "--solve")
+        raise DpcalcError("unknown-value", f"{unknown.option[2:]} is not possible with --order fixed, where the batch "
+                                           "size must divide n; solve for another option", "--solve")
     total = (given["smoothness"] or 0.0) + given["strong_convexity"]
     longest = 2 / total * (1 - 1e-15) if total else 1e15
     ranges = {
@@ -93,14 +94,14 @@ def _check_values(values: Mapping[str, Any]) -> None:
 
     n, b = values.get("n"), values.get("batch_size")
     if n is not None and b is not None and b > n:
-        raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
+        raise DpcalcError("out-of-range", f"{b} is above n = {n}, the number of records", "--batch-size")
     if values["order"] == "fixed" and n is not None and b is not None and n % b:
-        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size",
+        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}; --order fixed needs batches of equal size",
                           "--batch-size")
     if values["loss"] == ANY and values["strong_convexity"]:
         raise DpcalcError("contradictory",
-                          f"{values['strong_convexity']:g} says that the losses are convex, --loss any that they need "
-                          "not be", "--strong-convexity")
+                          f"{values['strong_convexity']:g} needs convex losses; give --loss convex, or drop "
+                          "it", "--strong-convexity")
     if values.get("learning_rate") is not None:
         contraction.gap(values["learning_rate"], values["smoothness"], least_curvature(values))
 
@@ -111,7 +112,7 @@ def _bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
 
     n, b = int(values["n"]), int(values["batch_size"])
     if b > n:
-        raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+        raise OutOfScope("no-solution", f"{b} is above n = {n}, the number of records", "--batch-size")
     run = {"batch_size": b, "diameter": values.get("diameter") or largest_distance(values),
            **{k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity")}}
     if values.get("step_by_step"):
@@ -119,7 +120,7 @@ def _bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
     period, steps = -(-n // b), int(values["steps"])
     index = values.get("index")
     if index is not None and index > period:
-        raise OutOfScope("out-of-range", f"{index} > n/b = {period}: the batch's position in a pass", "--index")
+        raise OutOfScope("out-of-range", f"{index} is above n/b = {period}, the number of batches in a pass", "--index")
     return {**run, "learning_rate": values["learning_rate"], "sigma": values["sigma"], "n": n, "iterations": steps,
             "period": period, "last": 1 if index is None else (steps - index) % period + 1}
 
@@ -186,7 +187,7 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
     if steps:
         options = {"schedule": values["schedule"]}
         if not all(uses for _, _, uses in steps):
-            only = OneRecord("for records used only at the steps that the schedule says")
+            only = OneRecord("for records that are used only at the steps in the schedule")
     elif index is not None:
         guarantee["index"] = [index]
         worst = (params["iterations"] - 1) % params["period"] + 1  # the batch of the last step

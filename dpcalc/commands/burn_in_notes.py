@@ -1,5 +1,6 @@
-"""The notes on an answer of burn-in: the number of steps that count, the constraint set or the distance in place of its
-diameter, and the assumptions of each bound."""
+"""The notes on an answer of burn-in: the number of steps that count, the noise, the assumptions of the headline, and "
+  "the
+distance in place of a missing diameter."""
 
 from __future__ import annotations
 
@@ -12,38 +13,29 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Row
 
 ANY, CONVEX = q.LOSS.choices
-_NOISE = ("σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is "
-          "ησ")
-_FRESH = "batches are drawn afresh at every step; batches cut from a shuffled epoch are not covered by these theorems"
-_RELEASED = "w₀ and K do not depend on the data; only the last iterate is released"
-_SMOOTH = f"gradients of at most L, β-Lipschitz (clipped or not); diameter D; {_RELEASED}"
-_LAST = f"convex, β-smooth, L-Lipschitz losses, diameter D; {_RELEASED}"
-_ALL = "gradients of at most L; all T iterates may be released"
-_ORDER, _STEPS = "full batches or a fixed order", "the record's steps are those of the schedule"
-_SHORT = {
+_NOISE = "σ is the noise on the mean gradient of a batch; the noise on the iterate is ησ"
+_START = "w₀ and K do not depend on the data"
+_SMOOTH = f"β-Lipschitz gradients of norm at most L; {_START}"
+_CONVEX = f"convex, β-smooth, L-Lipschitz losses; {_START}"
+_ALL = "gradients of norm at most L; all iterates may be released"
+_ASSUMES = {
     "composition": _ALL,
     "composition-profile": _ALL,
-    "burn-in-rdp": _LAST,
-    "burn-in-profile": _LAST,
-    "iteration": f"{_LAST}; {_ORDER}",
-    "iteration-schedule": f"{_LAST}; {_STEPS}",
-    "burn-in-rdp-nonconvex": _SMOOTH,
-    "burn-in-profile-nonconvex": _SMOOTH,
-    "iteration-nonconvex": f"{_SMOOTH}; {_ORDER}",
-    "iteration-schedule-nonconvex": f"{_SMOOTH}; {_STEPS}",
-    "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
+    **dict.fromkeys(("burn-in-rdp", "burn-in-profile", "iteration", "iteration-schedule"), _CONVEX),
+    **dict.fromkeys(("burn-in-rdp-nonconvex", "burn-in-profile-nonconvex", "iteration-nonconvex",
+                     "iteration-schedule-nonconvex"), _SMOOTH),
 }
 
 
 def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
-    """All notes of an answer."""
+    """All notes of an answer: the steps that count, the noise, the assumptions of the headline, and a missing set."""
     steps, r = int(values["steps"]), burn_in_steps(values, found[0])
-    counted = (f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they "
-               "start from")
-    if r == steps:
-        counted = f"all T = {steps} steps count"
-    assumed = _assumptions(found)
-    return (*assumed[:1], *_batches_note(values), counted, *_set_note(values), *assumed[1:], _NOISE)
+    counted = f"The bound depends on all T = {steps} steps"
+    if r < steps:
+        counted = f"The bound depends on the last R = {r} of T = {steps} steps{_horizon_in_words(values)}"
+    name = found[0].route.bound.name
+    assumed = (f"Assumes: {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
+    return (*assumed, *_distance_note(values), _NOISE, counted)
 
 
 def burn_in_steps(values: Mapping[str, Any], row: Row) -> int:
@@ -78,33 +70,30 @@ def least_curvature(values: Mapping[str, Any]) -> float:
     return float(-values["smoothness"] if values["loss"] == ANY else values["strong_convexity"])
 
 
-def _set_note(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The horizon that a constraint set gives convex losses on random batches; or, without a set, the distance that
-    takes the place of its diameter."""
+def _horizon_in_words(values: Mapping[str, Any]) -> str:
+    """The horizon that a constraint set gives convex losses on random batches, or nothing."""
+    is_convex = values["order"] == "random" and values["n"] != values["batch_size"] and least_curvature(values) == 0
+    if not is_convex or not values.get("diameter"):
+        return ""
+    return f"; the horizon of Altschuler & Talwar 2022 is T̄ = {horizon(values)}"
+
+
+def _distance_note(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The distance that takes the place of the diameter of a constraint set, where none is given."""
     from dpcalc.core.numbers import human_claimed
 
-    rho = least_curvature(values)
-    if not values.get("diameter"):
-        step = "by a factor 1 + ηβ, or by 2ηL, at most" if rho < 0 else "by a factor c < 1" if rho > 0 else "no further"
-        return ("without --diameter: two runs that differ in one record, with the same batches and noise, stay within "
-                f"{human_claimed(largest_distance(values), 1e-12)} of each other, as a step moves them apart {step}, "
-                "and by 2ηL/b more where it uses the record; the theorems need no more of D (Altschuler & Talwar 2022, "
-                "Remark 5.2)",)
-    convex = values["order"] == "random" and values["n"] != values["batch_size"] and rho == 0
-    return (f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {horizon(values)}",) if convex else ()
-
-
-def _assumptions(found: tuple[Row, ...]) -> tuple[str, ...]:
-    """The assumptions of the bound of each row, in short."""
-    names = dict.fromkeys(row.route.bound.name for row in found)
-    return tuple(f"{name} assumes: {_SHORT[name]}" for name in names if name in _SHORT)
-
-
-def _batches_note(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The assumption of the rows on the order of the batches."""
-    if values.get("schedule") is not None or values["n"] == values["batch_size"]:
+    if values.get("diameter"):
         return ()
+    return ("Without --diameter, D is the largest distance between two runs, "
+            f"{human_claimed(largest_distance(values), 1e-12)} "
+            "(Altschuler & Talwar 2022, Remark 5.2)",)
+
+
+def _batches(values: Mapping[str, Any]) -> str:
+    """The assumption on the order of the batches."""
+    if values.get("schedule") is not None or values["n"] == values["batch_size"]:
+        return ""
     if values["order"] == "random":
-        return (_FRESH,)
+        return "; batches are drawn afresh at every step"
     which = "the last batch used" if values.get("index") is None else f"batch {values['index']} of each pass"
-    return (f"the batches come in the same order in every pass; the record is in {which}",)
+    return f"; every pass has the same order, and the record is in {which}"

@@ -11,6 +11,7 @@ from dpcalc.commands import convert_routes as r
 from dpcalc.core import quantities as q
 from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.quantities import symbol
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
@@ -31,7 +32,7 @@ def answer(given: Given) -> Answer:
     """The converted guarantee, also as JSON for the next command."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.asking import shown, with_solution
-    from dpcalc.commands.convert_inputs import with_inputs
+    from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT, with_inputs
     from dpcalc.core.results import Answer
 
     given = with_inputs(given)
@@ -39,8 +40,9 @@ def answer(given: Given) -> Answer:
     if name != "rdp":
         given = _one_order(given)
     if name is None:
-        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or give JSON (FILE "
-                                     "or -): a result, a mechanism or a profile", "--from")
+        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or a JSON file (- "
+                                     "for "
+                                     "standard input)", "--from")
     source = _SOURCES[name]
     try:
         question = source.question(COMMAND, given)
@@ -59,7 +61,7 @@ def answer(given: Given) -> Answer:
     values = with_solution(given, question, found)
     parameters = {k: v for k, v in shown(given, used).items() if k != "from" or not given.inputs}
     return Answer("convert", question, parameters, found, _guarantee(name, question, found[0].result, values),
-                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee",
+                  given.values.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                   _notes(given, found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
 
@@ -68,10 +70,9 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
     """Notes on assumptions that the given guarantee does not settle."""
     notes = []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
-        notes.append("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is "
-                     "ε²/8-zCDP: --bound bounded-range-zcdp")
+        notes.append("The exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
     if len(set(given.inputs)) > 1 and any(g.kind == "outcomes" for g in given.inputs):
-        notes.append("the probabilities p of every input are taken to be those on the same data set")
+        notes.append("The probabilities p of all inputs must belong to the same data set")
     return tuple(notes)
 
 
@@ -93,10 +94,11 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
     if name == "dp" and given.inputs:
         describe -= set(_TARGETS)  # these options ask about an input in JSON
     if question.unknown and question.unknown.name not in describe:
-        raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter with --from {name}", "--solve")
+        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with --from {name}; solve for "
+                                           "another option", "--solve")
     always = {"from", "to", "bound", "format", "digits", "input"}
     for option in sorted(given.provided - describe - asks - always):
-        raise DpcalcError("unneeded", f"not used by this question (--from {name}, asks {question.asks})",
+        raise DpcalcError("unneeded", f"not used with --from {name} to find {symbol(question.asks)}; drop it",
                           f"--{option.replace('_', '-')}")
 
 
@@ -115,7 +117,7 @@ def _one_order(given: Given) -> Given:
     lists, which describe a curve."""
     for name in ("alpha", "rdp"):
         if given.has(name) and len(given[name]) != 1:
-            raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)",
+            raise DpcalcError("contradictory", "give one value; a list describes a curve, with --from rdp",
                               f"--{name}")
     single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
     return given.replace({**given.values, **single})

@@ -9,6 +9,9 @@ from typing import Any
 from dpcalc.core.command import Given, require
 from dpcalc.core.errors import DpcalcError
 
+THOSE_OF_INPUT = "those of the input"  # the neighbours of an answer, where the given guarantee does not name them
+EVERY_OUTPUT = "every output of each input"  # what is released
+
 
 def with_inputs(given: Given) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
@@ -22,9 +25,9 @@ def with_inputs(given: Given) -> Given:
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
     if len(kinds) > 1:
-        raise DpcalcError("refused", "the inputs use different neighbouring data sets (add-remove and replace-one); "
-                                     "their guarantees do not compose", "--input")
-    values["adjacency"] = next(iter(kinds), "as in the given guarantee")
+        raise DpcalcError("refused", "the inputs have different adjacencies (add-remove and replace-one); compute them "
+                                     "for one adjacency to compose them", "--input")
+    values["adjacency"] = next(iter(kinds), THOSE_OF_INPUT)
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
         return given.replace({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
@@ -66,7 +69,7 @@ def _as_targets(given: Given) -> dict[str, Any]:
     for n in ("epsilon", "delta"):
         if given.has(n) and given.has(f"target_{n}"):
             raise DpcalcError("contradictory",
-                              f"--{n} already asks about the total, as the point is read from the input",
+                              f"--{n} asks about the total already, as the input gives the point; drop one",
                               f"--target-{n}")
     return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
@@ -78,12 +81,12 @@ def _checked(given: Given) -> Given:
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):
             raise DpcalcError("contradictory",
-                              f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}",
+                              f"the input is a guarantee of kind {given.inputs[0].kind}, not {kind}; drop --from",
                               "--from")
         return given
     if kind == "profile":
         raise DpcalcError("missing",
-                          'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}',
+                          'give the profile as JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}',
                           "--input")
     if kind != "tv":
         return given

@@ -14,15 +14,42 @@ def plain_question(command: Command, given: Given) -> Question:
     to = given["to"]
     if to == "tv":
         return Question("tv")
+    if to == "gdp" or (to == "zcdp" and given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given)):
+        raise DpcalcError("refused", _not_implied(given, to), "--to")
     if to == "zcdp":
-        if given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given):
-            raise DpcalcError("refused",
-                              "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one "
-                              "of these", "--to")
         return Question("rho")
+    if to == "rdp" and not any(given[name] is not None for name in ("alpha", "delta", "epsilon")):
+        if given["from"] == "rdp":
+            raise DpcalcError("refused", "the guarantee is RDP already; ask with --delta or --epsilon", "--to")
+        raise DpcalcError("missing", _NO_ALPHA, "--alpha")
+    if to == "dp" and given["delta"] is None and given["epsilon"] is None:
+        raise DpcalcError("missing", "add --delta (prints ε) or --epsilon (prints δ); --to dp needs one", "--to")
     question = read_question(command, given)
     _check_target(to, question)
     return question
+
+
+_NO_ALPHA = "add --alpha, the Rényi order; --to rdp needs it"
+_NAMES = {"gdp": "GDP", "zcdp": "zCDP"}
+
+
+def _not_implied(given: Given, to: str) -> str:
+    """Why the given guarantee is not turned into GDP or zCDP, and what can be asked instead."""
+    name, ways = _NAMES[to], "ask with --delta, --epsilon or --alpha"
+    match given["from"]:
+        case "gdp":
+            return f"the guarantee is GDP already; {ways}"
+        case "zcdp":
+            return f"zCDP does not imply {name}; {ways}"
+        case "rdp":
+            return f"an RDP curve does not imply {name}; ask with --delta or --epsilon"
+        case "outcomes" if to == "gdp":
+            return f"GDP of outcomes is not supported; {ways}"
+        case "outcomes":
+            return f"outcomes without a pure ε do not imply zCDP; {ways}"
+    if all(g.kind == "tv" for g in given.inputs):
+        return f"a total variation does not imply {name}; ask with --delta or --epsilon"
+    return f"these guarantees together do not imply {name}; {ways}"
 
 
 _NOT_ALWAYS_PURE = ("outcomes", "parts", "rdp")
@@ -48,14 +75,13 @@ def _check_target(to: str | None, question: Question) -> None:
     gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp", "rho": "zcdp"}[question.asks]
     if to is not None and to != gives:
         raise DpcalcError("contradictory",
-                          f"{to} is not what the other options ask for ({gives}); --to rdp goes with --alpha, --to dp "
-                          "with --delta or --epsilon", "--to")
+                          f"{to} does not go with options that ask for {gives}; drop --to", "--to")
 
 
 def curve_question(command: Command, given: Given) -> Question:
     """The question about an RDP curve, which --alpha and --rdp describe: ε, δ or total variation."""
     free = given.replace({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"}, ())
-    if given["to"] in ("tv", "zcdp"):
+    if given["to"] in ("tv", "zcdp", "gdp", "rdp"):
         return plain_question(command, free)
     question = read_question(command, free)
     _check_target(given["to"], question)
@@ -67,15 +93,13 @@ def dp_question(command: Command, given: Given) -> Question:
     --target-delta, --slack, --alpha or --to."""
     to = given["to"]
     if to == "rdp" or given["alpha"] is not None:
-        _refuse_delta(given, "an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, has no converse "
-                             "(Sordello et al. 2021, §5, prints one that is negative: −10.5 at ε = 1, δ = 1e-5, α = 2)")
+        _refuse_delta(given, "an (ε, δ) guarantee implies no RDP, as Mironov 2017, Prop. 3, has no converse; only "
+                             "pure ε does")
         if given["alpha"] is None:
-            raise DpcalcError("missing", "needed for --to rdp", "--alpha")
+            raise DpcalcError("missing", _NO_ALPHA, "--alpha")
         return Question("rdp", alpha=given["alpha"])
     if to in ("gdp", "zcdp"):
-        symbol = "μ" if to == "gdp" else "ρ"
-        _refuse_delta(given, f"one (ε, δ) point does not bound the other points, so no {symbol} follows from it; from "
-                             "pure ε (δ = 0) one does")
+        _refuse_delta(given, f"an (ε, δ) guarantee does not imply {_NAMES[to]}; only pure ε does")
         return Question("mu" if to == "gdp" else "rho")
     if to == "tv":
         return Question("tv")
@@ -85,8 +109,8 @@ def dp_question(command: Command, given: Given) -> Question:
         return read_question(command, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
                      "target_delta")
     raise DpcalcError("missing",
-                      "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
-                      "--slack, --to tv, and for pure ε --to gdp, --to zcdp or --alpha")
+                      "nothing to compute: add --target-delta (prints the total ε), --target-epsilon (prints the total "
+                      "δ), --slack or --to tv; for pure ε also --to gdp, --to zcdp or --alpha")
 
 
 def _refuse_delta(given: Given, why: str) -> None:
@@ -101,10 +125,11 @@ def _advanced_composition(given: Given) -> Question:
 
     for target in ("target_delta", "target_epsilon"):
         if given[target] is not None:
-            raise DpcalcError("contradictory", "--slack already says the total δ = Tδ + δ′, and asks for ε",
+            raise DpcalcError("contradictory", "not used with --slack, which fixes the total δ = Tδ + δ′; drop one",
                               flag(target))
     require(given, ("epsilon", "delta"), "with --from dp")
     total = sum_up((ratio_up((given["steps"], given["delta"])), given["slack"]))
     if total >= 1:
-        raise DpcalcError("out-of-range", f"Tδ + δ′ = {total:g} is not below 1", "--slack")
+        raise DpcalcError("out-of-range", f"the total δ = Tδ + δ′ = {total:g} is not below 1; give a smaller "
+                                          "--slack", "--slack")
     return Question("epsilon", delta=total)

@@ -113,7 +113,8 @@ def rdp_params(values: Values) -> dict[str, Any]:
         rdps = rdps * len(alphas)
     if len(alphas) != len(rdps):
         raise DpcalcError("contradictory",
-                          f"{len(alphas)} orders but {len(rdps)} values; one value each, or one for all", "--rdp")
+                          f"{len(alphas)} orders but {len(rdps)} values; give one value for each order, or one for "
+                          "all", "--rdp")
     return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
 
 
@@ -157,7 +158,7 @@ def outcome_params(values: Values) -> dict[str, Any]:
 
     p, r = values["p"], values["q"]
     if len(p) != len(r):
-        raise DpcalcError("contradictory", f"{len(p)} outcomes in --p but {len(r)} in --q", "--q")
+        raise DpcalcError("contradictory", f"{len(p)} outcomes in --p, but {len(r)} in --q", "--q")
     for name, vector in (("--p", p), ("--q", r)):
         if abs(fsum(vector) - 1) > UNIT:
             raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(vector):g}, not 1", name)

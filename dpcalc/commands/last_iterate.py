@@ -153,7 +153,7 @@ def _unknown_bound(name: str, known: tuple[str, ...], noise: str) -> DpcalcError
     from dpcalc.bounds import replacement_message
     from dpcalc.core.validate import near
 
-    others = f"; it can be {', '.join(known)}{near(name, known)}" if known else ""
+    others = f"; choose from {', '.join(known)}{near(name, known)}" if known else ""
     return DpcalcError("unknown-value", replacement_message(name)
                        or f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
 
@@ -193,13 +193,14 @@ def routes_of(methods: Sequence[Method], asks: str, named: bool, epochs: bool = 
         return tuple(found)
     if asks != "rdp":
         names = " and ".join(dict.fromkeys(m.bound.name for m in methods))
-        raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs",
+        raise DpcalcError("refused", f"{names} is not a guarantee, and only guarantees compose over epochs; use "
+                                     "another bound",
                           "--bound")
-    or_curve = f", or name a curve of RDP: --bound {' or '.join(curves)}" if curves else ""
+    or_curve = f", or name an RDP bound: --bound {' or '.join(curves)}" if curves else ""
     raise DpcalcError("refused",
-                      "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
-                      "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or "
-                      f"--delta{or_curve}", "--alpha")
+                      "these bounds give (ε, δ), which implies no RDP (Mironov 2017, Prop. 3, has no converse); ask "
+                      "with "
+                      f"--epsilon or --delta{or_curve}", "--alpha")
 
 
 def _expanded(named: Sequence[str], methods: Sequence[Method], routes: Sequence[Route]) -> tuple[str, ...]:
@@ -279,17 +280,18 @@ def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra:
     own = names[noise]
     for other in names.values():
         if other != own and given.has(other):
-            raise DpcalcError("unneeded", f"not used with --noise {noise}; give {flag(own)}", flag(other))
+            raise DpcalcError("unneeded", f"not used with --noise {noise}; give {flag(own)} instead", flag(other))
     if scheduled and given.has(own):
-        raise DpcalcError("contradictory", f"--c1 and --c2{extra} already say the noise", flag(own))
+        raise DpcalcError("contradictory", f"give {flag(own)}, or --c1 with --c2{extra}, not both", flag(own))
     return own
 
 
 def check_place(given: Given) -> None:
     """Raises DpcalcError where the index is beyond the records, or the dimension is not 1."""
     if given["index"] is not None and given["n"] is not None and given["index"] > given["n"]:
-        raise DpcalcError("out-of-range", f"{given['index']} > n = {given['n']}: there is no such record", "--index")
+        raise DpcalcError("out-of-range", f"{given['index']} is above n = {given['n']}, the number of records",
+                          "--index")
     if (given["dimension"] or 1) > 1:
         raise DpcalcError("out-of-range",
-                          f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an interval "
-                          "only, dimension 1", "--dimension")
+                          f"{given['dimension']} is not 1; Theorem 1 (Sordello et al. 2021) covers Laplace noise in "
+                          "dimension 1 only", "--dimension")

@@ -22,18 +22,18 @@ Params = Mapping[str, Any]
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
 _AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
 
-_LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}
+_LEVEL = {"gaussian": "σ is", "laplace": "v is the scale of"}
 
 
 def noise_note(noise: str) -> str:
     """The note on the meaning of the noise level."""
-    return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
+    return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
     """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
-    return (f"assumed: {START}",) if any(START in t.theorem.assumptions for row in found
-                                         for t in row.route.theorems) else ()
+    needs = any(START in theorem.theorem.assumptions for row in found for theorem in row.route.theorems)
+    return ("The first iterate and the constraint set must not depend on the data",) if needs else ()
 
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------
@@ -175,11 +175,11 @@ def limit_companions(log_limit: float, epsilon: float, params: Params, bound: Bo
     numbers = limit_numbers(log_limit)
     as_double = abs(log_limit) < _LOG_OF_LARGEST_DOUBLE or log_limit == -inf
     limit = human(numbers["delta_limit"]) if as_double else human_log(log_limit)
-    note = f"δ* = {limit} is {what}, not a guarantee"
+    note = f"δ* = {limit} is {what}, and not a guarantee"
     if log_limit == -inf:
         return numbers, note
     above = bound.value(epsilon, **own_params(bound, params)) - log_limit
     numbers["limit_factor"] = exp(above) if above < _LOG_OF_LARGEST_DOUBLE else inf
     in_full = abs(above) < _LOG_OF_LARGEST_DOUBLE or above == -inf
     times = f"{numbers['limit_factor']:.4g}" if in_full else f"e^{above:.6g}"
-    return numbers, f"{note}: at this n {bound.name} gives {times} times it"
+    return numbers, f"{note}; at this n, {bound.name} gives {times} times it"

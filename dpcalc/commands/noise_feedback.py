@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route, Row
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
-_NOTES = (
-    "σ is the noise added to the iterate itself, not to the gradient",
-    "feedback takes back each noise at the next step: the variance tends to 2σ²/(2 − ηa), for the curvature a",
-)
-_WORST = "the record is the worst one, used at the last step; --index chooses another"
+_NOISE = "σ is the noise on the iterate, not on the gradient"
+_WORST = "the record is the worst one, which is used at the last step"
 
 
 def answer(given: Given) -> Answer:
@@ -34,7 +31,8 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
     from dpcalc.commands.asking import check_options
 
     used = {*_RUN, "sigma", "index"}
-    check_options(given, question, used, (*_RUN, "sigma"), "by this question", "of noise feedback", "by noise feedback")
+    check_options(given, question, used, (*_RUN, "sigma"), "for this question", "for this question",
+                  "by noise-feedback")
     return given, question, used
 
 
@@ -55,7 +53,7 @@ def _bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
 
     steps, index = int(values["steps"]), values.get("index")
     if index is not None and index > steps:
-        raise DpcalcError("out-of-range", f"{index} > T = {steps}: the record is used at one of the steps", "--index")
+        raise DpcalcError("out-of-range", f"{index} is above T = {steps}, the number of steps", "--index")
     return {**{k: values[k] for k in ("curvature", "learning_rate", "sigma", "lipschitz")}, "iterations": steps,
             "index": index or steps}
 
@@ -72,14 +70,13 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
     numbers = _variances(params)
     factor = human(numbers["sigma_factor"])
     numbers |= {"mu": mu, **_other_runs(params, question)}
-    notes, only, of_record = (*_NOTES, *start_note(rows)), None, {}
-    if index is None:
-        notes += (_WORST,)
-    else:
+    only, of_record = None, {}
+    if index is not None:
         of_record = {"index": [index]}
         worst, only = worst_companions(head, {**params, "index": last}, question, index, last)
         numbers |= worst
-    notes += (f"for the privacy of the run without feedback, feedback needs {factor} times the noise",)
+    notes = (f"{_NOISE}; {_WORST}" if index is None else _NOISE, *start_note(rows),
+             f"For the same privacy, feedback needs {factor} times the noise of the run without feedback")
     return Companions({"kind": "gdp", "mu": mu, **of_record}, notes, numbers, only)
 
 

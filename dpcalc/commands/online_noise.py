@@ -20,8 +20,7 @@ _LEVEL = {"gaussian": "sigma", "laplace": "scale"}
 _SCHEDULE = ("c1", "c2", "decay")
 _RUN = ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
 _MOST_ROWS = 1_000_000  # rows of a printed table of noise levels; a larger one is probably a mistake
-_LIMIT = ("an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit "
-          "itself)")
+_LIMIT = "an upper bound on the limit of δ as n → ∞ (eq. 13 and 15 of Sordello et al. 2021)"
 
 
 def answer(given: Given) -> Answer:
@@ -49,9 +48,9 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
     if own in used:
         count = len(given[own])
         if unknown == "n" or given["n"] not in (None, count):
-            raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
+            raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps, which fixes n; drop --n", "--n")
         given = given.replace({**given.values, "n": count})
-    hint = f" (or {flag(own)} for the schedule)" if not scheduled and own not in used else ""
+    hint = f" (or give {flag(own)} instead of a schedule)" if not scheduled and own not in used else ""
     require(given, tuple(sorted(used - {"dimension"})), where + hint, unknown)
     check_place(given)
     return given, question, used
@@ -153,7 +152,7 @@ def _printed(given: Given) -> Answer:
 
     needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
     if beside := sorted(given.provided - needed - {"format", "input", "plot"}):
-        raise DpcalcError("unneeded", "prints the noise of the steps and answers no question; leave out "
+        raise DpcalcError("unneeded", "prints the noise of the steps and answers no question; drop "
                                       f"{', '.join(flag(name) for name in beside)}", "--schedule")
     require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
     levels, steps = _levels(given.values), _steps(given["schedule"])
@@ -179,11 +178,12 @@ def _steps(text: str) -> tuple[int, ...]:
         valid = False
     if not valid:
         raise DpcalcError("not-a-number",
-                          f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST",
+                          f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 ≤ FIRST ≤ LAST",
                           "--schedule")
     count = min(count, last - first + 1)
     if count > _MOST_ROWS:
-        raise DpcalcError("out-of-range", f"{count:g} rows; at most {_MOST_ROWS:g}: add :COUNT", "--schedule")
+        raise DpcalcError("out-of-range", f"{count:g} rows are too many; at most {_MOST_ROWS:g} are allowed; add "
+                                          ":COUNT", "--schedule")
     intervals = max(int(count) - 1, 1)
     return tuple(int(first) + (int(last - first) * k) // intervals for k in range(int(count)))
 

@@ -27,7 +27,7 @@ def methods(question: Question, names: Sequence[str]) -> tuple[Method, ...]:
     for bound in found:
         if bound.status == "lower" and question.asks != "rdp":
             raise DpcalcError("refused",
-                              f"{bound.name} is what a run loses at one order: no ε or δ follows from it; give --alpha",
+                              f"{bound.name} is a lower bound on the RDP, which gives no ε or δ; ask with --alpha",
                               "--bound")
     return tuple(Method(bound, _NEEDS) for bound in found)
 
@@ -39,7 +39,7 @@ def named(names: Sequence[str]) -> tuple[RdpBound, ...]:
 
 def names_for_every_question() -> str:
     """The bounds that answer every question, in words."""
-    return ", ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
+    return " or ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
 
 
 def bounds() -> tuple[RdpBound, ...]:
@@ -91,8 +91,9 @@ def _refutation(row: Row, params: Mapping[str, Any]) -> tuple[str, ...]:
     claimed, lost = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
     if lost * (1 - 1e-8) <= claimed:  # a difference by rounding is not a refutation
         return ()
-    return (f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {lost:.6g}, it says "
-            f"{claimed:.6g}",)
+    return (f"{row.route.label} is refuted here: at α = {alpha:.6g} it claims RDP {claimed:.6g}, but a concrete run "
+            "has "
+            f"{lost:.6g}",)
 
 
 def theorems() -> Iterator[Route]:

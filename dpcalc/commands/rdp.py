@@ -28,24 +28,24 @@ def answer(given: Given) -> Answer:
     by_multiplier = noise_multiplier.NAME in required
     used = {*required, *optional, "mechanism", "steps", "orders", *(("adjacency",) if by_multiplier else ())}
     name = given["mechanism"]
-    check_options(given, question, used, required, _why_not(given), f"of the {name} mechanism",
-                  f"by the {name} mechanism")
+    check_options(given, question, used, required, _why_not(given), f"with --mechanism {name}",
+                  f"with --mechanism {name}")
     composed = unknown == "steps" or given["steps"] > 1
     found = rows(mechanism.often if composed else mechanism.once, given,
                  lambda values: with_steps(mechanism, values), question, given["bound"] or ())
     values = with_solution(given, question, found)
     record = mechanism.as_part(noise_multiplier.with_sigma(values), None, int(values["steps"]))
-    adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
+    adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else mechanism.neighbours
     return Answer("rdp", question, shown(given, used), found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
-                  "every output", noise_multiplier.notes(given, values) or (mechanism.noise,),
+                  "every output", noise_multiplier.notes(given, values) if by_multiplier else mechanism.notes,
                   {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False)})
 
 
 def _why_not(given: Given) -> str:
     """Where an option is not used, in words that continue "not used"."""
     if given.has("adjacency") and given["mechanism"] == "gaussian":
-        return "where --sensitivity says which data sets are neighbours; with --noise-multiplier, --adjacency says it"
-    return f"by the {given['mechanism']} mechanism"
+        return "without --noise-multiplier, as your sensitivity fixes the neighbours"
+    return f"with --mechanism {given['mechanism']}"
 
 
 def theorems() -> Iterator[Route]:

@@ -52,10 +52,11 @@ def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str
         name = spelled.get(key.replace("-", "_"))
         if name is None:
             raise DpcalcError("unknown-key",
-                              f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}",
+                              f"{source}: there is no parameter {key!r}; the parameters are "
+                              f"{', '.join(names)}{near(key, names)}",
                               "--run")
         if name in found:
-            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+            raise DpcalcError("contradictory", f"{source} gives {name} twice", "--run")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
         found[name] = value
@@ -78,5 +79,5 @@ def _toml(text: str, source: str) -> Mapping[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
         raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
     if not data:
-        raise DpcalcError("bad-toml", f"{source} says nothing; parameters such as n = 60000 are expected", "--run")
+        raise DpcalcError("bad-toml", f"{source} is empty; give parameters such as n = 60000", "--run")
     return data

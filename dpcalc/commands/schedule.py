@@ -47,10 +47,10 @@ def _lists(source: str) -> dict[str, list[Any]]:
     data = reading.json_value(text, where, "--schedule")
     if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list)
                                                                                         for v in data.values()):
-        raise _error(f"{where}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
+        raise _error(f"{where} must be an object of lists with one entry a step; the lists are {', '.join(_KEYS)}")
     lists = {name: _repeated(name, entries) for name, entries in data.items()}
     if not all(0 < len(v) <= LONGEST for v in lists.values()):
-        raise _error(f"{where}: between 1 and {LONGEST} steps are needed")
+        raise _error(f"{where} must have 1 to {LONGEST} steps")
     return lists
 
 
@@ -83,10 +83,10 @@ def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) ->
 
     if name not in lists:
         if given[name] is None:
-            raise DpcalcError("missing", f"needed: the schedule has no list {name}", flag(name))
+            raise DpcalcError("missing", f"the schedule has no list {name}; add the list or this option", flag(name))
         return [given[name]] * steps
     if given.has(name):
-        raise DpcalcError("contradictory", "the schedule already says it", flag(name))
+        raise DpcalcError("contradictory", "the schedule has this list too; drop one of them", flag(name))
     for k, x in enumerate(lists[name], 1):
         if isinstance(x, bool) or not isinstance(x, int | float) or not 0 < x <= sys.float_info.max:
             raise _error(f"{name}, step {k}: {brief(x)} is not a number > 0")

@@ -51,7 +51,7 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
     partial, unknown = _is_partial(given), question.unknown.name if question.unknown else None
     scheduled = bool(given.provided & {"c1", "c2"}) or unknown == "c1"
     if scheduled and partial:
-        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma",
+        raise DpcalcError("unneeded", "not used with --tau (partial passes); give --sigma instead",
                           flag(min(given.provided & {"c1", "c2"} or {"c1"})))
     own = level_option(given, scheduled, _NOISE)
     passes_of = {"strong_convexity", "n", "index", "epochs", "steps", "release"}
@@ -60,17 +60,18 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     where = f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
     if partial:
-        where = "for partial passes"
+        where = "with --tau (partial passes)"
         require(given, ("tau",), where, unknown)  # before what is not used without it
     passes = given.provided & {"tau", "constant"} - used
-    refuse_unneeded(given, used, f"here, only by --bound {partial_passes.names_for_every_question()}"
+    refuse_unneeded(given, used, f"without --bound {partial_passes.names_for_every_question()}"
                     if passes else where)
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"} | (set(_CONVEX) if scheduled else set()))), where, unknown)
     if given.has("steps"):
         _check_steps(given, unknown)
     if scheduled and unknown == "n":
-        raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
+        raise DpcalcError("refused", "n has no unique solution, as δ under a schedule is not monotone in n; solve for "
+                                     "another option", "--solve")
     check_place(given)
     return given, question, used
 
@@ -81,13 +82,13 @@ def _check_steps(given: Given, unknown: str | None) -> None:
     from dpcalc.core.errors import DpcalcError
 
     if given.has("epochs") or unknown == "epochs":
-        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     if unknown == "n":
-        raise DpcalcError("refused", "with --steps δ is not monotone in n; give --epochs", "--solve")
+        raise DpcalcError("refused", "n has no unique solution with --steps; give --epochs instead", "--solve")
     if given["index"] is not None and given["steps"] % given["n"]:
         raise DpcalcError("contradictory",
-                          f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, "
-                          "fewer steps follow a record of a known place (--index) than its place says; give --epochs",
+                          f"{given['steps']} is not a multiple of n = {given['n']}; with --index only whole passes are "
+                          "covered; give --epochs",
                           "--steps")
 
 
@@ -147,8 +148,8 @@ def _check_order(given: Given, named: tuple[str, ...], every: tuple[Method, ...]
         if name.removesuffix("-basic") not in others:
             continue
         if placed:
-            raise DpcalcError("unneeded", f"not used by {name}, which is about shuffled records", "--index")
-        raise DpcalcError("missing", f"needed by {name}: the position of the record in the fixed order", "--index")
+            raise DpcalcError("unneeded", f"not used by {name}, which is about shuffled records; drop it", "--index")
+        raise DpcalcError("missing", f"needed by {name}; give the position of the record in the fixed order", "--index")
 
 
 def _check_release(given: Given, methods: tuple[Method, ...]) -> None:
@@ -160,12 +161,14 @@ def _check_release(given: Given, methods: tuple[Method, ...]) -> None:
     kinds = sorted({m.bound.theorem.released for m in methods})
     if len(kinds) > 1:
         raise DpcalcError("contradictory",
-                          f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
+                          f"these bounds are about different releases ({'; '.join(kinds)}); name bounds of one "
+                          "kind", "--bound")
     others = [m.bound for m in methods if m.bound.theorem.released != "last iterate"]
     last_only = [name for name in ("steps", "release") if given.has(name) and given[name] != "every-epoch"]
     if others and last_only:
         raise DpcalcError("contradictory",
-                          f"{others[0].name} is about {others[0].theorem.released}, once in every pass",
+                          f"not used by {others[0].name}, which releases {others[0].theorem.released} once in every "
+                          "pass",
                           f"--{last_only[0]}")
 
 
@@ -225,7 +228,7 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
     elif epsilon is not None and epsilon < inf and values.get("c1") is not None and one_pass:
         limit = shuffled_limit.value(epsilon, params["law"], values["c1"])
         more, note = c.limit_companions(limit, epsilon, params, shuffled_contraction.BOUND,
-                                        "the limit of shuffled-contraction as n → ∞")
+                                        "the limit as n → ∞")
         notes.append(note)
     noise, released = _noise_and_release(values, head, one_pass)
     return Companions(c.guarantee(question, rows, index), (noise, *c.start_note(rows), *notes), {**level, **more}, only,
@@ -238,7 +241,7 @@ def _noise_and_release(values: Mapping[str, Any], head: Row, one_pass: bool) -> 
     from dpcalc.commands.last_iterate_companions import noise_note
 
     released = head.route.bound.theorem.released
-    noise = "σ is the standard deviation of the noise added once, to the output"
+    noise = "σ is the noise that is added once, to the output"
     if released != RELEASED:
         noise = noise_note(values["noise"])
     if one_pass or values.get("tau") is not None or values.get("release") == "last-iterate":

@@ -24,6 +24,8 @@ def answer(given: Given) -> Answer:
     adjacency = run.neighbours(given)
     if "point" in given.values or _asks_of_point(given):
         return _amplified_point(given, adjacency)
+    if not given.inputs:
+        _require_noise(given)
     return _run(given, adjacency)
 
 
@@ -41,25 +43,27 @@ def _with_input(given: Given) -> Given:
 
     described = {*_LEVELS, "mechanism", "sensitivity", "clipping_norm"}
     for name in sorted(given.provided & described):
-        raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
+        raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
-        raise DpcalcError("contradictory", f"the input says the noise already; {unknown.option} is no parameter",
+        raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "
+                                           "another option",
                           "--solve")
     if len(given.inputs) > 1:
         raise DpcalcError("contradictory",
-                          "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
+                          "give one mechanism; several guarantees are composed with dpcalc convert", "--input")
     base = given.inputs[0]
     if base.adjacency not in (None, wanted := run.neighbours(given)):
         raise DpcalcError("refused",
-                          f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {wanted} "
-                          f"ones; ask for it again with --adjacency {wanted}, where its command has that option",
+                          f"the input holds for {base.adjacency} adjacency, not {wanted}; compute it again with "
+                          "--adjacency "
+                          f"{wanted}",
                           "--input")
     if isinstance(base, Dp):
         return given.replace({**given.values, "point": (base.epsilon, base.delta)})
     if isinstance(base, Mechanisms):
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
-            raise DpcalcError("refused", "the input must be one mechanism, used once and not sampled yet", "--input")
+            raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
         own = {name: part.params[name] for name in part.mechanism.options}
         return given.replace({**given.values, "mechanism": part.name, **own})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
@@ -76,6 +80,22 @@ def _asks_of_point(given: Given) -> bool:
     """Whether --epsilon and --delta are a point to be amplified: nothing else is described, and nothing solved for."""
     described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs"))
     return not described and given.has("epsilon") and given.has("delta")
+
+
+def _require_noise(given: Given) -> None:
+    """Raises DpcalcError where no noise is given and none is solved for."""
+    from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.commands.asking import read_unknown
+    from dpcalc.core.errors import DpcalcError, flag
+
+    unknown = read_unknown(COMMAND, given)
+    if any(given.has(name) or (unknown and unknown.name == name) for name in _LEVELS):
+        return
+    (own,) = MECHANISMS[given["mechanism"]].options
+    level, other = ("noise_multiplier", " (or --sigma)") if own == "sigma" else (own, "")
+    if given.has("epsilon") and given.has("delta") and unknown is None:
+        other = f", or --solve {flag(level)[2:]} for this budget"
+    raise DpcalcError("missing", f"no noise given: add {flag(level)}{other}")
 
 
 def _amplified_point(given: Given, adjacency: str) -> Answer:
@@ -105,19 +125,21 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
 
     if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
         raise DpcalcError("refused",
-                          f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
-                          "mechanism can be sampled for replace-one ones", "--adjacency")
-    refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
+                          f"{adjacency}: Poisson sampling amplifies an (ε, δ) point for add-remove only; give the "
+                          "mechanism "
+                          "(--noise-multiplier), or --adjacency add-remove", "--adjacency")
     if given["scheme"] == "weighted":
         raise DpcalcError("refused",
-                          "amplification is a theorem for Poisson sampling and for sampling without replacement",
+                          "weighted sampling amplifies no (ε, δ) point; use --scheme poisson or without-replacement",
                           "--scheme")
+    refuse_unneeded(given, used, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
     for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
         raise DpcalcError("unneeded",
-                          "not used to amplify an (ε, δ) point, from which one other follows: (log(1 + q(e^ε − 1)), "
-                          "qδ)", flag(name))
+                          "not used to amplify one (ε, δ) point, which gives one other: (log(1 + q(e^ε − 1)), qδ); "
+                          "drop "
+                          "it", flag(name))
     if given.has("sampling_rate") and given.provided & {"n", "batch_size"}:
-        raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
+        raise DpcalcError("contradictory", run.ONE_RATE, "--sampling-rate")
 
 
 def _run(given: Given, adjacency: str) -> Answer:
@@ -130,7 +152,13 @@ def _run(given: Given, adjacency: str) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
-    found = rows(run.routes(given), given, run.bound_params, question, given["bound"] or ())
+    routes = run.routes(given)
+    if question.asks == "rdp" and not any(r.bound.kind == "rdp" for r in routes):
+        from dpcalc.core.errors import DpcalcError
+
+        raise DpcalcError("unsupported", f"RDP of {run.description(given)} is not supported; ask with --delta",
+                          "--alpha")
+    found = rows(routes, given, run.bound_params, question, given["bound"] or ())
     values = with_solution(given, question, found)
     params = run.bound_params(values)
     rate = params.get("sampling_rate", params.get("max_weight"))

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 
 
+ONE_RATE = "give --sampling-rate, or --n and --batch-size, not both"
+NO_RATE = "add --sampling-rate, or --n and --batch-size"
+
+
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
@@ -27,8 +31,8 @@ def neighbours(given: Given) -> str:
     wanted = noise_multiplier.adjacency_of(given.values)
     if wanted == "add-remove" and scheme != "poisson":
         raise DpcalcError("refused",
-                          "add-remove does not fit batches of fixed size: the batch size is public and n changes; use "
-                          "replace-one", "--adjacency")
+                          f"add-remove is not supported with --scheme {scheme}, whose batches have a fixed size; use "
+                          "--adjacency replace-one", "--adjacency")
     return wanted
 
 
@@ -36,7 +40,7 @@ def check(given: Given, unknown: str | None) -> set[str]:
     """The names of the options that the run depends on. Raises DpcalcError for options that are missing, not used or
     contradictory."""
     from dpcalc.accounting.mechanisms import MECHANISMS
-    from dpcalc.core.errors import DpcalcError, flag
+    from dpcalc.core.errors import DpcalcError
 
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
     required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
@@ -44,27 +48,29 @@ def check(given: Given, unknown: str | None) -> set[str]:
     weighted = given["scheme"] == "weighted"
     run = {"max_weight"} if weighted else {"sampling_rate", "n", "batch_size"}
     used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism", "precision"}
-    refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
+    refuse_unneeded(given, used | {"max_weight", "sampling_rate", "n", "batch_size"},
+                    f"with --mechanism {given['mechanism']}")
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if mechanism:
-        require(given, required, f"by the {given['mechanism']} mechanism", unknown)
+        require(given, required, f"with --mechanism {given['mechanism']}", unknown)
     if {"steps", "epochs"} <= given.provided | {unknown}:
-        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     if weighted:
         require(given, ("max_weight",), "with --scheme weighted", unknown)
         return used
     by_batch = given.provided & {"n", "batch_size"} or unknown in ("n", "batch_size")
     if by_batch and (given.has("sampling_rate") or unknown == "sampling_rate"):
-        raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
+        raise DpcalcError("contradictory", ONE_RATE, "--sampling-rate")
     if by_batch:
         require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
         if given["n"] is not None and given["batch_size"] is not None and given["batch_size"] > given["n"]:
             raise DpcalcError("out-of-range",
-                              f"{given['batch_size']} > n = {given['n']}: a batch cannot exceed the data",
+                              f"{given['batch_size']} is above n = {given['n']}, the number of records",
                               "--batch-size")
         if _has_no_steps(given, unknown):
-            raise DpcalcError("missing", "needed: the number of iterations, or --epochs", "--steps")
+            raise DpcalcError("missing", "add --steps (number of steps) or --epochs", "--steps")
     elif unknown != "sampling_rate" and given["sampling_rate"] is None:
-        raise DpcalcError("missing", f"needed: --sampling-rate, or {flag('n')} and {flag('batch_size')}",
+        raise DpcalcError("missing", NO_RATE,
                           "--sampling-rate")
     return used
 
@@ -91,9 +97,9 @@ def sampling_rate(values: Values) -> float:
         return float(values["sampling_rate"])
     n, b = values.get("n"), values.get("batch_size")
     if n is None or b is None:
-        raise DpcalcError("missing", "needed: --sampling-rate, or --n and --batch-size", "--sampling-rate")
+        raise DpcalcError("missing", NO_RATE, "--sampling-rate")
     if b > n:
-        raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+        raise OutOfScope("no-solution", f"{b} is above n = {n}, the number of records", "--batch-size")
     return ratio_up((b,), (n,))
 
 
@@ -160,12 +166,19 @@ def routes(given: Given) -> tuple[Route, ...]:
         profile = () if has_curve else (Route(wor_profile.BOUND),)
         return (*converted(wor_rdp.BOUND), *pure, *profile)
     if has_curve:
-        raise DpcalcError("refused", "the RDP of Poisson sampling is known here for Gaussian noise, not for a curve; "
-                                     "--scheme without-replacement takes any curve", "--scheme")
+        raise DpcalcError("refused", "Poisson sampling of an RDP curve is not supported; use --scheme "
+                                     "without-replacement, or give the mechanism", "--scheme")
     if given["adjacency"] == "replace-one":
         return (Route(wor_profile.BOUND),)
     rdp = () if pure else converted(poisson_rdp.BOUND)
     return (*rdp, *pure, Route(poisson_profile.BOUND))
+
+
+def description(given: Given) -> str:
+    """What is sampled, in words, where no RDP bound covers it."""
+    if given["mechanism"] == "gaussian":
+        return "Poisson sampling under replace-one adjacency"
+    return {"laplace": "subsampled Laplace noise"}.get(given["mechanism"], "subsampled randomised response")
 
 
 # --- the guarantee and the notes -------------------------------------------------------------------------------------
@@ -197,19 +210,15 @@ def guarantee(values: Values, params: Values) -> dict[str, Any]:
 def notes(given: Given, values: Values) -> tuple[str, ...]:
     """What a reader must know to use the number; `values` are the parameters with the solution."""
     if "curve" in given.values:
-        return ("the base curve is read from the input",)
+        return ()
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.core.results import NOT_SHUFFLED
 
-    notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
-    if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
-        replaces = noise_multiplier.adjacency_of(values) == "replace-one"
-        norm, of = ("twice the clipping norm", "2σ/s") if replaces else ("the clipping norm", "σ/s")
-        multiplier = f"{noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME]:.6g}"
-        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = "
-                  f"{multiplier}",)
+    notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
+    replaces = noise_multiplier.adjacency_of(values) == "replace-one"
+    if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
+        notes += ("In DP-SGD --sensitivity is twice the clipping norm here, so that the noise multiplier is 2σ/s",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
-        notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",
-                  )
+        notes += ("Sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes

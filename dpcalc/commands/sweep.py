@@ -34,13 +34,14 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
                   if name in quantities and _is_sweep(quantities[name], text))
     if len(found) > 2:
-        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)",
+        raise DpcalcError("contradictory", "at most two options can have several values; two of them give a grid",
                           found[2].quantity.option)
     size = 1
     for axis in found:
         size *= len(axis.values)
     if size > _MAX_POINTS:
-        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MAX_POINTS}", found[0].quantity.option)
+        raise DpcalcError("out-of-range", f"this sweep has {size} points, and at most {_MAX_POINTS} are allowed",
+                          found[0].quantity.option)
     return found
 
 
@@ -62,7 +63,7 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
         # a table shows the values as they were given, on one line
         parts = tuple(" ".join(part.split()) for part in text.split(","))
         if "" in parts:
-            raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
+            raise DpcalcError("not-a-number", f"{text!r} has no value beside one of its commas", flag(quantity.name))
         return parts
     from dpcalc.core.numbers import NotANumber, number
 
@@ -74,10 +75,10 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     except NotANumber as e:
         raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
     if count != int(count) or not 2 <= count <= _MAX_POINTS:
-        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MAX_POINTS} is needed",
+        raise DpcalcError("out-of-range", f"{parts[2]} points: give a whole number from 2 to {_MAX_POINTS}",
                           flag(quantity.name))
     if len(parts) == 4 and not (start > 0 and stop > 0):
-        raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
+        raise DpcalcError("out-of-range", "a logarithmic range needs a positive start and stop", flag(quantity.name))
     values: list[float] = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
     if quantity.kind in ("count", "horizon"):
         values = list(dict.fromkeys(round(x) for x in values))
@@ -85,16 +86,22 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
 
 
 def _refuse_separators(quantity: Quantity, text: str) -> None:
-    """Raises DpcalcError for 60,123 and 10,000 and 0,05, each of which is one number and would silently be a sweep. Of
-    counts, 128,256,512 is a sweep, since a first group of three digits is rare in one number."""
+    """Raises DpcalcError for 50,000 and 60,123 and 0,05, each of which is one number and would silently be a sweep."""
     parts = text.split(",")
-    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # nobody lists the values 000 or 05
-    thousands = _THOUSANDS.fullmatch(text) and (implausible
-                                                or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
-    if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
-        number = ("" if thousands else ".").join(parts)
-        sweep = "" if implausible else f", or '{', '.join(parts)}' with spaces to sweep over {len(parts)} values"
-        raise DpcalcError("not-a-number", f"{text} is not a number; write {number}{sweep}", flag(quantity.name))
+    grouped, impossible = _THOUSANDS.fullmatch(text), any(re.fullmatch("0[0-9]+", part) for part in parts[1:])
+    of_counts = quantity.kind in ("count", "horizon") and len(parts[0]) < 3  # 128,256,512 is hardly ever one number
+    unusual = grouped and of_counts and not all(map(_is_usual_count, parts[1:]))
+    if not unusual and not (impossible and (grouped or _DECIMAL_COMMA.fullmatch(text))):
+        return
+    number = ("" if grouped else ".").join(parts)
+    sweep = "" if impossible else f" Or write '{', '.join(parts)}' with spaces for a sweep of {len(parts)} values."
+    raise DpcalcError("not-a-number", f"{text} is not a number; did you mean {number}?{sweep}", flag(quantity.name))
+
+
+def _is_usual_count(text: str) -> bool:
+    """Whether a sweep often has that value: a multiple of 5 or a power of 2, as in 10,100 or 64,128."""
+    value = int(text)
+    return value % 5 == 0 or value & (value - 1) == 0
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:

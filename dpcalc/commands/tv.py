@@ -45,7 +45,8 @@ def answer(given: Given) -> Answer:
     source = SOURCES[name]
     used = source.check(_without_question(given, unknown), unknown)
     if unknown and unknown not in used:
-        raise DpcalcError("unknown-value", f"{flag(unknown)} is no parameter here", "--solve")
+        raise DpcalcError("unknown-value", f"{flag(unknown)} has no effect on this total variation; solve for another "
+                                           "option", "--solve")
     named = given["bound"] or ()
     several = unknown in ("steps", "epochs") or int(given["steps"] or 1) > 1
     routes = tuple(r._replace(on_request=False) for r in select(source.routes(given, several), named))
@@ -61,7 +62,7 @@ def answer(given: Given) -> Answer:
         tv_rows = rows(routes, given.replace(values), source.bound_params, Question("tv"), ())
     proven = tuple(profile(row.route) for row in tv_rows if row.route.bound.status == "proven")
     head, rates = tv_rows[0], _rates(given)
-    unproven = f"{head.route.label} is {head.route.bound.status}: nothing about attacks follows from it"
+    unproven = f"{head.route.label} is {head.route.bound.status}, so it says nothing about attacks"
     if not proven and (rates or given["prior"]):
         raise DpcalcError("refused", unproven, "--bound")
     params, tv = source.bound_params(values), head.result["tv"]
@@ -84,20 +85,20 @@ def _question(given: Given) -> Question:
 
     unknown = read_unknown(COMMAND, given)
     if given.has("roc") and given.has("fpr"):
-        raise DpcalcError("contradictory", "--fpr already lists the false-positive rates", "--roc")
+        raise DpcalcError("contradictory", "give --fpr or --roc, not both", "--roc")
     if unknown is None:
         if given.has("tpr"):
-            raise DpcalcError("unneeded", "a budget needs --solve; without it --fpr prints the true-positive rate",
+            raise DpcalcError("unneeded", "not used without --solve; to print the true-positive rate, give --fpr alone",
                               "--tpr")
         return Question("tv")
     if given.has("tv") and given.has("tpr"):
-        raise DpcalcError("contradictory", "--tv is a budget already", "--tpr")
+        raise DpcalcError("contradictory", "give one budget: --tv, or --tpr with --fpr", "--tpr")
     if not given.has("tv") and not given.has("tpr"):
-        raise DpcalcError("missing", "needs a budget: --tv, or --tpr and --fpr", "--solve")
+        raise DpcalcError("missing", "needs a budget; add --tv, or --tpr with --fpr", "--solve")
     if given.has("tv"):
         return Question("tv", unknown=unknown, target=given["tv"])
     if len(given["fpr"] or ()) != 1:
-        raise DpcalcError("missing", "a budget on the true-positive rate holds at one false-positive rate", "--fpr")
+        raise DpcalcError("missing", "give one false-positive rate; the budget --tpr holds there", "--fpr")
     return Question("tpr", unknown=unknown, target=given["tpr"], fpr=given["fpr"][0])
 
 
@@ -112,16 +113,17 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
         from dpcalc.commands.convert_inputs import with_inputs
 
         if kinds:
-            raise DpcalcError("contradictory", "the guarantee is read from the input already",
+            raise DpcalcError("contradictory", "not used with an input, which describes the guarantee; drop it",
                               flag(next(iter(kinds.values()))))
         given = with_inputs(given)
         return given, given["from"]
     names = frozenset(kinds)
     name = _TOGETHER.get(names) or (next(iter(names)) if len(names) == 1 else None if names else "mechanism")
     if name is None:
+        *others, last = sorted(kinds.values())
         raise DpcalcError("contradictory",
-                          f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
-                          flag(max(kinds.values())))
+                          f"does not go with {' and '.join(map(flag, others))}: that is another guarantee; drop one",
+                          flag(last))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
         given = given.replace(values)
@@ -157,8 +159,8 @@ def _one_record(given: Given, tv: float) -> tuple[dict[str, float], tuple[str, .
     if not given.has("n"):
         return {}, ()
     one = 1 / given["n"]
-    return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total "
-                                    f"variation 1/n = {one:.6g}; this is {human(tv / one, 4)} times that",)
+    return {"tv_one_record": one}, (f"Publishing one random record in full has total variation 1/n = {one:.6g}; this "
+                                    f"is {human(tv / one, 4)} times that",)
 
 
 def theorems() -> Iterator[Route]:

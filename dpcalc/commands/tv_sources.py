@@ -11,6 +11,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
 from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.total_variation import exact, kl, product
 from dpcalc.commands import convert_routes, subsample_run
+from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound
 from dpcalc.core.command import Given, refuse_unneeded, require
@@ -29,8 +30,8 @@ class Source(NamedTuple):
     routes: Callable[[Given, bool], tuple[Route, ...]]  # (call, whether there are several releases)
     bound_params: Callable[[Values], dict[str, Any]]
     guarantee: Callable[[Values, float], dict[str, Any]]  # (values, TV) → for the next command
-    adjacency: Callable[[Values], str] = lambda values: str(values.get("adjacency") or "as in the given guarantee")
-    released: str = "as in the given guarantee"
+    adjacency: Callable[[Values], str] = lambda values: str(values.get("adjacency") or THOSE_OF_INPUT)
+    released: str = EVERY_OUTPUT
     notes: Callable[[Given, Values], tuple[str, ...]] = lambda given, values: ()
     # of a bound on the total variation alone: the profile whose value at ε = 0 it is
     profiles: Mapping[str, Bound] = MappingProxyType({})
@@ -75,15 +76,15 @@ def _mechanism(name: str) -> Source:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
-        return _needs(f"by the {name} mechanism", *required,
+        return _needs(f"with --mechanism {name}", *required,
                       may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
         by_multiplier = noise_multiplier.NAME in values
-        return noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
+        return noise_multiplier.adjacency_of(values) if by_multiplier else mechanism.neighbours
 
     def notes(given: Given, values: Values) -> tuple[str, ...]:
-        return noise_multiplier.notes(given, values) or (mechanism.noise,)
+        return noise_multiplier.notes(given, values) or mechanism.notes
 
     def routes(given: Given, several: bool) -> tuple[Route, ...]:
         return mechanism.tv.often if several else mechanism.tv.once
@@ -98,7 +99,7 @@ def _mechanism(name: str) -> Source:
 def _run_check(given: Given, unknown: str | None) -> set[str]:
     if given["scheme"] == "weighted":
         raise DpcalcError("refused",
-                          "weighted sampling has an RDP bound, and no profile to read a total variation from",
+                          "weighted has an RDP bound only, which gives no total variation; use another scheme",
                           "--scheme")
     subsample_run.neighbours(given)
     return subsample_run.check(given, unknown)
@@ -177,25 +178,25 @@ _COMPOSED = ("steps", "precision")
 SOURCES: dict[str, Source] = {
     **{name: _mechanism(name) for name in MECHANISMS},
     "run": _RUN,
-    "gdp": Source(_needs("with μ", "mu"), lambda given, several: (Route(exact.BOUND),), _gdp,
+    "gdp": Source(_needs("with --mu", "mu"), lambda given, several: (Route(exact.BOUND),), _gdp,
                   lambda values, tv: convert_routes.gdp_guarantee(values), profiles={"tv-exact": gdp_exact.BOUND}),
-    "zcdp": Source(_needs("with ρ", "rho"), _curve("zcdp"),
+    "zcdp": Source(_needs("with --rho", "rho"), _curve("zcdp"),
                    lambda v: {"rho": v["rho"], "kl": v["rho"], "steps": _steps(v)}, _tv_only),
     "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp, _tv_only),
-    "kl": Source(_needs("with a KL divergence", "kl"), lambda given, several: (Route(kl.BOUND),),
+    "kl": Source(_needs("with --kl", "kl"), lambda given, several: (Route(kl.BOUND),),
                  lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
-    "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
+    "outcomes": Source(_needs("with outcome probabilities", "p", "q", may=_COMPOSED),
                        _outcome_routes, _outcomes, _tv_only),
-    "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
+    "dp": Source(_needs("with an (ε, δ) guarantee", "epsilon", "delta"),
                  lambda given, several: convert_routes.tv_routes_of_dp(several), _dp, _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),
-    "tv": Source(_needs("with a total variation", "tv"), lambda given, several: (Route(product.BOUND),),
+    "tv": Source(_needs("with --tv", "tv"), lambda given, several: (Route(product.BOUND),),
                  lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
                      lambda given, several: (Route(profile_composition.BOUND), Route(product.BOUND),
                                              *convert_routes.tv_routes_of_dp(several=True)),
                      _points, _points_guarantee),
-    "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED),
+    "parts": Source(_needs("with an input", may=_COMPOSED),
                     lambda given, several: convert_routes.part_routes(given, _ASKS_TV),
                     convert_routes.part_params, _tv_only),
 }

@@ -121,6 +121,8 @@ COMMON = (
     Option(q.FORMAT, OUTPUT, default="table"),
     Option(q.DIGITS, OUTPUT),
     Option(q.PLOT, OUTPUT),
+    Option(q.OUTPUT_FILE, OUTPUT),
+    Option(q.BATCH, OUTPUT),
 )
 
 
@@ -135,7 +137,8 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
     for name in sorted(given.provided - needed - always):
         missing_levels = [flag(n) for n in _NOISE_LEVELS if n in needed and n not in given.provided]
         instead = " or ".join(missing_levels) if name in _NOISE_LEVELS else ""
-        raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(name))
+        way_out = f"give {instead} instead" if instead else "drop it"
+        raise DpcalcError("unneeded", f"not used {why}; {way_out}", flag(name))
 
 
 # The options that set how much noise a mechanism adds.
@@ -148,9 +151,10 @@ def check_unknown(question: Question, used: set[str], where: str) -> None:
     from dpcalc.core.errors import DpcalcError
 
     if question.unknown is not None and question.unknown.name not in used:
-        raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter {where}", "--solve")
+        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect {where}; solve for another option",
+                          "--solve")
     if question.asks == "rdp" and question.orders:
-        raise DpcalcError("unneeded", "the order is given by --alpha", "--orders")
+        raise DpcalcError("unneeded", "not used with --alpha, which fixes the order; drop one of them", "--orders")
 
 
 def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:
@@ -164,5 +168,5 @@ def missing(names: Sequence[str], why: str) -> None:
 
     if names:
         first, *others = map(flag, names)
-        also = f"; so {'are' if len(others) > 1 else 'is'} {', '.join(others)}" if others else ""
+        also = f"; also add {', '.join(others)}" if others else ""
         raise DpcalcError("missing", f"needed {why}{also}", first)

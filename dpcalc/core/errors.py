@@ -58,6 +58,13 @@ class EveryValueMeets(NoSolution):
     """Every value in the range of the search meets the budget, so that no value just meets it."""
 
 
+class MissingExtra(DpcalcError):
+    """An option needs a Python package that is not installed; the message reads on from the option."""
+
+    def line(self) -> str:
+        return f"{self.option} {self.message}"
+
+
 class OutOfScope(DpcalcError):
     """A theorem does not cover these parameters. It is left out silently, unless it was named or is the only one."""
 
@@ -70,5 +77,5 @@ def flag(name: str) -> str:
 def fault(error: Exception) -> DpcalcError:
     """The error to report for an exception that is a fault of dpcalc, not of its input."""
     return DpcalcError("internal",
-                       f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows "
-                       f"where)")
+                       f"this is a fault of dpcalc; please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 "
+                       f"shows where)")

@@ -30,7 +30,7 @@ def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], ep
         raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs), bound.rtol) from None
 
 
-def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reachable is") -> OutOfScope:
+def no_epsilon(name: str, best: float, rtol: float, what: str = "the least δ it gives is") -> OutOfScope:
     """The error that a bound reaches the δ at no ε.
 
     `best` is log of the least δ that it can reach, with an absolute error of rtol·max(1, |best|); `what` introduces it.
@@ -39,4 +39,4 @@ def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reacha
     delta = exp_or_zero(log_delta)
     text = (human_claimed(delta, rtol * max(1.0, -log_delta) + _ROUNDING) if delta > SMALLEST_NORMAL
             else human_probability(delta, log_delta))
-    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {text}", "--delta")
+    return OutOfScope("no-solution", f"no ε is enough for this δ by {name}; {what} {text}", "--delta")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpcalc.core.command import Given
 
 NAME = "noise_multiplier"
+REPLACED = "Replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}  # of the sum of a batch, in clipping norms
 # The adjacency of each sampling scheme where --adjacency is not given.
 NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
@@ -71,29 +72,23 @@ def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tu
 
 def _clipping_norm_advice(given: Given, unknown: str | None) -> str:
     """Why a clipping norm is not used, and what to write instead."""
-    means = "--noise-multiplier Z is the noise on the sum of a batch's clipped gradients over the clipping norm"
     if unknown == "sigma":
-        return f"not used with --solve sigma; {means}, which --solve noise-multiplier finds"
+        return "not used with --solve sigma; use --solve noise-multiplier instead"
     if not given.has("sigma"):
-        return f"not used without a noise multiplier; {means}"
+        return "not used without --noise-multiplier, which is relative to the clipping norm"
     sigma, norm = given["sigma"], given["clipping_norm"]
-    return (f"not used with --sigma; if {plain(sigma)} is the noise multiplier, as in Opacus, JAX-privacy or "
-            f"TF-privacy, write "
-            f"--noise-multiplier {plain(sigma)}; only if it is the noise on the sum of a batch itself, "
+    return (f"not used with --sigma; if {plain(sigma)} is the noise multiplier, as in Opacus or TF-privacy, write "
+            f"--noise-multiplier {plain(sigma)}; if it is the noise on the sum of a batch, write "
             f"--noise-multiplier {sigma / norm:.6g} (σ/C)")
 
 
 def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the noise multiplier means under this adjacency, as notes of the answer."""
+    """What a reader must know about a noise multiplier: the factor of replace-one, and that no norm is needed."""
     if values.get(NAME) is None:
         return ()
-    replaces = adjacency_of(values) == "replace-one"
-    replaced = "; replacing a record moves that sum by twice the norm, so that σ/s = Z/2" if replaces else ""
-    found = [f"the noise multiplier Z is the noise on the sum of a batch's clipped gradients over the clipping "
-             f"norm{replaced}"]
-    if given.has("clipping_norm"):
-        found.append(f"{flag('clipping_norm')} changes nothing: the noise multiplier is relative to it")
-    return tuple(found)
+    replaced = (REPLACED,) if adjacency_of(values) == "replace-one" else ()
+    unused = (f"{flag('clipping_norm')} changes nothing: the noise multiplier is relative to it",)
+    return (*replaced, *(unused if given.has("clipping_norm") else ()))
 
 
 # The options that set the same parameter as another one, and exclude it.
@@ -104,5 +99,5 @@ def refuse_others(name: str, provided: Container[str]) -> None:
     """Raises DpcalcError where an option, given or solved for, stands beside one that sets the same parameter."""
     for other in EXCLUDES.get(name, ()):
         if other in provided:
-            first, second = (name, other) if name == NAME else (other, name)
-            raise DpcalcError("contradictory", f"{flag(first)} already says {flag(second)}", flag(second))
+            raise DpcalcError("contradictory", "give --noise-multiplier, or --sigma with --sensitivity, not both",
+                              flag(other if name == NAME else name))

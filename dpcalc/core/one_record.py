@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 
@@ -22,11 +23,12 @@ def for_one(index: int, worst: float | None = None, value: str = "", what: str =
         return OneRecord(f"for {what} {index}, which is the worst one", True)
     if worst is None:
         return OneRecord(f"for {what} {index} only")
-    return OneRecord(f"for {what} {index} only; the worst {what}, {worst:.17g}, has {value}")
+    number = "in the limit" if worst == inf else f"{worst:.17g}"
+    return OneRecord(f"for {what} {index} only; the worst {what}, {number}, has {value}")
 
 
 def for_some(indices: Sequence[int]) -> OneRecord:
     """The words for guarantees that were read from JSON, each for one record of a run that is not known here."""
     if len(indices) == 1:
         return OneRecord(f"for record {indices[0]} only, as the input says")
-    return OneRecord(f"for a record at places {' and '.join(map(str, indices))} of its runs only, as the inputs say")
+    return OneRecord(f"for one record only, at places {' and '.join(map(str, indices))} of its runs, as the inputs say")

@@ -12,8 +12,8 @@ from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
 # The note of every answer for Poisson batches where the run is described by its records and its batch size.
-NOT_SHUFFLED = ("this holds for Poisson-sampled batches, and does not cover a loader that shuffles the data (for that: "
-                "dpcalc compare --batches shuffled)")
+NOT_SHUFFLED = ("Holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
+                "shuffled")
 
 
 class Route(NamedTuple):
@@ -105,7 +105,7 @@ class Answer(NamedTuple):
         if self.table:
             raise DpcalcError("missing", "a table of the noise of steps has no headline")
         if not self.rows:
-            raise DpcalcError("missing", "nothing to print: give --delta, --epsilon or --alpha", "--quiet")
+            raise DpcalcError("missing", "there is no number to print; add --delta, --epsilon or --alpha", "--quiet")
         return self.rows[0]
 
     @property

@@ -36,9 +36,9 @@ def loads(text: str) -> Any:
     except BadJson:
         raise
     except RecursionError:
-        raise BadJson("nested too deep") from None
+        raise BadJson("it is nested too deeply") from None
     except ValueError:
-        raise BadJson("a number is too long") from None
+        raise BadJson("it has a number with too many digits") from None
 
 
 def finite(text: str) -> float | str:
@@ -50,14 +50,14 @@ def finite(text: str) -> float | str:
 
 
 def _refuse_constant(name: str) -> float:
-    raise BadJson(f"{name} is no JSON number", at_fault=True)
+    raise BadJson(f"{name} is not a JSON number", at_fault=True)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [k for k, _ in pairs]
-        raise BadJson(f"the key {next(k for k in keys if keys.count(k) > 1)[:40]!r} is there twice", at_fault=True)
+        raise BadJson(f"the key {next(k for k in keys if keys.count(k) > 1)[:40]!r} appears twice", at_fault=True)
     return found
 
 

@@ -121,7 +121,7 @@ def _as_json(x: Any) -> Any:
     try:
         return dumps(x) if isinstance(x, Mapping) else x
     except (TypeError, ValueError, RecursionError) as e:
-        raise NotANumber(f"no JSON: {e}") from None
+        raise NotANumber(f"this is not JSON: {e}") from None
 
 
 def describe(q: Quantity) -> str:
@@ -143,7 +143,7 @@ def _whole(x: Any) -> int:
     """The whole number that a number or a text denotes. Raises NotANumber."""
     value = _parsed(x)
     if LARGEST_COUNT < value < float("inf"):
-        raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number that is surely held exactly")
+        raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number allowed")
     if value != value or value in (float("inf"), float("-inf")) or value != int(value):
         raise NotANumber(f"{brief(x)} is not a whole number")
     return int(value)
@@ -154,7 +154,7 @@ def _split(x: Any) -> Any:
     if isinstance(x, str):
         return tuple(part for part in x.split(","))
     if isinstance(x, list | tuple) and not x:
-        raise NotANumber("the list is empty")
+        raise NotANumber("the list is empty; give at least one number")
     return tuple(x) if isinstance(x, list | tuple) else (x,)
 
 
@@ -173,8 +173,9 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     if q.kind == "text":
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
+    allowed = q.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(">=", "≥").replace("<=", "≤")
     symbol = f"{q.symbol}: " if q.symbol else ""
-    return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
+    return DpcalcError("out-of-range", f"{shown} is not {allowed} ({symbol}{q.brief})", q.option)
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ class Unreachable(ValueError):
     """No value of the unknown is feasible. `at` is the safe end of the range, and `gap` the residual there."""
 
     def __init__(self, at: float, gap: float) -> None:
-        super().__init__(f"infeasible even at {at!r}")
+        super().__init__(f"no value is feasible, not even {at!r}")
         self.at, self.gap = at, gap
 
 

@@ -22,7 +22,8 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer))
+                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer),
+                    statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -254,3 +255,18 @@ def _explanation(answer: Answer) -> list[str]:
 
     theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
     return [line for theorem in theorems.values() for line in ("", *lines(theorem))]
+
+
+# --- for papers ------------------------------------------------------------------------------------------------------
+
+
+def _statement(answer: Answer) -> str:
+    from dpcalc.output.statement import statement
+
+    return statement(answer)
+
+
+def _bibtex(answer: Answer) -> str:
+    from dpcalc.output.bibtex import of_answers
+
+    return of_answers([answer])

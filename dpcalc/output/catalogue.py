@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
+from dpcalc.output.bibtex import bibtex
 from dpcalc.output.formats import Document
 from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, paragraph, width
 from dpcalc.output.theorem import lines, short_source
@@ -16,7 +17,7 @@ def document(found: Sequence[Entry]) -> Document:
     """The entries of the catalogue as a document. Only the page for people lacks the accuracy, and shortens the
     source."""
     return Document(lambda: _page(found), lambda: [record(entry) for entry in found], lambda: _table(found, full=True),
-                    lambda: _table(found, full=True))
+                    lambda: _table(found, full=True), bibtex=lambda: bibtex(entry.bound for entry in found))
 
 
 def _table(found: Sequence[Entry], full: bool) -> TextTable:

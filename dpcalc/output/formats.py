@@ -6,11 +6,23 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.output.latex import latex
 from dpcalc.output.tables import TextTable
+from dpcalc.output.titled_table import TitledTable
 
 
 def _no_table() -> TextTable:
     return TextTable((), ())
+
+
+def _no_text(format: str) -> Callable[[], str]:
+    """A form that a document lacks. Raises DpcalcError where it is printed."""
+    def refuse() -> str:
+        from dpcalc.core.errors import DpcalcError
+
+        raise DpcalcError("unneeded", f"{format} is for the answer to one question", "--format")
+
+    return refuse
 
 
 class Document(NamedTuple):
@@ -19,7 +31,9 @@ class Document(NamedTuple):
     text: Callable[[], str]  # for people: --format table
     records: Callable[[], Any]  # for JSON: one object, or a list of them
     full: Callable[[], TextTable] = _no_table  # for programs: all rows, numbers in full
-    rounded: Callable[[], TextTable] = _no_table  # for papers: the rows of the page for people, rounded
+    rounded: Callable[[], TextTable | TitledTable] = _no_table  # for papers: the rows of the page for people, rounded
+    statement: Callable[[], str] = _no_text("statement")  # for papers: the paragraphs about the guarantee
+    bibtex: Callable[[], str] = _no_text("bibtex")  # for papers: the sources of the bounds
 
 
 def render(document: Document, format: str) -> str:
@@ -47,26 +61,15 @@ def _delimited(table: TextTable, delimiter: str) -> str:
     return out.getvalue().rstrip("\n")
 
 
-def markdown(table: TextTable) -> str:
-    """A table of GitHub's Markdown."""
+def markdown(written: TextTable | TitledTable) -> str:
+    """A table of GitHub's Markdown, with its title above it and the words below it in paragraphs of their own."""
     def line(row: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
-    return "\n".join(map(line, (table.header, ["---"] * len(table.header), *table.rows)))
-
-
-_LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$",
-          "α": r"$\alpha$", "σ": r"$\sigma$", "μ": r"$\mu$", "ρ": r"$\rho$"}
-
-
-def _latex(table: TextTable) -> str:
-    """A tabular environment that needs no package."""
-    def line(row: Sequence[str]) -> str:
-        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in row) + r" \\"
-
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(table.header)}}}", r"\hline", line(table.header), r"\hline",
-                      *map(line, table.rows), r"\hline", r"\end{tabular}"])
+    table = written if isinstance(written, TextTable) else written.labelled
+    aligned = ["---" if name in table.left else "---:" for name in table.header]
+    lines = "\n".join(map(line, (table.header, aligned, *table.rows)))
+    return lines if isinstance(written, TextTable) else "\n\n".join((written.title, lines, " ".join(written.below)))
 
 
 FORMATS: dict[str, Callable[[Document], str]] = {
@@ -76,5 +79,7 @@ FORMATS: dict[str, Callable[[Document], str]] = {
     "csv": lambda document: _delimited(document.full(), ","),
     "tsv": lambda document: _delimited(document.full(), "\t"),
     "markdown": lambda document: markdown(document.rounded()),
-    "latex": lambda document: _latex(document.rounded()),
+    "latex": lambda document: latex(document.rounded()),
+    "statement": lambda document: document.statement(),
+    "bibtex": lambda document: document.bibtex(),
 }

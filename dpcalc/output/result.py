@@ -94,7 +94,7 @@ class Result:
         return self.text("json")
 
     def text(self, format: str = "table", explain: bool = False, every_row: bool = False) -> str:
-        """The text that --format prints: table, json, jsonl, csv, tsv, markdown, latex.
+        """The text that --format prints: table, json, jsonl, csv, tsv, markdown, latex, statement, bibtex.
 
         `explain` adds the theorems, as --explain does; `every_row` shows all rows of a table, as --all does.
         """

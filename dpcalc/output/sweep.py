@@ -1,4 +1,4 @@
-"""The answers of a sweep, one for each point, as a document."""
+"""The answers of a sweep as a document: rows for one swept option, a grid for two, and long rows for programs."""
 
 from __future__ import annotations
 
@@ -6,38 +6,52 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import human, human_probability, plain
+from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import NOT_SHUFFLED, Answer, Row, Table
+from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.answer import full_table, record, table_of_numbers
+from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
+from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
 from dpcalc.output.tables import TextTable, aligned, paragraph
+from dpcalc.output.titled_table import TitledTable
 from dpcalc.output.values import row_label, shown_value
 
-# Companion numbers in the table for people: name → (header of the column, name of the companion that is its logarithm).
-_COMPANIONS = {"worst_index": ("worst index", ""), "worst_delta": ("its δ", "worst_log_delta"),
-               "worst_epsilon": ("its ε", ""), "worst_rdp": ("its ε(α)", ""),
-               "delta_limit": ("δ*", "log_delta_limit"), "limit_factor": ("times δ*", "")}
+
+class _Companion(NamedTuple):
+    """A number beside the headline: the header of its column, the title of its grid, and what holds its logarithm."""
+
+    header: str
+    title: str
+    log_name: str = ""
+
+
+_COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
+               "worst_delta": _Companion("its δ", "δ at the worst index", "worst_log_delta"),
+               "worst_epsilon": _Companion("its ε", "ε at the worst index"),
+               "worst_rdp": _Companion("its ε(α)", "ε(α) at the worst index"),
+               "delta_limit": _Companion("δ*", "δ*", "log_delta_limit"),
+               "limit_factor": _Companion("times δ*", "δ as a multiple of δ*")}
 _NO_ANSWER = "–"
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # cannot print the reason why a point has no answer
-
-
-class Point(NamedTuple):
-    """A point of a sweep: the swept values, and the answer or the error at them."""
-
-    at: dict[str, Any]
-    answer: Answer | None = None
-    error: DpcalcError | None = None
-
-
-Points = Sequence[Point]
+# These formats cannot print the reason why a point has no answer.
+FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:
     """The sweep as a document. At least one of its points has an answer."""
-    return Document(lambda: _page(points), lambda: [_record(p) for p in points], lambda: _full_table(points),
-                    lambda: _tables(points, _roc) if _has_roc(points) else _rounded_table(points))
+    return Document(lambda: _page(points), lambda: [_record(p) for p in points],
+                    lambda: _full_table(with_one_adjacency(points)), lambda: _for_papers(points),
+                    bibtex=lambda: of_answers(_answers(points)))
+
+
+def with_one_adjacency(points: Points) -> Points:
+    """The points without the rows of a comparison that are for another adjacency than the headline."""
+    return [p._replace(answer=p.answer and p.answer._replace(rows=tuple(
+        row for row in p.answer.rows if _adjacency(row, p.answer) == p.answer.adjacency))) for p in points]
+
+
+def _adjacency(row: Row, answer: Answer) -> str:
+    return row.context.get("adjacency", answer.adjacency)
 
 
 def _record(point: Point) -> dict[str, Any]:
@@ -47,23 +61,99 @@ def _record(point: Point) -> dict[str, Any]:
     return {**point.error.record(), "parameters": point.at}
 
 
+# --- tables for people -----------------------------------------------------------------------------------------------
+
+
+def _page(points: Points) -> str:
+    """The page for people: the table or the grids, and the words below."""
+    errors = [f"{line}." for line in unanswered(points)]
+    if any(answer.table for answer in _answers(points)):
+        return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
+    shown = _titled(points)
+    grids = [grid.text for grid in _companion_grids(points)] if shown.across else []
+    rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
+    return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
+
+
+def _for_papers(points: Points) -> TextTable | TitledTable:
+    """The table of Markdown and LaTeX. Where the answers are tables themselves, their rows."""
+    if _has_roc(points):
+        return _tables(points, _roc)
+    if any(answer.table for answer in _answers(points)):
+        return _tables(points, _schedule)
+    return _titled(points)
+
+
+def _titled(points: Points) -> TitledTable:
+    """The rows of a sweep of one option, or the grid of two, with its words."""
+    shown = with_one_adjacency(points)
+    first, swept = _answers(points)[0], points[0].at
+    others = dict.fromkeys(_adjacency(row, answer) for answer in _answers(points) for row in answer.rows)
+    below = lines_below(shown, [name for name in others if name != first.adjacency])
+    if len(swept) == 2:
+        constant = [f"{_COMPANIONS[name].title} = {text} at every point." for name, text in _constants(points).items()]
+        return TitledTable(title(first, swept), _grid(shown, _headline), (*below, *constant), symbol(tuple(swept)[1]))
+    return TitledTable(title(first, swept), _rows(shown), tuple(below))
+
+
+def _grid(points: Points, cell: Callable[[Answer], str]) -> TextTable:
+    """A row for each value of the first option, and a column for each value of the second one."""
+    cells = {tuple(map(as_given, p.at.values())): cell(p.answer) if p.answer else _NO_ANSWER for p in points}
+    down, across = (list(dict.fromkeys(at[k] for at in cells)) for k in (0, 1))
+    rows = [(value, *(cells[value, column] for column in across)) for value in down]
+    return TextTable((symbol(next(iter(points[0].at))), *across), rows)
+
+
+def _headline(answer: Answer) -> str:
+    """The headline as a cell, with its status where that is not proven."""
+    status = "" if _is_proven(answer) else f" [{answer.headline.route.bound.status}]"
+    return shown_value(answer, answer.quantity, answer.headline) + status
+
+
+def _is_proven(answer: Answer) -> bool:
+    return answer.headline.route.bound.status == "proven"
+
+
+def _companion_grids(points: Points) -> list[TitledTable]:
+    """A grid for each companion number that is not the same at every point."""
+    def grid(name: str) -> TextTable:
+        return _grid(points, lambda answer: _companion(name, answer.extra))
+
+    second, constant = symbol(tuple(points[0].at)[1]), _constants(points)
+    return [TitledTable(_COMPANIONS[name].title, grid(name), across=second)
+            for name in _companions(_answers(points)) if name not in constant]
+
+
+def _constants(points: Points) -> dict[str, str]:
+    """The companion numbers that are the same at every point, each with its value."""
+    answers = _answers(points)
+    values = {name: {_companion(name, answer.extra) for answer in answers} for name in _companions(answers)}
+    return {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+
+
+def _companions(answers: Sequence[Answer]) -> list[str]:
+    """The companion numbers to show: not the limit δ* where that has the column of a bound."""
+    every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
+    return [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
+            and not (name == "delta_limit" and every_limit)]
+
+
+def _rows(points: Points) -> TextTable:
+    """A row for each point: the headline, the bounds that differ from it, and the companion numbers."""
+    answers = _answers(points)
+    names, companions = list(dict.fromkeys(label(row) for row in rows_for_people(answers))), _companions(answers)
+    rows = [_row(point, names, companions) for point in points]
+    header = (*map(symbol, points[0].at), symbol(answers[0].quantity), *names,
+              *(_COMPANIONS[name].header for name in companions))
+    first = len(points[0].at) + 1  # the column of the first bound
+    kept = [k for k in range(len(header)) if not first <= k < first + len(names)
+            or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
+    doubtful = frozenset(k for k, point in enumerate(points) if point.answer and not _is_proven(point.answer))
+    return TextTable(tuple(header[k] for k in kept), [tuple(row[k] for k in kept) for row in rows], doubtful=doubtful)
+
+
 def _answers(points: Points) -> list[Answer]:
     return [point.answer for point in points if point.answer]
-
-
-def _rounded_table(points: Points) -> TextTable:
-    """The table for people: a row for each point, and a column for each bound. Where the answers are tables themselves,
-    their rows."""
-    answers = _answers(points)
-    if any(answer.table for answer in answers):
-        return _tables(points, lambda answer: answer.table)
-    labels = list(dict.fromkeys(_label(row) for row in rows_for_people(answers)))
-    every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
-    companions = [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
-                  and not (name == "delta_limit" and every_limit)]  # then it has the column of a bound
-    header = (*map(symbol, points[0].at), symbol(answers[0].quantity), *labels,
-              *(_COMPANIONS[name][0] for name in companions))
-    return TextTable(header, [_row(point, labels, companions) for point in points])
 
 
 def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
@@ -84,7 +174,11 @@ def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> TextT
     """The rows of every point's table, each after the swept values of the point."""
     found = [(p, table_of_numbers(table)) for p in points if p.answer and (table := table_of(p.answer))]
     header = (*map(symbol, points[0].at), *found[0][1].header)
-    return TextTable(header, [(*map(_as_given, p.at.values()), *row) for p, table in found for row in table.rows])
+    return TextTable(header, [(*map(as_given, p.at.values()), *row) for p, table in found for row in table.rows])
+
+
+def _schedule(answer: Answer) -> Table | None:
+    return answer.table
 
 
 def _roc(answer: Answer) -> Table | None:
@@ -95,13 +189,13 @@ def _has_roc(points: Points) -> bool:
     return any(answer.roc for answer in _answers(points))
 
 
-def _row(point: Point, labels: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
-    at, answer = map(_as_given, point.at.values()), point.answer
+def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
+    at, answer = map(as_given, point.at.values()), point.answer
     if answer is None:
-        return (*at, _NO_ANSWER, *("" for _ in (*labels, *companions)))
-    by_label = {_label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
+        return (*at, _NO_ANSWER, *("" for _ in (*names, *companions)))
+    by_label = {label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
     return (*at, shown_value(answer, answer.quantity, answer.headline),
-            *(by_label.get(label, _NO_ANSWER) for label in labels),
+            *(by_label.get(name, _NO_ANSWER) for name in names),
             *(_companion(name, answer.extra) for name in companions))
 
 
@@ -109,18 +203,11 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
     """A companion number, rounded up. It is printed from its logarithm where the double is subnormal or 0."""
     if name not in extra:
         return _NO_ANSWER
-    log_name = _COMPANIONS[name][1]
+    log_name = _COMPANIONS[name].log_name
     return human_probability(extra[name], extra[log_name]) if log_name in extra else human(extra[name])
 
 
-def _label(row: Row) -> str:
-    """The header of the column of a row: the name of the bound, with its status where that is not proven."""
-    status = row.route.bound.status
-    return row_label(row) if status == "proven" else f"{row_label(row)} [{status}]"
-
-
-def _as_given(x: Any) -> str:
-    return x if isinstance(x, str) else plain(float(x))
+# --- the table for programs ------------------------------------------------------------------------------------------
 
 
 def _full_table(points: Points) -> TextTable:
@@ -135,28 +222,3 @@ def _full_table(points: Points) -> TextTable:
             cells = dict(zip(table.header, row, strict=True))
             rows.append((*at, *(cells.get(name, "") for name in names)))
     return TextTable((*swept, *names), rows)
-
-
-def _page(points: Points) -> str:
-    first = _answers(points)[0]
-    below = [f"Neighbours: {first.adjacency}. Released: {first.released}{f', {first.scope}' if first.scope else ''}.",
-             *(f"Note: {note}." for note in first.notes if note == NOT_SHUFFLED),
-             *(f"{line}." for line in (*_notes_of_unproven_rows(points), *unanswered(points)))]
-    rates = f"\n{aligned(_tables(points, _roc))}\n" if _has_roc(points) else ""
-    return aligned(_rounded_table(points)) + "\n" + rates + paragraph(below)
-
-
-def _notes_of_unproven_rows(points: Points) -> list[str]:
-    """The notes on rows that are no guarantee, with their points: for example that a conjecture is refuted there."""
-    return [f"At {_place(point)}: {note}" for point in points if point.answer
-            for row in point.answer.rows if row.route.bound.status != "proven" for note in row.notes]
-
-
-def unanswered(points: Points) -> list[str]:
-    """A line 'No answer at σ = 0: …' for each point without an answer."""
-    return [f"No answer at {_place(point)}: {point.error.message}" for point in points if point.error]
-
-
-def _place(point: Point) -> str:
-    """The point in words, for example 'σ = 2, δ = 1e-05'."""
-    return ", ".join(f"{symbol(name)} = {_as_given(value)}" for name, value in point.at.items())

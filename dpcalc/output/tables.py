@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -39,9 +40,11 @@ class TextTable(NamedTuple):
 
 def terminal_size(columns: int, lines: int = 24) -> tuple[int, int]:
     """(Columns, lines): the environment variables COLUMNS and LINES, or else the size of the terminal, or else the
-    given numbers."""
+    given numbers. With --output, which redirects standard output, the size of the terminal does not count."""
     import shutil
 
+    if sys.stdout is not sys.__stdout__ and not os.environ.get("COLUMNS"):
+        return columns, lines
     try:
         found = shutil.get_terminal_size((columns, lines))
     except ValueError:  # COLUMNS has thousands of digits

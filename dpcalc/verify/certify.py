@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from math import isfinite
 
-from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.errors import DpcalcError, MissingExtra, NoSolution
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.answer import record
@@ -25,7 +25,7 @@ def certified(answer: Answer) -> Answer:
     """Return the answer with its certificate in `certified`. Raises DpcalcError without python-flint, and NoSolution
     where the headline cannot be proven."""
     if not can_certify():
-        raise DpcalcError("missing-extra", "needs python-flint: pip install python-flint", "--certify")
+        raise MissingExtra("missing-extra", "needs python-flint: pip install python-flint", "--certify")
     if not answer.rows:
         raise DpcalcError("unneeded", "there is no number to certify without a question", "--certify")
     replayed = replay(json.loads(json.dumps(record(answer))))  # the rows as `verify` sees them, with all parameters

@@ -91,9 +91,9 @@ def test_basic_composition_stands_beside_the_others_where_the_deltas_leave_room(
     rows = {row["name"]: row["epsilon"] for row in found.bounds}
     assert rows["composition-basic"] == 3.0 and 2.9 < rows["profile-composition"] < 3
     assert composed([dp(1, 1e-6), dp(2, 1e-6)], delta=2e-6, bound="composition-basic").value == 3.0
-    with pytest.raises(NoSolution, match="add up to 2e-06 already"):
+    with pytest.raises(NoSolution, match="add up to 2e-06; give a larger δ"):
         composed([dp(1, 1e-6), dp(2, 1e-6)], delta=nextafter(2e-6, 0), bound="composition-basic")
-    with pytest.raises(NoSolution, match="add up to 3e-06 already"):
+    with pytest.raises(NoSolution, match="add up to 3e-06; give a larger δ"):
         composed([dp(1, 1e-6), dp(2, 2e-6)], delta=1e-6, bound="composition-basic")
 
 
@@ -206,8 +206,8 @@ def test_total_variation_of_finite_mechanisms():
 @pytest.mark.parametrize(("guarantee", "says"), [
     (finite((0.5, 0.4), (0.5, 0.5)), "add up to 0.9, not 1"), (finite((0.5, 0.5), (1,)), "differ in length"),
     (finite((), ()), "the list is empty"),
-    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not <= 1"), (finite((1,), (1,), count=0), "count: 0 is not >= 1"),
-    (zcdp(-1), "rho: -1 is not >= 0"),
+    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not ≤ 1"), (finite((1,), (1,), count=0), "count: 0 is not ≥ 1"),
+    (zcdp(-1), "rho: -1 is not ≥ 0"),
 ])
 def test_what_is_no_finite_mechanism_is_refused(guarantee, says):
     with pytest.raises(DpcalcError, match=says):
@@ -255,7 +255,7 @@ def test_to_zcdp(options, rho):
                                      {"from_": "rdp", "alpha": 2, "rdp": 1},
                                      {"from_": "outcomes", "p": (1, 0), "q": (0.5, 0.5)}])
 def test_no_rho_follows_from_what_is_not_pure(options):
-    with pytest.raises(DpcalcError, match="pure ε"):
+    with pytest.raises(DpcalcError, match="pure ε|not imply zCDP"):
         answer("convert", to="zcdp", **options)
 
 
@@ -277,7 +277,7 @@ def test_zcdp_is_sampled_as_a_curve():
     run = {"scheme": "without-replacement", "sampling_rate": 0.01, "steps": 10, "alpha": 8}
     assert answer("subsample", inputs=[zcdp(0.125)],
                   **run).value == pytest.approx(answer("subsample", inputs=[curve], **run).value, rel=1e-12)
-    with pytest.raises(DpcalcError, match="Poisson sampling is known here for Gaussian noise"):
+    with pytest.raises(DpcalcError, match="Poisson sampling of an RDP curve is not supported"):
         answer("subsample", inputs=[zcdp(0.125)], sampling_rate=0.01, delta=1e-5)
 
 

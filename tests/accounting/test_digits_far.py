@@ -118,7 +118,7 @@ def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
     done = cli(*line.split(), "--digits", "25", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert {n.split(": ", 1)[1] for n in found["notes"] if n.startswith("no digits")} == without
+    assert {n.split(": ", 1)[1] for n in found["notes"] if n.startswith("No digits")} == without
     rows = [row for row in found["bounds"] if "digits" in row and row.get("delta", 1) > 1e-300]
     assert rows
     for row in rows:

@@ -4,6 +4,7 @@ one."""
 from __future__ import annotations
 
 import json
+import re
 from math import inf, log1p, sqrt
 from random import Random
 
@@ -90,26 +91,26 @@ def test_the_sensitivity_too(command, described, told):
 
 
 EVERY = [  # every value meets the budget
-    ("subsample --sampling-rate .01 --epsilon 1 --delta .5 --solve sigma", "--sigma from "),
-    ("subsample --sampling-rate .01 --steps 10 --epsilon 1 --delta .5 --solve sigma", "--sigma from 1e-15 to 1e+15"),
+    ("subsample --sampling-rate .01 --epsilon 1 --delta .5 --solve sigma", "sigma from "),
+    ("subsample --sampling-rate .01 --steps 10 --epsilon 1 --delta .5 --solve sigma", "sigma from 1e-15 to 1e+15"),
     ("subsample --mechanism laplace --sampling-rate .01 --steps 3 --epsilon 1 --delta .5 --solve scale",
-     "--scale from "),
+     "scale from "),
     ("subsample --sigma 100 --steps 10 --epsilon 1 --delta .5 --solve sampling-rate",
-     "--sampling-rate from 1e-15 to 1 "),
+     "sampling rate from 1e-15 to 1 "),
     ("subsample --scheme weighted --sigma 1000 --epsilon 1 --delta .1 --solve max-weight",
-     "--max-weight from 1e-15 to 1 "),
+     "max weight from 1e-15 to 1 "),
     ("rdp --mechanism randomized-response --epsilon 1000 --delta 0 --solve probability",
-     "--probability from 0.5 to 0.999999 "),
-    ("tv --mechanism gaussian --tv 1 --solve sigma", "--sigma from "),
+     "probability from 0.5 to 0.999999 "),
+    ("tv --mechanism gaussian --tv 1 --solve sigma", "sigma from "),
     ("burn-in --n 1000 --batch-size 10 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma 1 "
      "--epsilon 3 --delta 1e-5 "
-     "--solve steps", "--steps from 1 to 9.00719e+15 "),
+     "--solve steps", "number of steps from 1 to 9.00719e+15 "),
     ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --sigma 1e10 --epsilon 5 "
      "--delta .01 --solve epochs",
-     "--epochs from 1 to 9.00719e+15 "),
+     "number of epochs from 1 to 9.00719e+15 "),
     ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 1e4 --diameter 2 --n 1000 --epsilon 1 --delta .01 --solve "
      "learning-rate",
-     "--learning-rate from 1e-15 to 4 "),
+     "learning rate from 1e-15 to 4 "),
 ]
 
 
@@ -117,7 +118,7 @@ EVERY = [  # every value meets the budget
 def test_no_solution_where_every_value_meets_the_budget(line, says):
     done = call(line.split())
     assert (done.returncode, done.stdout) == (3, "")
-    assert f"--solve: every {says}" in done.stderr and "meets the budget (by " in done.stderr and done.stderr.count("\n") == 1
+    assert f"--solve: every {says}" in done.stderr and "there is nothing to solve for" in done.stderr and done.stderr.count("\n") == 1
     error = json.loads(call([*line.split(), "--json"]).stderr)["error"]
     assert error["code"] == "no-solution" and error["option"] == "--solve"
 
@@ -130,7 +131,7 @@ NONE = ["tv --mechanism gaussian --tv 0 --solve sigma", "rdp --alpha 2 --rdp 0 -
 @pytest.mark.parametrize("line", NONE)
 def test_no_solution_where_none_does(line):
     done = call(line.split())
-    assert (done.returncode, done.stdout) == (3, "") and "the best reachable is" in done.stderr
+    assert (done.returncode, done.stdout) == (3, "") and re.search("--solve: no .* gives .* ≤ .*: .* has ", done.stderr)
 
 
 def test_the_least_count_is_an_answer():
@@ -148,18 +149,19 @@ def test_a_solution_next_to_the_end_of_a_range_is_one():
 
 
 def test_a_comparison_says_so_too():
-    with pytest.raises(NoSolution, match="every --sigma"):
+    with pytest.raises(NoSolution, match="every sigma"):
         solve("compare", "sigma", n=1000, batches="poisson", batch_size=10, steps=1, lipschitz=1, epsilon=1, delta=0.5)
 
 
 @pytest.mark.parametrize("line, reached", [
-    ("convert --from dp --epsilon 1 --delta .1 --steps 2 --target-delta .1", "δ = 0.19"),
-    ("convert --from dp --epsilon .005 --delta 1e-6 --steps 1e3 --target-delta 1e-4", "δ = 0.000999501"),
-    ("rdp --mechanism laplace --scale .5 --epsilon 1 --delta 0 --solve steps", "epsilon = 2 (at --steps 1)"),
-    ("rdp --mechanism gaussian --sigma .1 --alpha 2 --rdp 1 --solve steps", "rdp = 100 (at --steps 1)"),
+    ("convert --from dp --epsilon 1 --delta .1 --steps 2 --target-delta .1", "the least δ it gives is 0.19"),
+    ("convert --from dp --epsilon .005 --delta 1e-6 --steps 1e3 --target-delta 1e-4", "the least δ it gives is 0.000999501"),
+    ("rdp --mechanism laplace --scale .5 --epsilon 1 --delta 0 --solve steps",
+     "no number of steps gives ε ≤ 1: one step already has ε = 2"),
+    ("rdp --mechanism gaussian --sigma .1 --alpha 2 --rdp 1 --solve steps", "one step already has ε(α) = 100"),
 ])
 def test_refusals_print_a_short_number_where_it_is_the_right_one(line, reached):
-    assert call(line.split()).stderr.rstrip().endswith(f"the best reachable is {reached}")
+    assert call(line.split()).stderr.rstrip().endswith(reached)
 
 
 def test_a_number_that_may_be_a_short_decimal_is_printed_as_one():

@@ -70,7 +70,7 @@ def test_markdown_and_latex(cli):
     lines = cli(*RDP, "--format", "markdown").stdout.splitlines()
     assert lines[1].startswith("| --- |") and len({line.count(" | ") for line in lines}) == 1
     latex = cli(*RDP, "--format", "latex").stdout
-    assert latex.startswith(r"\begin{tabular}") and r"$\varepsilon$" in latex and "ε" not in latex
+    assert latex.startswith("% needs \\usepackage{booktabs}\n\\begin{tabular}") and r"$\varepsilon$" in latex and "ε" not in latex
 
 
 def test_table_in_a_pipe_has_no_colour_and_no_cut_digits(cli):

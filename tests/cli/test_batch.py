@@ -62,8 +62,8 @@ def test_options_beside_it_are_defaults_that_a_line_replaces_or_takes_back():
 BAD = [  # a line, what is wrong, and the option to blame
     ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None),
        ("{", "not one JSON object", None),
-    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None),
-       ('{"sigma": -Infinity}', "no JSON number", None),
+    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is not a JSON number", None),
+       ('{"sigma": -Infinity}', "not a JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
     ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None),
        ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
@@ -85,14 +85,14 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
     ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"),
        ('{"quiet": 1}', "no such key", "--quiet"),
-    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"),
-       ('{"sigma": 1, "sigma": 2}', "there twice", None),
+    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "appears twice", "--noise-multiplier"),
+       ('{"sigma": 1, "sigma": 2}', "appears twice", None),
     ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"),
        ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
     ('{"sigma": "' + "1" * 100_000 + '"}', "longer than 200", "--sigma"),
        ('{"mechanism": "' + "g" * 100_000 + '"}', "is not one of", "--mechanism"),
     ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None),
-       ('{"sigma": 1, "delta": 1}', "1 is not >= 0 and < 1", "--delta"),
+       ('{"sigma": 1, "delta": 1}', "1 is not ≥ 0 and < 1", "--delta"),
     (b"\xff\xfe", "not UTF-8", None), (b"\x00", "not one JSON object", None),
        (b'{"sigma": "\x00"}', "not one JSON object", None),
     (b"x" * (LONGEST + 1), "more than 1000000 bytes", None),
@@ -102,12 +102,12 @@ BAD = [  # a line, what is wrong, and the option to blame
 
 def test_every_bad_line_is_told_in_its_place_and_the_rest_runs():
     good = '{"sigma": 1, "delta": 1e-5}'
-    stdin = [x if isinstance(x, bytes) else x.encode() for bad, _, _ in BAD for x in (bad, good)]
+    stdin = [x if isinstance(x, bytes) else x.encode() for bad, _, _ in BAD for x in (good, bad)]
     got = records("rdp", stdin=b"\n".join(stdin), code=1)
-    assert len(got) == 2 * len(BAD) and len({json.dumps(r) for r in got[1::2]}) == 1 and got[1]["result"]["epsilon"] > 4
-    for k, (record, (bad, says, option)) in enumerate(zip(got[::2], BAD, strict=True)):
+    assert len(got) == 2 * len(BAD) and len({json.dumps(r) for r in got[::2]}) == 1 and got[0]["result"]["epsilon"] > 4
+    for k, (record, (bad, says, option)) in enumerate(zip(got[1::2], BAD, strict=True), 1):
         error = record["error"]
-        assert says in error["message"] and error["line"] == 2 * k + 1 and list(record) == ["error"], (bad[:40], error)
+        assert says in error["message"] and error["line"] == 2 * k and list(record) == ["error"], (bad[:40], error)
         assert option is None or error["option"] == option, (bad[:40], error)
         assert error["code"] != "internal" and len(json.dumps(record)) < 400
 
@@ -142,7 +142,7 @@ def test_quiet_prints_the_headline_and_keeps_the_places():
 
 
 @pytest.mark.parametrize("args,says", [
-    (("--format", "csv"), "--format"), (("--explain",), "--explain"), (("--sigma", "1,2"), "--sigma"),
+    (("--format", "markdown"), "--format"), (("--explain",), "--explain"), (("--sigma", "1,2"), "--sigma"),
     (("--sigma", "0"), "--sigma"),
     (("--sigma", "x"), "--sigma"), (("--mechanism", "x"), "--mechanism")])
 def test_options_that_fit_no_line_are_refused_at_once(args, says):
@@ -162,6 +162,39 @@ def test_a_line_names_no_file(tmp_path):
                           ("burn-in", {"schedule": f"{tmp_path}/levels"})):
         error = lines(command, [json.dumps(line)])[0]["error"]
         assert error["code"] == "refused" and "secret" not in error["message"]
+
+
+@pytest.mark.parametrize("source", [("--batch",), ("--batch", "-"), ("--batch=-",), ("--batch", "FILE"),
+                                    ("--batch=FILE",)], ids=" ".join)
+@pytest.mark.parametrize("after", [("--delta", "1e-5", "-q"), ("-q", "-d", "1e-5")], ids=" ".join)
+def test_the_batch_is_a_file_or_standard_input(tmp_path, cli, source, after):
+    questions = '{"sigma": 1}\n{"sigma": 2}\n'
+    (tmp_path / "questions").write_text(questions)
+    words = [word.replace("FILE", str(tmp_path / "questions")) for word in source]
+    stdin = questions if words == list(source) else ""
+    done = cli("rdp", *words, *after, stdin=stdin)
+    assert [float(x) for x in done.stdout.split()] == [answer("rdp", sigma=s, delta=1e-5).value for s in (1, 2)]
+    assert cli("rdp", *after, *words, stdin=stdin).stdout == done.stdout
+
+
+def test_a_file_leaves_standard_input_to_a_guarantee(tmp_path, cli):
+    (tmp_path / "questions.jsonl").write_text('{"delta": 1e-5}\n{"delta": 1e-6}\n')
+    done = cli("convert", "-", "--batch", tmp_path / "questions.jsonl", "-q", stdin='{"kind": "gdp", "mu": 1}')
+    assert [float(x) for x in done.stdout.split()] == pytest.approx(
+        [answer("convert", from_="gdp", mu=1, delta=delta).value for delta in (1e-5, 1e-6)], rel=1e-9)
+
+
+@pytest.mark.parametrize("name,says", [("absent.csv", "No such file"), (".", "directory"), ("a\nb", "No such file")])
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, cli, name, says):
+    done = cli("rdp", "--delta", "1e-5", "--batch", tmp_path / name)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("dpcalc rdp: --batch: ") and says in done.stderr
+
+
+def test_certify_proves_the_headline_of_every_line():
+    pytest.importorskip("flint")
+    (record,) = records("rdp", "--delta", "1e-5", "--certify", stdin=['{"sigma": 1}'])
+    assert record["certified"]["bits"] > 50
 
 
 def test_json_switches_and_a_file_are_defaults_too(tmp_path):
@@ -194,10 +227,10 @@ def test_several_inputs_of_a_line_compose():
 
 @pytest.mark.parametrize("line,says", [
     ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"),
-    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
-    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"),
+    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: there is no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is not a dpcalc result or guarantee"),
     ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
-    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not ≥ 0"),
     ('{"input": []}', "say what you have")])
 def test_bad_inputs_of_a_line(line, says):
     (text,) = answer_lines([line], "convert", delta=1e-5)

@@ -44,7 +44,13 @@ BAD = [
     ("subsample --scheme without-replacement --adjacency add-remove --sampling-rate .1 --sigma 1 --delta 1e-5",
      "--adjacency", 2),
     ("subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --alpha 2.5 --bound wor-rdp", "--alpha", 2),
-    ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3", "--epsilon", 2),
+    ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3",
+     "no noise given: add --noise-multiplier, or --solve noise-multiplier for this budget", 2),
+    ("subsample --n 50000 --batch-size 1024 --epochs 10 --delta 1e-5", "no noise given: add --noise-multiplier (or --sigma)", 2),
+    ("subsample --mechanism laplace --sampling-rate .1 --delta 0", "no noise given: add --scale", 2),
+    ("convert --from zcdp --rho .5 --to gdp", "zCDP does not imply GDP; ask with --delta, --epsilon or --alpha", 2),
+    ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --steps 9 --alpha 2",
+     "RDP of subsampled Laplace noise is not supported; ask with --delta", 2),
     ("convert --delta 1e-5", "--from", 2), ("convert --from gdp --delta 1e-5", "--mu", 2),
     ("convert --from rdp --alpha 2,3 --rdp 1,2,3 --delta .1", "--rdp", 2),
     ("convert --from gdp --mu 1", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5", "--target-delta", 2),
@@ -68,7 +74,7 @@ BAD = [
     ("convert --from rdp --alpha 2 --rdp 1e308 --steps 1e10 --delta 1e-5", "--steps", 3),
     ("rdp --sigma 1 --sigma 2 --delta 1e-5", "--sigma: given 2 times", 2),
     ("subsample --delta 1e-5 --sampling-rate .1 --sigma 1 -d 1e-6", "--delta", 2),
-    ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "epsilon = 5425.51 (", 3),  # 5425.504…: rounded up
+    ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "no number of steps gives ε ≤ 1 at δ = 1e-05: one step already has ε = 5425.51\n", 3),  # 5425.504…: rounded up
     ("rdp --alpha 2 --rdp 0 --steps 1e15 --solve sigma", "--solve", 3),
     ("rdp --sigma 1 --json --digits 20", "--digits", 2), ("rdp --sigma 1 --json --bound foo", "--bound", 2),
     ("rdp --sigma 1 --json --orders 2", "--orders", 2),
@@ -76,7 +82,7 @@ BAD = [
     ("rdp --noise-multiplier 0 --delta .1", "--noise-multiplier", 2),
     ("convert --from gdp --mu 1", "--to tv", 2), ("convert --from dp --epsilon 1 --delta 0", "--to tv", 2),
     ("rdp --sigma 1 --steps 9007199254740993 --delta 1e-5", "2^53", 2),
-    ("rdp --sigma 1 --delta 1e-400", "below the least positive double", 2),
+    ("rdp --sigma 1 --delta 1e-400", "the least positive double", 2),
     *((f"{line} --sigma 1 --delta 1e-5 -q {how}", f"--quiet: prints the number alone; drop {how} or --quiet", 2)
       for line in ("rdp", "rdp --batch") for how in ("--json", "--format jsonl")),
     ("rdp --sigma 1 --delta 1e-5 --quiet --format csv", "drop --format csv or --quiet", 2),
@@ -99,13 +105,13 @@ def test_errors_as_json(cli):
     done = cli("rdp", "--sigma", "1", "--delta", "2", "--json")
     error = json.loads(done.stderr)["error"]
     assert (done.stdout, done.returncode) == ("", 2)
-    assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not >= 0 and < 1" in error["message"]
+    assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not ≥ 0 and < 1" in error["message"]
     assert json.loads(cli("rdp", "--sgma", "1", "--json").stderr)["error"]["code"] == "unknown-option"
 
 
 def test_unreachable_budget_says_the_best(cli):
     done = cli("rdp", "--sigma", "0.01", "--epsilon", "1", "--delta", "1e-5", "--solve", "steps")
-    assert done.returncode == 3 and "best reachable" in done.stderr
+    assert done.returncode == 3 and "one step already has ε = 5425.51" in done.stderr
 
 
 CONTROL = "\x1b[31m\x07\x7f\x9b2J\x85\u2028\u2029\u202e\u2066\u200b\ufeff"

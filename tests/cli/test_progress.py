@@ -1,32 +1,64 @@
-"""What takes over a second shows a bar on a terminal's stderr, and nowhere else."""
+"""What takes over two seconds shows a bar on a terminal's stderr, and nowhere else."""
 
+import json
 import subprocess
 import sys
 
 from conftest import SCRIPT
 from terminals import on_terminal
 
+from dpcalc.cli import progress
+
 WAITING = [sys.executable, "-c",
-           "import time\nfrom dpcalc.cli.progress import waiting\nwith waiting('dpcalc subsample'):\n    "
-           "time.sleep(1.5)\nprint(1)"]
+           "import time\nfrom dpcalc.cli import progress\nprogress.DELAY = 0.1\n"
+           "with progress.waiting('dpcalc subsample') as work:\n"
+           "    for k in range(4):\n        work.show((k + 1) / 5, f'{k + 1} of 5 points')\n        time.sleep(0.3)\n"
+           "print(1)"]
 IMPATIENT = [sys.executable, "-c",
-             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))",
-             "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1000", "--delta", "1e-6", "-q"]
+             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))"]
+SUBSAMPLE = ["subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1000", "--delta", "1e-6", "-q"]
+
+
+def test_it_waits_for_two_seconds():
+    assert progress.DELAY == 2
 
 
 def test_a_bar_on_the_terminal_only():
     code, screen, out = on_terminal(WAITING, streams=["stderr"])
     assert (code, out) == (0, "1\n")
-    assert "dpcalc subsample" in screen and "0:00:0" in screen
+    assert "dpcalc subsample" in screen and "0:00:0" in screen and "4 of 5 points" in screen
+    assert screen.rstrip("\r").endswith("\x1b[2K")  # the line of the bar is erased
     quiet = subprocess.run(WAITING, capture_output=True, text=True)
     assert quiet.stderr == "" and quiet.stdout == out
 
 
+def test_none_on_a_dumb_terminal():
+    code, screen, out = on_terminal(["env", "TERM=dumb", *WAITING], streams=["stderr"])
+    assert (code, screen, out) == (0, "", "1\n")
+
+
 def test_a_command_that_computes_shows_it():
-    code, screen, out = on_terminal(IMPATIENT, streams=["stderr"])
+    code, screen, out = on_terminal([*IMPATIENT, *SUBSAMPLE], streams=["stderr"])
     assert code == 0 and 2.1 < float(out) < 2.2 and "dpcalc subsample" in screen
-    quiet = subprocess.run(IMPATIENT, capture_output=True, text=True)
+    quiet = subprocess.run([*IMPATIENT, *SUBSAMPLE], capture_output=True, text=True)
     assert quiet.stderr == "" and quiet.stdout == out
+
+
+def test_a_sweep_counts_its_points():
+    args = ["subsample", "--sampling-rate", ".01", "--sigma", "1,2,3,4", "--steps", "1000", "--delta", "1e-6", "-q"]
+    code, screen, out = on_terminal([*IMPATIENT, *args], streams=["stderr"])
+    assert code == 0 and len(out.split()) == 4 and " of 4 points" in screen
+
+
+def test_a_batch_counts_its_lines(tmp_path):
+    lines = [json.dumps({"sigma": 1 + k / 100, "sampling_rate": 0.01, "steps": 1000, "delta": 1e-6}) for k in range(20)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    args = [*IMPATIENT, "subsample", "--batch", str(tmp_path / "a.jsonl"), "-q"]
+    code, screen, out = on_terminal(args, streams=["stderr"])
+    assert code == 0 and len(out.split()) == 20 and " lines" in screen
+    # Nothing among the answers, where they are read on the same terminal.
+    code, screen, _ = on_terminal(args)
+    assert code == 0 and [float(x) for x in screen.split()] == [float(x) for x in out.split()]
 
 
 def test_quick_answers_show_nothing():

@@ -23,10 +23,10 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib",
                      "code", "runpy",
                      "xmlrpc", "webbrowser"}
 FROM_SHUTIL = {"get_terminal_size"}
-# Where files are written: the folder that completions are generated into, and the picture that --plot names (drawn in
-# memory).
-WRITERS = {"completions.py", "target.py", "figure.py"}
-RENAMES = {("os", "replace"), ("os", "remove")}  # the picture, written beside the old one
+# Where files are written: the folder that completions are generated into, and the files that --plot (drawn in memory)
+# and --output name.
+WRITERS = {"completions.py", "whole_file.py", "figure.py"}
+RENAMES = {("os", "replace"), ("os", "remove")}  # written beside the old file
 
 
 def calls(tree):
@@ -44,7 +44,7 @@ def test_no_code_from_data_no_network_no_programs(path):
             assert module not in FORBIDDEN_MODULES
             assert module != "shutil" or {a.name for a in node.names} <= FROM_SHUTIL
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "target.py"
+            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "whole_file.py"
                                                                              else set())
             assert node.value.id != "shutil" or node.attr in FROM_SHUTIL
     for call in calls(tree):

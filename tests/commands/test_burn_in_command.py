@@ -41,7 +41,7 @@ def test_json_and_sentence(ask, cli):
     assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv, "--all").stdout
     assert "horizon of" not in cli(*argv, "--strong-convexity", ".1", "--all").stdout  # T̄ is of convex losses
     steps = got["parameters"]["steps"]
-    assert f"all T = {steps} steps count" in cli(*argv, "--bound", "composition").stdout
+    assert f"depends on all T = {steps} steps" in cli(*argv, "--bound", "composition").stdout
 
 
 def test_as_published_only_by_name_and_with_a_warning(cli):

@@ -25,9 +25,9 @@ from dpcalc.output.formats import render
     ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
     ({"solve": "steps"}, "--solve", "--epsilon"),
-    ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "already"),
+    ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "not both"),
     ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
-    ({"noise_multiplier": "1"}, "--sigma", "already"),
+    ({"noise_multiplier": "1"}, "--sigma", "not both"),
 ])
 def test_errors_name_the_option(change, option, word):
     with pytest.raises(DpcalcError) as caught:

@@ -19,7 +19,7 @@ def test_different_neighbours_do_not_compose(tmp_path, cli):
         text = cli("subsample", "--scheme", name, "--sampling-rate", "0.1", "--sigma", "3", "--json").stdout
         (tmp_path / name).write_text(text)
     done = cli("convert", tmp_path / "poisson", tmp_path / "without-replacement", "--delta", "1e-5")
-    assert done.returncode == 2 and "neighbouring" in done.stderr
+    assert done.returncode == 2 and "different adjacencies" in done.stderr
 
 
 def test_a_curve_from_json_is_a_base_mechanism(ask):
@@ -50,8 +50,8 @@ def test_convert_takes_a_tv_distance_as_an_option(cli):
 
 @pytest.mark.parametrize("argv, stdin, says", [
     ("--from tv --delta .2", "", "--tv: needed with --from tv"),
-    ("--from profile --delta .2", "", "a profile is read from JSON"),
-    ("- --from tv --delta .2", '{"kind": "gdp", "mu": 1}', "the guarantee is read from the input already: gdp, not tv"),
+    ("--from profile --delta .2", "", "give the profile as JSON"),
+    ("- --from tv --delta .2", '{"kind": "gdp", "mu": 1}', "the input is a guarantee of kind gdp, not tv"),
     ("--from gdp --mu 1 --tv .3 --delta .2", "", "--tv: not used with --from gdp"),
 ])
 def test_convert_from_says_what_is_wrong(argv, stdin, says, cli):
@@ -97,14 +97,14 @@ FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
     ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "count": 1.5}]}',
      "mechanisms.0.count: 1.5 is not a whole number", 2),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "colour": 3}]}',
-     "mechanisms.0.colour: no such key", 2),
+     "mechanisms.0.colour: there is no such key", 2),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "sampling": {"scheme": "x", "rate": 1}}]}',
      '"x" is not one of', 2),
     ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2),
            ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
     ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2),
-           ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
-    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2),
+           ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is not a JSON number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is not a JSON number", 2),
            ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
     ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2),
            ('{"kind": "tv", "tv": 0.1}', "no ε exists at δ = 1e-05", 3),

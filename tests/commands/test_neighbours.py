@@ -22,9 +22,9 @@ def results(tmp_path):
 def test_results_keep_their_neighbours_in_pipes(results):
     """A guarantee for replace-one neighbours says nothing about add-remove ones."""
     code, text = printed(f"subsample {results['replace']} --sampling-rate .01")
-    assert code == 2 and "replace-one neighbours" in text and "add-remove" in text
+    assert code == 2 and "replace-one adjacency" in text and "add-remove" in text
     code, text = printed(f"convert {results['add']} {results['replace']} --delta 2e-5")
-    assert code == 2 and "do not compose" in text
+    assert code == 2 and "different adjacencies" in text
     code, text = printed(f"subsample {results['replace']} --scheme without-replacement --sampling-rate .01")
     assert code == 0 and "Neighbours: replace-one" in text
     converted = json.loads(call(["convert", results["replace"], "--delta", "1e-5", "--json"]).stdout)

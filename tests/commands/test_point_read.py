@@ -18,8 +18,8 @@ def test_a_point_that_is_read_answers_no_other_question(options):
 @pytest.mark.parametrize(("options", "said"), [
     ("--to tv --delta 1e-2", "--delta: not used"), ("--to tv --epsilon 1", "--epsilon: not used"),
     ("--epsilon 1 --delta 1e-2", "--epsilon: with --delta there is nothing left"),
-    ("--slack 1e-3 --delta 1e-2", "--delta: --slack already says"),
-    ("--delta 1e-3 --target-delta 1e-2", "--target-delta: --delta already asks"),
+    ("--slack 1e-3 --delta 1e-2", "--delta: not used with --slack"),
+    ("--delta 1e-3 --target-delta 1e-2", "--target-delta: --delta asks"),
 ])
 def test_an_option_that_the_point_answers_is_refused(options, said):
     done = call(["convert", "-", *options.split()], POINT)

@@ -7,7 +7,7 @@ from calling import call
 
 from dpcalc import DpcalcError, answer, solve
 
-NEEDED = "--steps: needed: the number of iterations, or --epochs"
+NEEDED = "--steps: add --steps (number of steps) or --epochs"
 
 
 @pytest.mark.parametrize("line", [
@@ -22,7 +22,7 @@ NEEDED = "--steps: needed: the number of iterations, or --epochs"
 def test_batches_need_a_number_of_steps(line):
     done = call(line.split())
     assert (done.returncode, done.stdout) == (2,
-                                              "") and ("needed: the number of iterations, or --epochs" in done.stderr) and "--steps" in done.stderr
+                                              "") and ("add --steps (number of steps) or --epochs" in done.stderr) and "--steps" in done.stderr
 
 
 def test_a_batch_of_lines_and_the_python_api_need_it_too():

@@ -152,7 +152,7 @@ def test_the_published_laplace_rule_only_by_name(ask, cli):
     line = ("tv", "--mechanism", "laplace", "--scale", "sqrt(50)")
     assert [b["name"] for b in ask(*line)["bounds"]] == ["tv-exact"]
     named = cli(*line, "--bound", "tv-laplace-as-published", "--json")
-    assert named.returncode == 0 and "tv-laplace-as-published is as-published, not a guarantee" in named.stderr
+    assert named.returncode == 0 and "tv-laplace-as-published is a published formula without a sound proof, not a guarantee" in named.stderr
     answer = json.loads(named.stdout)
     assert answer["status"] == "as-published" and answer["result"]["tv"] == pytest.approx(0.01, rel=1e-12)
     assert not any("a guess" in note for note in answer["notes"])  # a false number says nothing about attacks

@@ -56,8 +56,6 @@ def test_other_options_without_an_effect_are_refused(line):
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("subsample --n 50000 --batch-size 1024 --epochs 50 --epsilon 3 --delta 1e-5",
-     "add --solve noise-multiplier (or sigma), or drop one"),
     ("subsample --sampling-rate .1 --sigma 1 --epsilon 3 --delta 1e-5",
      "add --solve noise-multiplier (or sigma), or drop one"),
     ("rdp --epsilon 3 --delta 1e-5", "add --solve noise-multiplier (or sigma), or drop one"),

@@ -143,7 +143,7 @@ def test_python_and_batch_give_the_data_itself(tmp_path):
                                '{"schedule": {"sigma": [1e400], "learning_rate": [1]}}'],
                               "burn-in", **SETTING))
     assert json.loads(lines[0])["result"]["epsilon"] == expected
-    assert ["a file is named on the command line" in lines[1], "there twice" in lines[2],
+    assert ["a file is named on the command line" in lines[1], "appears twice" in lines[2],
             "'1e400' is not a number" in lines[3]] == [True] * 3
     run = {"n": 10, "batches": "full", "steps": 5, "sigma": 1, "lipschitz": 1, "delta": 1e-5}
     (tmp_path / "run.json").write_text(json.dumps(run))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.core.quantities import FORMAT
 
 SEEDS = """
 rdp --mechanism gaussian --sigma 1 --delta 1e-5
@@ -75,7 +76,7 @@ def commands():
 
 
 TABLE = commands()
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
+FORMATS = FORMAT.choices
 
 
 def seeds():
@@ -109,7 +110,8 @@ def calls(draw):
     if command is None or draw(st.integers(0, 24)) == 0:
         return draw(st.lists(st.sampled_from((*COMMANDS, *BAD, *NUMBERS, "-q", "--json", "--help", "--version",
                                               "--sigma", "-h")), max_size=6))
-    options = {o.quantity.option: o for o in command.all_options()}
+    # --output would write files of any name; batches are drawn below
+    options = {o.quantity.option: o for o in command.all_options() if o.name not in ("output", "batch")}
     for _ in range(draw(st.integers(0, 4))):
         at = [i for i, a in enumerate(args) if a in options and i + 1 < len(args)]
         change = draw(st.sampled_from(("scale", "scale", "scale", "scale", "change", "change", "add", "drop", "repeat",
@@ -210,19 +212,20 @@ JSON_WORDS = ('"gdp"', '"zcdp"', '"sigma"', '"gaussian"', '"@list"', '"1,2"', '"
 def batches(draw):
     """A command with --batch, and lines, among which bad ones, empty ones and ones that are no JSON."""
     name, keys = draw(st.sampled_from(LINES))
+    good = {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}',
+            "tv": b'{"sigma": 2}'}[name]
 
     def line():
         kind = draw(st.sampled_from(("good", "good", "object", "object", "junk", "bytes")))
         if kind == "good":
-            return {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}',
-                    "tv": b'{"sigma": 2}'}[name]
+            return good
         if kind == "object":
             pairs = draw(st.lists(st.tuples(st.sampled_from(keys), st.sampled_from(JSON_NUMBERS + JSON_WORDS)),
                                   max_size=4))
             return ("{" + ",".join(f'"{k}":{v}' for k, v in pairs) + "}").encode()
         return draw(st.binary(max_size=20)).replace(b"\n", b"") if kind == "bytes" else draw(st.sampled_from(JUNK))
 
-    lines = [line() for _ in range(draw(st.integers(0, 6)))]
+    lines = [good, *(line() for _ in range(draw(st.integers(0, 6))))]  # the first one says that they are no CSV
     return [name, "--batch",
             *draw(st.sampled_from(([], [], ["-q"], ["--json"])))], b"\n".join(lines) + draw(st.sampled_from((b"",
                                                                                                              b"\n")))

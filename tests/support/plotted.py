@@ -7,7 +7,7 @@ from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.sweep import axes, points
 from dpcalc.core.errors import DpcalcError
 from dpcalc.output.plot.data import plot_sweep, plot_tables
-from dpcalc.output.sweep import Point
+from dpcalc.output.sweep_words import Point
 
 LAPLACE = "--noise laplace --lipschitz 10 --diameter 1 --smoothness .5 --learning-rate"
 

@@ -189,7 +189,7 @@ def test_certify_without_flint(monkeypatch):
     from dpcalc.core.errors import DpcalcError
 
     monkeypatch.setitem(sys.modules, "flint", None)
-    with pytest.raises(DpcalcError, match="--certify: needs python-flint: pip install python-flint"):
+    with pytest.raises(DpcalcError, match="--certify needs python-flint: pip install python-flint"):
         load("rdp").main(["--sigma", "1", "--delta", "1e-5", "--certify"], standalone_mode=False)
 
 

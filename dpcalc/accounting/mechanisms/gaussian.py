@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_classic, gaussian_exact, gaussian_rdp
@@ -30,7 +30,8 @@ _TV = (Route(exact.BOUND), Route(pinsker.BOUND))
 
 MECHANISM = Mechanism(
     name="gaussian",
-    noise="σ is the standard deviation of the noise in the units of the sensitivity",
+    neighbours=BY_SENSITIVITY,
+    notes=(),
     options=("sigma",),
     optional=("sensitivity",),
     once=_ROUTES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
@@ -33,7 +33,8 @@ def _profile(p: Params) -> Profile:
 
 MECHANISM = Mechanism(
     name="laplace",
-    noise="v is the scale of Laplace noise (standard deviation v√2) in the units of the sensitivity",
+    neighbours=BY_SENSITIVITY,
+    notes=("v is the scale of the Laplace noise; its standard deviation is v√2",),
     options=("scale",),
     optional=("sensitivity",),
     once=(Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),

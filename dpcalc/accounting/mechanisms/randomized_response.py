@@ -33,7 +33,8 @@ _ROUTES = (Route(randomized_response_exact.BOUND), *converted(randomized_respons
 
 MECHANISM = Mechanism(
     name="randomized-response",
-    noise="p is the probability that the answer is the true bit",
+    neighbours="one respondent's answer",
+    notes=(),
     options=("probability",),
     optional=(),
     once=_ROUTES,

@@ -12,6 +12,8 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
 from dpcalc.core.results import Route
 
+BY_SENSITIVITY = "those your sensitivity refers to"  # the sensitivity is that between neighbours, whichever these are
+
 
 class Number(NamedTuple):
     """A positive number in JSON, below a limit if there is one."""
@@ -41,7 +43,8 @@ class Mechanism(NamedTuple):
     """A mechanism. `curve`, `profile` and `pure` describe one use; `pure` is None where no pure ε exists."""
 
     name: str
-    noise: str  # a note beside every answer: what the parameter of the noise means
+    neighbours: str  # which data sets are neighbours, for an answer without --adjacency
+    notes: tuple[str, ...]  # beside every answer: what the parameter of the noise means, where it may be misread
     options: tuple[str, ...]  # required, by the names of core/quantities.py
     optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release

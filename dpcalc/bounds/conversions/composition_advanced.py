@@ -25,7 +25,8 @@ def inverse(log_delta: float, step_epsilon: float, step_delta: float, steps: int
     down)."""
     slack = difference_down(exp(log_delta) * (1 - 1e-15 * (1 + abs(log_delta))), ratio_up((steps, step_delta)))
     if slack <= 0:
-        raise OutOfScope("no-solution", "the steps' own δ leaves no slack", "--target-delta")
+        raise OutOfScope("no-solution", "the δ of the steps alone uses up the total δ; give a larger "
+                                        "--target-delta", "--target-delta")
     drift = steps * step_epsilon * expm1(step_epsilon) if step_epsilon < 700 else 1e308
     return up(sqrt(-2 * steps * log(slack)) * step_epsilon + drift, 5e-15)
 

@@ -20,7 +20,7 @@ def repeated(step_epsilon: float, step_delta: float, steps: int) -> dict[str, An
 def pure(points: Points) -> float:
     """Σε_i, with δ = 0 where every δ_i is 0."""
     if any(delta > 0 for _, delta, _ in points):
-        raise OutOfScope("no-solution", "0: a release that is composed has a positive δ, so their total δ is positive",
+        raise OutOfScope("no-solution", "0 is not possible, as a release has a positive δ; give a positive δ",
                          "--delta")
     return _up(total_epsilon(points))
 
@@ -70,7 +70,8 @@ def refuse_excess(points: Points, delta: float) -> None:
 
 
 def _excess(total: Fraction) -> OutOfScope:
-    return OutOfScope("no-solution", f"the releases' own δs add up to {float(total):g} already", "--delta")
+    return OutOfScope("no-solution", f"the δs of the releases alone add up to {float(total):g}; give a larger "
+                                     "δ", "--delta")
 
 
 def exact(mp: Any, epsilon: float, points: Points) -> Any:

@@ -16,14 +16,15 @@ _ERROR = 2.5e-11  # of log δ, absolute and relative: far more than the rounding
 def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
     """Tε, with δ = 0 where each step has δ = 0."""
     if step_delta > 0:
-        raise OutOfScope("no-solution", "δ of each step is positive, so the total δ is", "--delta")
+        raise OutOfScope("no-solution", "0 is not possible, as the δ of each step is positive; give a positive δ",
+                         "--delta")
     return ratio_up((steps, step_epsilon))
 
 
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
     """log δ(ε) = log(1 − (1−δ)^T (1 − h)), h = Σ_l C(T,l)[e^{(T−l)ε₀} − e^{ε + lε₀}]₊/(1+e^{ε₀})^T."""
     if steps > _MOST_STEPS:
-        raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long",
+        raise OutOfScope("out-of-range", f"{steps:g} is above 1e10, the most steps that composition-optimal sums",
                          "--steps")
     log_h = _log_finite_part(float(epsilon), float(step_epsilon), steps)
     log_none = steps * log1p(-step_delta)  # log (1−δ)^T, the probability that no loss is infinite

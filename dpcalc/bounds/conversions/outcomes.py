@@ -18,7 +18,8 @@ def pure(p: Vector, q: Vector) -> float:
     """max |log p_i/q_i|. Raises OutOfScope where an outcome is possible on one side only."""
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
     if any(a == 0 or b == 0 for a, b in pairs):
-        raise OutOfScope("no-solution", "0: an outcome is possible on one data set only, so there is no pure ε",
+        raise OutOfScope("no-solution", "0 has no finite ε: an outcome is possible on one data set only; give a "
+                                        "positive δ",
                          "--delta")
     return max(up(abs(log_ratio(a, b)), 1e-15) for a, b in pairs)
 
@@ -67,7 +68,8 @@ def rdp(alpha: float, p: Vector, q: Vector) -> float:
     """ε(α) = max(D_α(p‖q), D_α(q‖p)). Raises OutOfScope where that is infinite."""
     worst = max(_renyi(alpha, p, q), _renyi(alpha, q, p))
     if worst == inf:
-        raise OutOfScope("no-solution", "an outcome is possible on one data set only: the Rényi divergence is infinite",
+        raise OutOfScope("no-solution", "an outcome is possible on one data set only, so the RDP is infinite; ask "
+                                        "with --delta",
                          "--alpha")
     return max(0.0, up(worst, 1e-13))
 

@@ -9,8 +9,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _LOG_FIVE_QUARTERS = log(1.25)
-_REASON = ("the classic formula σ = (s/ε)√(2 log(1.25/δ)) is a theorem for 0 < ε < 1 only (Dwork & Roth 2014, "
-           "Theorem A.1; Berthier 2019, Prop. 2.2 omits it and is unsound above); use gaussian-exact")
+_REASON = "the classic formula holds for 0 < ε < 1 only (Dwork & Roth 2014, Theorem A.1); use gaussian-exact"
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
@@ -26,7 +25,7 @@ def inverse(log_delta: float, sigma: float, sensitivity: float, steps: int) -> f
     """ε = (s√T/σ)√(2 log(1.25/δ)), rounded up. Raises OutOfScope where that is not below 1."""
     epsilon = up(ratio(sigma, sensitivity, steps) * sqrt(2 * (_LOG_FIVE_QUARTERS - log_delta)), 4e-15)
     if epsilon >= 1:
-        raise OutOfScope("out-of-range", f"the formula gives epsilon = {epsilon:g}: {_REASON}", "--bound")
+        raise OutOfScope("out-of-range", f"the formula gives ε = {epsilon:g}: {_REASON}", "--bound")
     return epsilon
 
 

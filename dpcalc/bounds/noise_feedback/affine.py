@@ -33,7 +33,7 @@ def decay(curvature: float, learning_rate: float) -> Decay:
     g = Fraction(curvature) * Fraction(learning_rate)
     if g >= 2:
         raise OutOfScope("out-of-range",
-                         f"{learning_rate:g} >= 2/a = {2 / curvature:g}: |1 − γa| < 1 is needed (Berthier 2019, §3.4)",
+                         f"{learning_rate:g} ≥ 2/a = {2 / curvature:g}; Berthier 2019, §3.4, needs |1 − γa| < 1",
                          "--learning-rate")
     rest = min(g, 2 - g)  # 1 − |r|
     log_r = log1p(-float(rest)) if rest < Fraction(1, 2) else (log(float(1 - rest)) if rest < 1 else -inf)

@@ -57,7 +57,7 @@ def composed_at_delta(log_delta: float, composed: Composed) -> Bracket:
 
     found = epsilon_at_delta(parts_of(*composed), log_delta, PRECISION, bracket=False)
     if found.upper == inf:
-        raise OutOfScope("no-solution", "the profile reaches that δ at no ε", "--delta")
+        raise OutOfScope("no-solution", "no ε is enough for this δ by the composed profile; give a larger δ", "--delta")
     return found
 
 
@@ -77,7 +77,7 @@ def require_worth_composing(epsilon: float | None, mean: float, rdp_at_two: floa
     tiny = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _LARGEST_LOG
     if hopeless or tiny:
         raise OutOfScope("no-solution",
-                         "the loss is too far from the question for a composed profile; the RDP bounds answer",
+                         "the privacy loss is out of the range of a composed profile; use an RDP bound",
                          "--bound")
 
 
@@ -129,7 +129,7 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lip
     """δ(ε) of one step at high precision."""
     if iterations != 1:
         raise OutOfScope("out-of-range",
-                         "a composed profile has no closed form; its value is an upper bound within 0.1 %", "--digits")
+                         "not used by a composed profile, which has no closed form; drop it", "--digits")
     q = mp.mpf(batch_size) / n
     return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q),
                                     2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))

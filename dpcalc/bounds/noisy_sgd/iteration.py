@@ -170,7 +170,7 @@ def refuse_longer(iterations: int) -> None:
     """Raises OutOfScope where the printed formula, which is evaluated step by step, would take long."""
     if iterations > _LONGEST_EXACT:
         raise OutOfScope("out-of-range",
-                         f"the published formula has {iterations} steps; use at most {_LONGEST_EXACT} with --digits",
+                         f"the formula has {iterations} steps; at most {_LONGEST_EXACT} are allowed with --digits",
                          "--digits")
 
 

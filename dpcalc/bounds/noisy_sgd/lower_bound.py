@@ -133,7 +133,8 @@ def _log_delta(epsilon: float, pair: Pair, steps: int) -> float:
 def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     """δ(ε) of the best instance at high precision, from the closed form of its laws after one step; no more steps."""
     if params["iterations"] != 1:
-        raise OutOfScope("out-of-range", "the law has a closed form after one step only", "--digits")
+        raise OutOfScope("out-of-range", "not used by lower-bound for several steps, which has no closed form; drop "
+                                         "it", "--digits")
     return max(_exact_delta(mp, mp.mpf(epsilon), pair) for pair in instances(**params))
 
 

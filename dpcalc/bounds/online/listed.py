@@ -74,7 +74,7 @@ def decayed_sums(levels: Listed, log_c: float, steps: list[int], start: int) -> 
     where squares are too small."""
     sigma = _sigmas(levels)[start - 1 : steps[-1]]
     if (least := sigma.min()) < _LEAST:
-        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {_LEAST:g} are no doubles",
+        raise OutOfScope("out-of-range", f"{least:g} is too small; the least noise level allowed is {_LEAST:g}",
                          "--sigmas")
     squares = np.minimum(sigma, _LARGEST) ** 2
     sums = [float(squares[0]) * (1 - _ROUNDING)]

@@ -14,7 +14,7 @@ def check_noise(level: float, lipschitz: float) -> None:
     if level < 2 * lipschitz:
         raise OutOfScope("out-of-range",
                          f"{plain(level)} < 2L = {plain(2 * lipschitz)}; Conjecture 1 (Berthier 2019) assumes "
-                         "σ² >= 4L²", "--sigma")
+                         "σ² ≥ 4L²", "--sigma")
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:

@@ -27,7 +27,7 @@ BOUND = RdpBound(
                 "without-replacement-conjecture",
         statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass "
                   "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
-        source="the definition, for one concrete pair of data sets",
+        source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
         assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
         released="every iterate",
         status="lower",

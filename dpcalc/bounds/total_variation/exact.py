@@ -21,7 +21,7 @@ def _total(law: TotalVariationLaw, mechanism: str, ratio: float, steps: int) -> 
     if steps == 1:
         return ratio
     if law.composed is None:
-        raise OutOfScope("unsupported", f"no closed form is known for {steps} releases of the {mechanism} mechanism",
+        raise OutOfScope("unsupported", f"no closed form is known for {steps} releases with --mechanism {mechanism}",
                          "--steps")
     return law.composed(ratio, steps)
 

@@ -59,6 +59,7 @@ COMMAND = Page(
      ("bounds --status conjecture -q", "without-replacement-conjecture …"),
      ("bounds --assumes convex --json | jq -r '.[0].name'", "fixed-order")),
     (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER),
-     Option(q.FORMAT, OUTPUT, default="table")),
+     Option(q.FORMAT, OUTPUT, default="table",
+            choices=tuple(format for format in q.FORMAT.choices if format != "statement"))),
     (("json", "short for --format json"), ("quiet", "print only the names")),
 )

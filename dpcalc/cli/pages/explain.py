@@ -20,7 +20,18 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
         raise DpcalcError("missing", "name a bound, a command, an option or a topic; dpcalc bounds lists the bounds, "
                                      "dpcalc help the topics")
     found = [record for word in dict.fromkeys(words) for record in named(word)]
-    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found), format)
+    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found, bibtex=lambda: _sources(found)),
+                  format)
+
+
+def _sources(found: Iterable[dict[str, Any]]) -> str:
+    """The sources of bounds as BibTeX: of those named, and of those by which the named commands answer."""
+    from dpcalc.commands.catalogue import entries
+    from dpcalc.output.bibtex import bibtex
+
+    known = entries()
+    return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
+                  if name in known)
 
 
 def named(word: str) -> list[dict[str, Any]]:
@@ -64,7 +75,7 @@ COMMAND = Page(
     text,
     (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
      ("explain delta", "delta: what δ means, …")),
-    (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl")),),
+    (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl", "bibtex")),),
     (("json", "short for --format json"),),
     names,
 )

@@ -10,11 +10,12 @@ from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import SMALLEST_NORMAL, NotANumber, number, plain
 from dpcalc.core.results import Answer, Row
-from dpcalc.output.plot.labels import axis_label, subtitle, symbol, title
-from dpcalc.output.sweep import Point, Points, rows_for_people
+from dpcalc.output.plot.labels import axis_label, subtitle, symbol
+from dpcalc.output.sweep import rows_for_people, with_one_adjacency
+from dpcalc.output.sweep_words import Point, Points, conditions, title
 from dpcalc.output.values import row_label
 
-_LOGARITHMIC_FROM = 1.5  # decades: over fewer, a linear axis shows the lines as well and is easier to read
+_LOGARITHMIC_FROM = 2.0  # decades: over fewer, a linear axis shows the lines as well and is easier to read
 
 
 class Scale(NamedTuple):
@@ -80,6 +81,7 @@ def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot
     In a grid, the option with more values (of two equal ones the first) runs along x, and each value of the other one
     has a line, of the headline bound at each point. In a sweep of ROC curves, each point has a curve.
     """
+    points = with_one_adjacency(points)
     first = next(p.answer for p in points if p.answer)
     swept = tuple(points[0].at)
     if any(table and len(table.rows) > 1 for table in (first.roc, first.table)):
@@ -94,11 +96,11 @@ def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot
     second = None
     if other:
         values = [_plain(line.value) for line in found if line.value is not None]
-        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other))
-                       if all(v.value > 0 for v in values) else "linear")
-    return _scaled(found, (axis_label(command, across), axis_label(command, first.quantity)), _is_log(raw, across),
-                   second,
-                 title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
+        second = Scale(axis_label(command, other), _kind(values, _is_logarithmic(str(raw[other]), values)))
+    up = axis_label(command, first.quantity)
+    fixed = [] if first.question.unknown else conditions(first, swept).values()
+    return _scaled(found, (axis_label(command, across), " at ".join((up, *fixed))), str(raw[across]), second,
+                   title(first, swept), subtitle(command, raw, first, swept, grid=other is not None))
 
 
 def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
@@ -106,14 +108,14 @@ def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tup
     """ROC curves beside that of a blind guess, or the noise of schedules over the steps."""
     tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
     if not tables:
-        raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
+        raise DpcalcError("missing", "there is no sweep, ROC curve or noise schedule to draw", "--plot")
     across, up = tables[0][1].header[:2]
     lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label,
              table in tables]
     if up == "tpr":
         lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
-    return _scaled(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
-                 subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
+    return _scaled(lines, (axis_label(command, across), axis_label(command, up)), "", None, _TABLES[up][0],
+                   subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
 
 
 _TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "sigma": ("σ of each step", "schedule"),
@@ -125,8 +127,24 @@ def _equals(command: Command, name: str, at: Any) -> str:
     return f"{symbol(command, name)} = {at.strip() if isinstance(at, str) else plain(at)}"
 
 
-def _is_log(raw: Mapping[str, Any], name: str) -> bool:
-    return str(raw[name]).replace(" ", "").endswith(":log")
+def _is_logarithmic(text: str, numbers: Sequence[_Number]) -> bool:
+    """Whether the axis of these swept values is logarithmic: for start:stop:count:log, and for a list whose values are
+    closer to a geometric progression than to an arithmetic one."""
+    if ":" in text:
+        return text.replace(" ", "").endswith(":log")
+    values = sorted({n.value for n in numbers})
+    if len(values) < 2 or values[0] <= 0:
+        return False
+    if len(values) == 2:  # any two values are a progression of both kinds
+        return values[1] / values[0] > 10**_LOGARITHMIC_FROM
+    tens = list(map(log10, values))
+    return _unevenness(tens) < _unevenness(values)
+
+
+def _unevenness(values: Sequence[float]) -> float:
+    """The mean distance of ascending values from evenly spaced ones, as a share of their range."""
+    low, last = values[0], len(values) - 1
+    return sum(abs((x - low) / (values[-1] - low) - k / last) for k, x in enumerate(values)) / last
 
 
 def has_table(raw: Mapping[str, Any]) -> bool:
@@ -134,13 +152,14 @@ def has_table(raw: Mapping[str, Any]) -> bool:
     return raw.get("roc") is not None or "," in str(raw.get("fpr")) or ":" in str(raw.get("schedule"))
 
 
-def _scaled(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None,
-            title: str, subtitle: str) -> Plot:
-    """The lines with the scales of their axes."""
+def _scaled(found: Sequence[_Line], labels: tuple[str, str], swept: str, second: Scale | None, title: str,
+            subtitle: str) -> Plot:
+    """The lines with the scales of their axes; `swept` is the text of the list or range along x."""
     xs = [_plain(at) for line in found for at, mark in line.points if mark and at is not None and isfinite(at)]
     across = f"given {labels[0]}" if labels[0] == labels[1] else labels[0]  # the ε of one step, and of all
-    x = Scale(across, _kind(xs, logarithmic))
-    y = Scale(labels[1], _kind([mark for line in found for _, mark in line.points if mark]))
+    marks = [mark for line in found for _, mark in line.points if mark]
+    x = Scale(across, _kind(xs, _is_logarithmic(swept, xs) if swept else _is_wide(xs)))
+    y = Scale(labels[1], _kind(marks, _is_wide(marks)))
     notes = tuple(note for line in found for note in _notes_of_lost_points(line, x, y))
     return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)
 
@@ -212,13 +231,20 @@ def _at(x: Any) -> float | None:
 # --- scales ----------------------------------------------------------------------------------------------------------
 
 
-def _kind(numbers: Sequence[_Number], logarithmic: bool = False) -> str:
+def _is_wide(numbers: Sequence[_Number]) -> bool:
+    """Whether the positive numbers span enough decades for a logarithmic axis."""
+    tens = [n.log10 for n in numbers if isfinite(n.log10)]
+    return bool(tens) and max(tens) - min(tens) > _LOGARITHMIC_FROM
+
+
+def _kind(numbers: Sequence[_Number], logarithmic: bool) -> str:
+    """The kind of the scale: linear where some number is negative, and powers where some would underflow."""
     tens = [n.log10 for n in numbers if isfinite(n.log10)]
     if not tens or any(n.value < 0 for n in numbers):
         return "linear"
     if min(tens) < log10(SMALLEST_NORMAL):
         return "powers"
-    return "log" if logarithmic or max(tens) - min(tens) > _LOGARITHMIC_FROM else "linear"
+    return "log" if logarithmic else "linear"
 
 
 def _series(line: _Line, x: Scale, y: Scale) -> Series:

@@ -1,4 +1,4 @@
-"""A plot as SVG or PNG, drawn by matplotlib without its global state."""
+"""A plot as SVG, PNG or PDF, drawn by matplotlib without its global state."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
@@ -20,22 +21,25 @@ from dpcalc.output.plot.ticks import coordinate, extent, ticks
 # The colour-blind-safe palette of Okabe & Ito, without its yellow, which is too pale on white.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more, so that the eighth line differs from the first
-_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "font.size": 9.0,
+# Text stays text in SVG. In PDF, fonts are embedded as TrueType (42), which journals accept.
+_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "pdf.fonttype": 42, "font.size": 9.0,
                   "axes.formatter.useoffset": False}
-_FORMATS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "svg": (FigureCanvasSVG, {"Date": None, "Creator": "dpcalc"}),
-    "png": (FigureCanvasAgg, {"Software": "dpcalc"}),
+# suffix → (canvas, metadata without the time, the key of the description in the metadata)
+_FORMATS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "svg": (FigureCanvasSVG, {"Date": None, "Creator": "dpcalc"}, "Description"),
+    "png": (FigureCanvasAgg, {"Software": "dpcalc"}, "Description"),
+    "pdf": (FigureCanvasPdf, {"CreationDate": None, "Creator": "dpcalc"}, "Subject"),
 }
 
 
 def draw(plot: Plot, suffix: str) -> bytes:
     """The bytes of the file, the same ones for the same plot and version of matplotlib."""
-    canvas, metadata = _FORMATS[suffix]
+    canvas, metadata, description = _FORMATS[suffix]
     with style.context(["default", _SETTINGS]):  # not the settings of the user
         made = figure(plot)
         canvas(made)
         out = io.BytesIO()
-        about = {"Title": f"{plot.title}: {plot.subtitle}", "Description": words(plot)}
+        about = {"Title": f"{plot.title}: {plot.subtitle}", description: words(plot)}
         made.savefig(out, format=suffix, dpi=150, metadata={**metadata, **about})
     return out.getvalue()
 
@@ -100,20 +104,23 @@ def _scale(axes: Any, which: str, scale: Scale, values: Sequence[float]) -> None
     axis = getattr(axes, f"{which}axis")
     if scale.kind == "log" and values:
         getattr(axes, f"set_{which}scale")("log")
-        _set_ticks_of_short_axis(axis, values)
+        _set_ticks_of_log_axis(axis, values)
     elif scale.kind == "powers":
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"$10^{{{x:.10g}}}$"))
 
 
-def _set_ticks_of_short_axis(axis: Any, values: Sequence[float]) -> None:
-    """Sets ticks at 1, 2 and 5 times powers of ten where the axis spans fewer than two decades."""
+def _set_ticks_of_log_axis(axis: Any, values: Sequence[float]) -> None:
+    """Sets ticks at 1, 2 and 5 times powers of ten where the axis spans fewer than two decades. Numbers near 1 are
+    written as 0.01 and 100, not as powers."""
     span = extent([coordinate(v, "log") for v in values])
     if span.high - span.low < 2:
         found = ticks(span, "log", 6)
         axis.set_major_locator(FixedLocator([10**at for at, _ in found]))
         axis.set_major_formatter(FixedFormatter([text for _, text in found]))
         axis.set_minor_formatter(NullFormatter())
+    elif span.low >= -3 and span.high <= 3:
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
 def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
@@ -128,5 +135,5 @@ def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
     mapped = ScalarMappable(norm, colormaps["cividis"])
     bar = made.colorbar(mapped, ax=axes, label="\n".join(wrapped(plot.lines.label, 45)))
     if plot.lines.kind == "log":
-        _set_ticks_of_short_axis(bar.ax.yaxis, values)
+        _set_ticks_of_log_axis(bar.ax.yaxis, values)
     return [mapped.cmap(norm(value)) for value in values]

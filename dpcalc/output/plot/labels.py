@@ -1,4 +1,4 @@
-"""The words of a plot: its axes, its title (the question), and its subtitle (the fixed parameters)."""
+"""The words of a plot: its axes, and its subtitle (the fixed parameters)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from dpcalc.core import quantities as q
 from dpcalc.core.command import Command
-from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.results import Answer
+from dpcalc.output.sweep_words import conditions
 
 # Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
@@ -44,29 +44,9 @@ def axis_label(command: Command, name: str) -> str:
     return " ".join(part for part in (words, quantity.symbol, f"[{unit}]" if unit else "") if part)
 
 
-def title(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str]) -> str:
-    """The question, as 'ε at δ = 1e-05' or 'σ for ε <= 2, δ = 1e-05', without the swept options."""
-    fixed = ", ".join(text for name, text in _conditions(command, raw, answer).items() if name not in swept)
-    between = " for " if answer.question.unknown else " at "
-    return symbol(command, answer.quantity) + (between + fixed if fixed else "")
-
-
-_FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr": ("fpr",)}
-
-
-def _conditions(command: Command, raw: Mapping[str, Any], answer: Answer) -> dict[str, str]:
-    """What the question fixes, by option: {'delta': 'δ = 1e-05'}."""
-    question = answer.question
-    found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
-    if question.unknown:
-        found.insert(0, (question.asks, "<=", question.target))
-    named = {name: f"target_{name}" if raw.get(f"target_{name}") is not None else name for name, _, _ in found}
-    return {named[name]: f"{symbol(command, name)} {sign} {plain(x)}" for name, sign, x in found if x is not None}
-
-
 def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str], grid: bool) -> str:
     """The fixed parameters, as 'subsample, poisson, gaussian: n = 60000, b = 256'."""
-    known = {*swept, *_conditions(command, raw, answer), *_NOT_SHOWN}
+    known = {*swept, *conditions(answer, swept), *_NOT_SHOWN}
     options = {**{o.name: o.quantity for o in command.options},
                **{name: _quantity(command, name) for name in ("epsilon", "delta", "alpha", "rdp")}}
     fixed = {name: quantity for name, quantity in options.items() if name not in known}

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.core import style
 from dpcalc.core.command import Command
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, MissingExtra
 from dpcalc.core.text import report
+from dpcalc.output.whole_file import reason_not_writable, whole_file
 
 if TYPE_CHECKING:
     from dpcalc.output.plot.data import Plot
 
-SUFFIXES = ("svg", "png")
+SUFFIXES = ("svg", "png", "pdf")
 
 
 class Target(NamedTuple):
@@ -33,7 +34,7 @@ class Target(NamedTuple):
         from dpcalc.output.tables import terminal_size
 
         _warn(plot.notes)
-        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", _coloured())
+        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", style.is_coloured(sys.stdout))
 
     def write(self, plot: Plot) -> None:
         """Writes the file, and its name on standard error."""
@@ -42,33 +43,11 @@ class Target(NamedTuple):
         _warn(plot.notes)
         content = draw(plot, _suffix(self.name))
         try:
-            _write_whole(os.path.realpath(self.name), content)
+            with whole_file(self.name) as file:
+                file.write(content)
         except OSError as error:
             raise _unwritable(self.name, error.strerror or str(error)) from None
         report(f"plot: {self.name}")
-
-
-def _write_whole(path: str, content: bytes) -> None:
-    """Writes a temporary file in the same folder and renames it, so that a failure leaves an old file as it was.
-
-    Raises OSError. A pipe, a device, or a file in a folder that takes no new file is written directly.
-    """
-    folder, old = os.path.dirname(path), os.path.exists(path)
-    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):
-        with open(path, "wb") as file:
-            file.write(content)
-        return
-    beside = os.path.join(folder, f".dpcalc-{os.urandom(8).hex()}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(content)
-        if old:
-            os.chmod(beside, os.stat(path).st_mode & 0o777)
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(beside)
-        raise
 
 
 def _warn(notes: Iterable[str]) -> None:
@@ -85,29 +64,28 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
     if not swept and not has_table(raw):
         raise DpcalcError("missing",
-                          f"draws a sweep: give one or two options several values, as in {_example(command, raw)}",
+                          "there is no sweep to draw: give one or two options several values, as in "
+                          f"{_example(command, raw)}",
                           "--plot")
     if name == "-":
         if printed:
             raise DpcalcError("contradictory",
-                              f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png)",
+                              f"- draws in place of the table; {printed} goes with FILE.svg, FILE.png or FILE.pdf",
                               "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
-        raise DpcalcError("unknown-value", f"{name!r} is neither FILE.svg, FILE.png nor - (the terminal)", "--plot")
-    folder = os.path.dirname(name) or "."
-    if not os.path.isdir(folder):
-        raise _unwritable(name, f"no directory {folder!r}")
-    if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
-        raise _unwritable(name, "is a directory" if os.path.isdir(name) else "permission denied")
+        raise DpcalcError("unknown-value", f"{name!r} is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)",
+                          "--plot")
+    if reason := reason_not_writable(name):
+        raise _unwritable(name, reason)
     try:
         import dpcalc.output.plot.figure  # noqa: F401
     except ImportError as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
         broken = "" if absent else f" that works ({error})"
-        raise DpcalcError("missing",
-                          f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal "
-                          "without it", "--plot") from None
+        raise MissingExtra("missing-extra",
+                           f"needs matplotlib{broken}: pip install matplotlib (--plot - draws in the terminal without "
+                           "it)", "--plot") from None
     return Target(name)
 
 
@@ -124,9 +102,4 @@ def _example(command: Command, raw: Mapping[str, Any]) -> str:
     names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon")
              and raw.get(o.name)]
     option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
-    return f"{option} A,B,C or {option} FROM:TO:COUNT:log"
-
-
-def _coloured() -> bool:
-    """Whether standard output is a terminal with colours, and NO_COLOR (no-color.org) is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "", "dumb")
+    return f"{option} A,B,C or {option} START:STOP:COUNT:log"

@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 from math import ceil
 from typing import NamedTuple
 
+from dpcalc.core.text import can_encode, spelled
 from dpcalc.output.plot.data import Plot, Series
 from dpcalc.output.plot.labels import wrapped
 from dpcalc.output.plot.ticks import Extent, coordinate, extent, ticks
@@ -31,8 +32,6 @@ _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the dots of a
 _COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;220")
 _MARK_DISTANCE = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
 _MOST_LINES = len(BRAILLE.marks)  # each needs a mark of its own
-_ASCII_WORDS = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta",
-                "η": "eta", "τ": "tau", "π": "pi", "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
 
 
 def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
@@ -40,7 +39,7 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
 
     It is at least 40 by 12 characters, and higher where the legend needs it.
     """
-    style = BRAILLE if _can_encode(encoding, "●⣿└─│┤┬ε") else ASCII
+    style = BRAILLE if _has_braille(encoding) else ASCII
     if style is ASCII:
         plot = _in_ascii(plot)
     series, left_out = _chosen(plot.series)
@@ -53,12 +52,12 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     return "\n".join(line.rstrip() for line in drawn)
 
 
-def _can_encode(encoding: str, text: str) -> bool:
+def _has_braille(encoding: str) -> bool:
+    """Whether an encoding has the characters of BRAILLE; one that Python does not know has none."""
     try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
+        return can_encode("●⣿└─│┤┬ε", encoding)
+    except LookupError:
         return False
-    return True
 
 
 def _in_ascii(plot: Plot) -> Plot:
@@ -69,9 +68,7 @@ def _in_ascii(plot: Plot) -> Plot:
 
 
 def _ascii(text: str) -> str:
-    for symbol, word in _ASCII_WORDS.items():
-        text = text.replace(symbol, word)
-    return text.encode("ascii", "replace").decode("ascii")
+    return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
 
 
 def _chosen(series: Sequence[Series]) -> tuple[Sequence[Series], str]:

@@ -310,7 +310,7 @@ def test_a_pass_that_stops_in_the_middle():
     half = answer(f"{RUN} --sigma 2 --n 10000 --steps 5000 --release last-iterate --epsilon .1")["result"]["delta"]
     whole = answer(f"{RUN} --sigma 2 --n 10000 --epsilon .1")["result"]["delta"]
     assert half == pytest.approx(3.6e-10, rel=0.05) and half < whole
-    assert "--epochs already says the number of steps" in refusal(f"{RUN} --sigma 2 --n 10000 --steps 5000 --epochs 2 "
+    assert "give --steps or --epochs, not both" in refusal(f"{RUN} --sigma 2 --n 10000 --steps 5000 --epochs 2 "
                                                                   f"--epsilon .1", 2)
 
 

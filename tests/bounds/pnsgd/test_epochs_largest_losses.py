@@ -7,7 +7,7 @@ import pytest
 
 from dpcalc import answer, solve
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one record")  # δ is above 1/n
+pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one random record")  # δ is above 1/n
 
 _RUN = {"noise": "laplace", "lipschitz": 0.201339, "smoothness": 8.24257, "learning_rate": 0.0355151,
         "diameter": 0.205509, "n": 1390277578,

@@ -5,7 +5,7 @@ import pytest
 
 from dpcalc import answer
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one record")  # δ is above 1/n
+pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one random record")  # δ is above 1/n
 
 
 def test_rounding_of_transforms_does_not_show() -> None:

@@ -51,7 +51,7 @@ def test_a_rate_whose_product_with_beta_is_rounded_up_contracts_by_its_exact_rem
     assert BOUNDS["fixed-order-hybrid"].value(0.5, diameter=2.0, **step) > mp.log(0.1)
 
 
-@pytest.mark.filterwarnings("ignore:.*publishing one record")
+@pytest.mark.filterwarnings("ignore:.*publishing one random record")
 def test_the_largest_step_size_may_be_a_rounded_number():
     """2/.3 as a double is above 2/.3."""
     line = "shuffle-pnsgd --lipschitz 1 --smoothness .3 --diameter 1 --n 100 --sigma 1 --epsilon 1 --learning-rate"

@@ -65,7 +65,7 @@ def test_the_lower_bound_stands_beside_an_epsilon():
     # --tau is what makes it a question about partial passes
     ("--sigma 3 --smoothness .5 --learning-rate .1 --diameter 1 --n 1000 --alpha 16 "
      "--bound without-replacement-conjecture",
-     "--tau: needed for partial passes\n"),
+     "--tau: needed with --tau (partial passes)\n"),
 ])
 def test_the_conjecture_names_what_it_needs(line, said):
     done = call(["shuffle-pnsgd", "--lipschitz", "1", *line.split()])

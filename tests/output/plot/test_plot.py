@@ -22,13 +22,18 @@ def test_a_line_a_bound_the_headline_first():
 
 
 @pytest.mark.parametrize("line, x, y", [
-    ("rdp --sigma 1,2,31 --delta 1e-5", "linear", "log"),  # 1.49 decades; ε falls faster
-    ("rdp --sigma 1,2,33 --delta 1e-5", "log", "log"),
+    ("rdp --sigma 1:200:3 --delta 1e-5", "linear", "log"),  # the axis of a range is spaced as the range is
     ("rdp --sigma 1:2:3:log --delta 1e-5", "log", "linear"),
     ("rdp --sigma 1:2:3 --delta 1e-5", "linear", "linear"),
+    ("rdp --sigma 1,2,4 --delta 1e-5", "log", "linear"),  # and that of a list as its nearest progression
+    ("rdp --sigma 1,2,5,10 --delta 1e-5", "log", "linear"),
+    ("rdp --sigma 4,3,1,2 --delta 1e-5", "linear", "linear"),
+    ("rdp --sigma 1,4,8 --delta 1e-5", "linear", "linear"),
+    ("rdp --sigma 1,99 --delta 1e-5", "linear", "log"),
+    ("rdp --sigma 1,101 --delta 1e-5", "log", "log"),
     ("rdp --sigma 1,2 --epsilon 9", "linear", "log"),
     ("rdp --sigma 1,2 --epsilon 400", "linear", "powers")])
-def test_axes_are_logarithmic_where_the_data_ask_for_it(line, x, y):
+def test_axes_are_spaced_as_the_values_are(line, x, y):
     plot = swept(line).plot
     assert (plot.x.kind, plot.y.kind) == (x, y)
 
@@ -76,12 +81,12 @@ def test_of_two_options_the_longer_one_runs_along_x():
 WORDS = [
     ("rdp --sigma 1,2 --delta 1e-5", "ε at δ = 1e-05", "rdp, gaussian", "noise σ [units of the sensitivity]",
      "privacy loss ε"),
-    ("rdp --delta 1e-5,1e-6 --sigma 2", "ε", "rdp, gaussian: σ = 2", "failure probability δ", "privacy loss ε"),
+    ("rdp --delta 1e-5,1e-6 --sigma 2", "ε at each δ", "rdp, gaussian: σ = 2", "failure probability δ", "privacy loss ε"),
     ("rdp --sigma 1,2 --alpha 8 --steps 1e2", "ε(α) at α = 8", "rdp, gaussian: T = 1e2",
      "noise σ [units of the sensitivity]", "Rényi divergence ε(α)"),
-    ("rdp --epsilon 1,2 --delta 1e-5 --solve sigma", "σ for δ = 1e-05", "rdp, gaussian", "privacy loss ε",
+    ("rdp --epsilon 1,2 --delta 1e-5 --solve sigma", "σ for each ε at δ = 1e-05", "rdp, gaussian", "privacy loss ε",
      "noise σ [units of the sensitivity]"),
-    ("rdp --sigma 9,10 --epsilon 2 --delta 1e-5 --solve steps", "T for ε <= 2, δ = 1e-05", "rdp, gaussian",
+    ("rdp --sigma 9,10 --epsilon 2 --delta 1e-5 --solve steps", "T for ε ≤ 2 at δ = 1e-05", "rdp, gaussian",
      "noise σ [units of the sensitivity]",
      "number of releases T"),
     ("rdp --noise-multiplier 1,2 --delta 1e-5", "ε at δ = 1e-05", "rdp, gaussian", "noise multiplier Z",
@@ -91,7 +96,7 @@ WORDS = [
     ("convert --from dp --epsilon .1,.2 --delta 1e-6 --steps 20 --target-epsilon 1", "δ at ε = 1",
      "convert, from dp: T = 20, δ = 1e-6", "privacy loss ε",
      "failure probability δ"),
-    ("convert --from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1,2", "δ",
+    ("convert --from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1,2", "δ at each ε",
      "convert, from dp: T = 20, ε = .1, δ = 1e-6", "privacy loss ε",
      "failure probability δ"),
     ("subsample --sampling-rate .01 --sigma 2 --steps 10,20 --alpha 4", "ε(α) at α = 4",
@@ -106,7 +111,7 @@ WORDS = [
      "burn-in, convex, fixed order: n = 60, b = 6, L = 1, β = .5, η = .01, D = 2, σ = 1", "number of steps T",
      "privacy loss ε"),
     ("tv --sigma 1,2", "TV", "tv, gaussian", "noise σ [units of the sensitivity]", "total variation distance TV"),
-    ("tv --tv .1,.2 --solve sigma", "σ", "tv, gaussian", "total variation distance TV",
+    ("tv --tv .1,.2 --solve sigma", "σ for each TV", "tv, gaussian", "total variation distance TV",
      "noise σ [units of the sensitivity]"),
     ("tv --sigma 1 --fpr .1,.2", "Largest true-positive rate of any attack", "tv, gaussian: σ = 1",
      "false-positive rate f", "true-positive rate TPR"),
@@ -120,7 +125,9 @@ WORDS = [
 @pytest.mark.parametrize("line, title, subtitle, x, y", WORDS, ids=[w[0][:40] for w in WORDS])
 def test_words(line, title, subtitle, x, y):
     plot = swept(line).plot
-    assert (plot.title, plot.x.label, plot.y.label) == (title, x, y)
+    _, at, condition = title.partition(" at ")  # the axis says it too, as the title is often left out of a paper
+    up = y + at + condition if at and " for " not in title else y
+    assert (plot.title, plot.x.label, plot.y.label) == (title, x, up)
     if subtitle:
         assert plot.subtitle == subtitle
 

@@ -81,12 +81,24 @@ def test_png_has_its_size():
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and wide == 960 and 600 <= high <= 720
 
 
+def test_pdf_embeds_its_fonts_and_is_the_same_every_time():
+    plot = swept("rdp --sigma 1,2,40 --delta 1e-5").plot
+    data = drawn(plot, "pdf")
+    assert data == drawn(plot, "pdf") and b"/FontFile2" in data and b"/Type3" not in data
+
+
+def test_ticks_of_powers_of_ten_near_1_are_plain_numbers():
+    axes, = made("rdp --epsilon .1:10:9:log --delta 1e-5 --solve sigma").axes
+    axes.figure.draw_without_rendering()
+    assert {"0.1", "1", "10"} <= {t.get_text() for t in axes.get_xticklabels()}
+
+
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
 def test_a_file_is_written_beside_the_table(cli, tmp_path):
     line = ("rdp", "--sigma", "1,2,40", "--delta", "1e-5")
-    for name, start in (("a.svg", b"<?xml"), ("b.PNG", b"\x89PNG")):
+    for name, start in (("a.svg", b"<?xml"), ("b.PNG", b"\x89PNG"), ("c.pdf", b"%PDF")):
         path = tmp_path / name
         done = cli(*line, "--plot", path, "--format", "csv")
         assert done.returncode == 0 and done.stdout == cli(*line, "--format", "csv").stdout
@@ -97,12 +109,12 @@ def test_a_file_is_written_beside_the_table(cli, tmp_path):
 @pytest.mark.parametrize("line, says", [
     ("--sigma 1 --delta 1e-5 --plot a.svg", "give one or two options several values, as in --sigma A,B,C"),
     ("--sigma 1 --delta 1e-5 --plot -", "as in"),
-    ("--sigma 1,2 --delta 1e-5 --plot a.pdf", "'a.pdf' is neither FILE.svg, FILE.png nor -"),
-    ("--sigma 1,2 --delta 1e-5 --plot svg", "neither"),
-    ("--sigma 1,2 --delta 2 --plot a.pdf", "neither"),  # before anything is computed
+    ("--sigma 1,2 --delta 1e-5 --plot a.eps", "'a.eps' is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)"),
+    ("--sigma 1,2 --delta 1e-5 --plot svg", "is not FILE.svg"),
+    ("--sigma 1,2 --delta 2 --plot a.eps", "is not FILE.svg"),  # before anything is computed
     ("--sigma 1,2 --delta 2 --plot /no/such/a.svg", "cannot write '/no/such/a.svg': no directory '/no/such'"),
-    ("--sigma 1,2 --delta 1e-5 --plot - -q", "--quiet goes with a file"),
-    ("--sigma 1,2 --delta 1e-5 --plot - --format csv", "--format goes with a file"),
+    ("--sigma 1,2 --delta 1e-5 --plot - -q", "--quiet goes with FILE.svg"),
+    ("--sigma 1,2 --delta 1e-5 --plot - --format csv", "--format goes with FILE.svg"),
     ("--sigma 1,2 --plot -", "nothing to compute"),
 ])
 def test_errors(cli, tmp_path, line, says):
@@ -122,14 +134,14 @@ def test_without_matplotlib_it_is_named(cli, tmp_path):
     (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError('no matplotlib here')")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg", env=env)
-    assert done.returncode == 2 and "--plot: needs matplotlib that works (no matplotlib here): pip install matplotlib" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
+    assert done.returncode == 2 and "--plot needs matplotlib that works (no matplotlib here): pip install matplotlib" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
     assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
     code = "import sys; sys.modules['matplotlib'] = None; from dpcalc.cli.app import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run([sys.executable, "-c", code, "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot",
                            str(tmp_path / "a.svg")],
                           capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot: needs matplotlib: pip install "
-                                                           "matplotlib; ")
+    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot needs matplotlib: pip install "
+                                                           "matplotlib (--plot - draws in the terminal")
 
 
 # --- the old picture -------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_the_terminal_has_other_characters_without_utf_8():
     plot = swept("rdp --epsilon .1:9:12:log --delta 1e-5 --solve sigma").plot
     for encoding in ("ascii", "latin-1", "cp1252", "no-such"):
         text = draw(plot, 60, 24, encoding)
-        assert text.isascii() and "sigma for delta = 1e-05" in text and "* gaussian-exact" in text and "noise sigma [" in text
+        assert text.isascii() and "sigma for each eps at delta = 1e-05" in text and "* gaussian-exact" in text and "noise sigma [" in text
         assert max(map(len, text.splitlines())) < 60
     assert "⠒" in draw(plot, 60, 24, "utf-8") and "\x1b" not in draw(plot, 60, 24, "utf-8")
     plain = re.sub(r"\x1b\[[\d;]*m", "", draw(plot, 60, 24, "utf-8", coloured=True))
@@ -107,7 +107,7 @@ def test_ticks_of_a_linear_axis(low, high, most, says):
 def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
     done = cli("rdp", "--sigma", "1,0,40", "--delta", "1e-5", "--plot", "-",
                env={**os.environ, "COLUMNS": "60", "LINES": "24", "PYTHONIOENCODING": "utf-8"})
-    assert done.returncode == 1 and done.stdout.startswith("ε at δ = 1e-05\nrdp, gaussian\nprivacy loss ε\n")
+    assert done.returncode == 1 and done.stdout.startswith("ε at δ = 1e-05\nrdp, gaussian\nprivacy loss ε at δ = 1e-05\n")
     assert done.stderr.startswith("warning: No answer at σ = 0: ") and "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot=-", env={**os.environ, "PYTHONIOENCODING": "ascii"})

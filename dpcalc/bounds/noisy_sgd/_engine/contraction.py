@@ -30,8 +30,9 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
                          "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) need steps that do not expand",
                          "--learning-rate")
     if rho > beta:
-        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more "
-                         "convex than smooth", "--strong-convexity")
+        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, "
+                                         "β-smooth "
+                         "loss has ρ ≤ β", "--strong-convexity")
     return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
 
 

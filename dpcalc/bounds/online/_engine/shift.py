@@ -34,7 +34,8 @@ _UNDERFLOW = -745.0  # smaller exponents are raised to this, as e^−745 is the 
 def finite(n: float) -> int:
     """n as a whole number. Raises OutOfScope for n = ∞."""
     if n == inf:
-        raise OutOfScope("no-solution", "inf: its limit is δ = 0, which says nothing about a finite n", "--n")
+        raise OutOfScope("no-solution", "inf is not possible with this bound, whose limit is δ = 0; give a finite "
+                                        "n", "--n")
     return int(n)
 
 

@@ -83,7 +83,7 @@ def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, 
         return found.upper, found.witness
     if simple == inf:
         least = profile_grid(bound, log_delta, steps, p)[0][1][-1]
-        raise no_epsilon(bound.name, least, bound.rtol, "every epoch leaves")
+        raise no_epsilon(bound.name, least, bound.rtol, "every epoch leaves δ =")
     return simple, {"each": each(bound, simple, steps, p)}
 
 

@@ -35,8 +35,8 @@ def log_factor(learning_rate: float, smoothness: float, strong_convexity: float)
     if top >= bottom:
         c = top / bottom
         raise OutOfScope("out-of-range",
-                         f"{strong_convexity:g}: c = max(|1−ηρ|, |1−ηβ|) = {c:g} must be below 1; output perturbation "
-                         "(Berthier 2019, Section 3.2.2) needs a strict contraction", "--strong-convexity")
+                         f"{strong_convexity:g} gives c = max(|1−ηρ|, |1−ηβ|) = {c:g}; output perturbation (Berthier "
+                         "2019, Section 3.2.2) needs c < 1", "--strong-convexity")
     if 2 * top > bottom:
         return log1p(-quotient_down(bottom - top, bottom)) * (1 - 1e-15)
     c = quotient_up(top, bottom)

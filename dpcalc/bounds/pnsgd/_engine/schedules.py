@@ -28,7 +28,8 @@ def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_
     half = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
     if half == 0:
         raise OutOfScope("out-of-range",
-                         f"{learning_rate:g}: M = 0 at that rate, and a schedule, in proportion to M, has no noise",
+                         f"{learning_rate:g} gives M = 0, so that the schedule has no noise; give another learning "
+                         "rate",
                          "--learning-rate")
     return half
 
@@ -59,8 +60,8 @@ def laplace_share(log_j: float, c1: float, c2: float) -> float:
         large = log1p(x + rest + off) if x + rest > off else -inf
     if large <= 0:
         raise OutOfScope("out-of-range",
-                         f"{c2:g}: the noise MD/(2η log(x + C2)) needs x + C2 > 1, x = n/C1 or, for step j of a "
-                         "stream, j^a/C1; Theorems 3 and 6 (Sordello et al. 2021)", "--c2")
+                         f"{c2:g} is too small: the noise MD/(2η log(x + C2)) needs x + C2 > 1 (Theorems 3 and 6, "
+                         "Sordello et al. 2021); x is n/C1, or j^a/C1 for step j of a stream", "--c2")
     return large
 
 
@@ -69,7 +70,8 @@ def gaussian_share(log_j: float, c1: float, c2: float) -> float:
     log_scaled = log_x("gaussian", log_j, c1) + unsure("gaussian", log_j, c1)
     w = lambert_w_log(log_add(log_scaled, log(c2) if c2 > 0 else -inf))
     if w <= 0:
-        raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double",
+        raise OutOfScope("out-of-range", f"{c1:g} gives noise MD/(2η√W(n²/(2πC1²) + C2)) above the largest double; "
+                                         "give a smaller C1",
                          "--c1")
     return sqrt(w)
 

@@ -31,7 +31,7 @@ def check_step_size(learning_rate: float, smoothness: float, strong_convexity: f
     if strong_convexity > smoothness:
         raise OutOfScope("out-of-range",
                          f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
-                         "ρ <= β", "--strong-convexity")
+                         "ρ ≤ β", "--strong-convexity")
     total = smoothness + strong_convexity
     if learning_rate * total > 2 * (1 + 4e-16):
         raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/(β+ρ) = {human(2 / total, upward=False)}; "
@@ -196,6 +196,6 @@ def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
 def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:
     """The least ε with A = 0, which is 2L/v for Laplace noise. Raises OutOfScope for Gaussian noise, which has none."""
     if law.name == "gaussian":
-        raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive",
+        raise OutOfScope("no-solution", "0 has no finite ε: Gaussian noise has no pure ε; give a positive δ",
                          "--delta")
     return move_ratio(level, lipschitz)

@@ -1,0 +1,209 @@
+"""CSV and TSV batches: the header names the options, and each line is repeated with the columns of its answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dpcalc.cli.batch import LONGEST, Asked, Replies, is_guarantee
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.results import Answer
+from dpcalc.core.strict_json import dumps
+from dpcalc.core.text import printable
+
+# Names of columns that describe a line, are no options, and are repeated as they came.
+_DESCRIBING = ("id", "name", "label", "comment", "note")
+_MARK = "_"  # begins the name of any other column that is repeated as it came
+
+
+class CsvQuestions:
+    """The lines of a CSV or TSV file. Raises DpcalcError where its header names anything but options."""
+
+    def __init__(self, lines: Iterator[bytes | None], names: Mapping[str, str], command: str, first: int) -> None:
+        """`first` is the number of the first of these lines."""
+        self._lines = _TextLines(lines, first)
+        try:
+            header = next(self._lines, "")
+            self.delimiter = "\t" if "\t" in header else ","
+            self._lines.put_back(header)
+            self._reader = csv.reader(self._lines, delimiter=self.delimiter, strict=True, skipinitialspace=True)
+            titles = [title.strip() for title in next(self._reader, [])]
+        except csv.Error as error:
+            raise DpcalcError("bad-csv", f"the header: {error}", "--batch") from None
+        self.columns = dict(enumerate(titles))
+        self._options = _option_columns(self.columns, names, command)
+
+    def __iter__(self) -> Iterator[Asked]:
+        while True:
+            number = self._lines.number + 1
+            try:
+                cells = next(self._reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Asked(number, error=DpcalcError("bad-csv", str(error)))
+                continue
+            if cells and cells != [""]:
+                yield self._asked(number, cells)
+
+    def _asked(self, number: int, cells: list[str]) -> Asked:
+        came = dict(enumerate(cells))
+        if len(cells) != len(self.columns):
+            reason = f"{len(cells)} cells, where the header has {len(self.columns)}"
+            return Asked(number, cells=came, error=DpcalcError("bad-csv", reason))
+        fields = {title: cell for k, title in self._options.items() if (cell := cells[k].strip())}
+        for title, cell in fields.items():
+            if any("\ud800" <= c <= "\udfff" for c in cell):  # bytes that are no UTF-8
+                return Asked(number, cells=came, error=DpcalcError("bad-csv", "not UTF-8 text", flag(title)))
+        return Asked(number, fields, came)
+
+
+def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], command: str) -> dict[int, str]:
+    """The columns that are read: options, and the id. Raises DpcalcError for a column of another name, since a
+    mistyped option would silently leave its default in the answer."""
+    found: dict[int, str] = {}
+    for k, title in columns.items():
+        name = names.get(title)
+        if name is not None and name != "input":
+            if name in [names[other] for other in found.values()]:
+                raise DpcalcError("contradictory", f"two columns name {flag(name)}", "--batch")
+            found[k] = title
+        elif title and title.lower() not in _DESCRIBING and not title.startswith(_MARK):
+            raise _unknown_column(title, names, command)
+    if not any(title != "id" for title in found.values()):
+        raise DpcalcError("bad-csv", f"no column of the header names an option of {command}", "--batch")
+    return found
+
+
+def _unknown_column(title: str, names: Mapping[str, str], command: str) -> DpcalcError:
+    from dpcalc.core.validate import near
+
+    shown = printable(title[:40])
+    way_out = near(shown, tuple(names)) or f"; name it {_MARK}{shown} if it is only to be repeated"
+    if ";" in title:
+        way_out = "; columns are separated by commas or tabs"
+    reason = f"the first line is a CSV header, and its column {shown!r} is no option of {command}{way_out}"
+    return DpcalcError("unknown-option", reason, "--batch")
+
+
+class _TextLines:
+    """Lines of bytes as text, counted. A line that is too long raises csv.Error, and the next one can be read.
+
+    Bytes that are not UTF-8 become lone surrogates, so that a column that is only repeated stays as it came.
+    """
+
+    def __init__(self, lines: Iterator[bytes | None], first: int) -> None:
+        self._lines, self._put_back, self.number = lines, "", first - 1
+
+    def put_back(self, line: str) -> None:
+        self._put_back = line
+
+    def __iter__(self) -> _TextLines:
+        return self
+
+    def __next__(self) -> str:
+        if self._put_back:
+            line, self._put_back = self._put_back, ""
+            return line
+        data = next(self._lines)
+        self.number += 1
+        if data is None:
+            raise csv.Error(f"a line of more than {LONGEST} bytes")
+        return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff") + "\n"
+
+
+class CsvReplies(Replies):
+    """Each line as it came, and the columns of its answer: numbers, bound, status, adjacency, error.
+
+    The first answer decides which numbers have a column. Lines that fail before it are printed with it. A number whose
+    name a column of the input already has gets no second one; only the number asked for fills its empty cell there.
+    """
+
+    def __init__(self, names: Mapping[str, str], delimiter: str, columns: Mapping[Any, str] | None = None) -> None:
+        self._names, self._delimiter = names, delimiter
+        self._columns = dict(columns or {})  # of JSON Lines: the keys of the lines up to the first answer
+        self._fixed = columns is not None
+        self._added: tuple[str, ...] | None = None
+        self._held: list[tuple[Mapping[Any, str], str]] = []
+
+    def answered(self, asked: Asked, answer: Answer) -> str:
+        found, cells = _columns_of(answer), self._cells(asked)
+        of_input = {self._names.get(title, title): k for k, title in self._columns.items()}
+        head = []
+        if self._added is None:
+            self._added = tuple(name for name in found if name not in of_input)
+            head = [self._header(), *self._held_rows()]
+        if answer.quantity in of_input:
+            column = of_input[answer.quantity]
+            cells[column] = cells[column] if cells.get(column, "").strip() else found[answer.quantity]
+        elif answer.quantity not in self._added:
+            raise DpcalcError("contradictory", f"the answer is {answer.quantity}, which has no column: the first "
+                              "answer of a batch decides the columns (--format jsonl needs none)")
+        return "\n".join([*head, self._row(cells, found)])
+
+    def failed(self, asked: Asked, error: DpcalcError) -> str | None:
+        text = printable(error.line().replace("\n", " "))
+        try:
+            cells = self._cells(asked)
+        except DpcalcError:
+            cells = _cells_as_text(asked)
+        if self._added is None:
+            self._held.append((cells, text))
+            return None
+        return self._row(cells, {"error": text})
+
+    def rest(self) -> str | None:
+        """The lines that wait for an answer, where the input ends without one."""
+        if self._added is not None or not (self._held or self._fixed):
+            return None
+        self._added = ()
+        return "\n".join([self._header(), *self._held_rows()])
+
+    def _cells(self, asked: Asked) -> dict[Any, str]:
+        """The cells of a line as it came. Of JSON Lines, raises DpcalcError for a key that has no column."""
+        cells = _cells_as_text(asked)
+        if self._fixed or self._added is None:
+            if not self._fixed:
+                self._columns.update((key, key) for key in cells)
+        elif new := [key for key in cells if key not in self._columns]:
+            raise DpcalcError("contradictory", "has no column: the lines up to the first answer decide the columns "
+                              "(--format jsonl needs none)", flag(new[0][:40]))
+        return cells
+
+    def _header(self) -> str:
+        return self._text([*self._columns.values(), *(self._added or ()), "error"])
+
+    def _held_rows(self) -> list[str]:
+        rows = [self._row(cells, {"error": text}) for cells, text in self._held]
+        self._held.clear()
+        return rows
+
+    def _row(self, cells: Mapping[Any, str], found: Mapping[str, str]) -> str:
+        return self._text([*(cells.get(k, "") for k in self._columns),
+                           *(found.get(name, "") for name in (*(self._added or ()), "error"))])
+
+    def _text(self, cells: Iterable[str]) -> str:
+        out = io.StringIO()
+        csv.writer(out, delimiter=self._delimiter, lineterminator="\r\n").writerow(cells)  # quotes both in cells
+        return out.getvalue().removesuffix("\r\n")
+
+
+def _cells_as_text(asked: Asked) -> dict[Any, str]:
+    """The cells of a line of CSV, or of JSON Lines its values as text, without guarantees."""
+    if asked.cells or is_guarantee(asked.fields):
+        return dict(asked.cells)
+    return {key: printable(x) if isinstance(x, str) else "" if x is None else dumps(x)
+            for key, x in asked.fields.items() if key not in ("input", "inputs", "error")}
+
+
+def _columns_of(answer: Answer) -> dict[str, str]:
+    """Column → cell of an answer. Raises DpcalcError for one that is more than one line."""
+    if answer.table or (answer.roc and len(answer.roc.rows) > 1):
+        raise DpcalcError("contradictory", "the answer is a table, which is no line of CSV; use --format jsonl")
+    if not answer.rows:
+        raise DpcalcError("missing", "nothing to compute: give --delta, --epsilon or --alpha")
+    head, asked = answer.headline, {answer.quantity: answer.value}  # the number asked for comes first
+    return {**{name: repr(x) for name, x in {**asked, **answer.extra, **head.result}.items()},
+            "bound": head.route.label, "status": head.route.bound.status, "adjacency": answer.adjacency}

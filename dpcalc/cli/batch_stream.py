@@ -1,0 +1,171 @@
+"""--batch on the command line: reads lines from a file or standard input, and prints one answer for each, in order."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Asked, Batch, JsonReplies, NumberReplies, Replies, asked_in_json
+from dpcalc.cli.standard_streams import quiet_beside
+from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError, flag
+
+_FORMATS = ("json", "jsonl", "csv", "tsv")
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+
+
+def stream(command: Command, raw: dict[str, Any], source: str, inputs: tuple[str, ...],
+           switches: Mapping[str, bool]) -> Callable[[], int]:
+    """A function that answers the lines of a file, or of standard input (-), and returns the exit code.
+
+    `inputs` names the guarantees of all lines. Raises DpcalcError for options that do not go with --batch.
+    """
+    _check_options(command, raw, source, inputs, switches)
+    guarantees: tuple[Any, ...] = ()
+    if inputs:
+        from dpcalc.accounting.guarantee import load_all
+
+        guarantees = load_all(inputs)
+    format = "jsonl" if switches["json"] else raw.pop("format", None)
+    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, guarantees,
+                  switches["certify"])
+    return lambda: _run(batch, source, "quiet" if switches["quiet"] else format)
+
+
+def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs: tuple[str, ...],
+                   switches: Mapping[str, bool]) -> None:
+    from dpcalc.commands.sweep import axes
+
+    format = raw.get("format")
+    if format not in (None, *_FORMATS):
+        raise DpcalcError("contradictory", f"--batch prints {', '.join(_FORMATS)}, or with -q numbers", "--format")
+    if switches["json"] and format not in (None, "json", "jsonl"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches["quiet"] and (switches["json"] or format):
+        raise quiet_beside("--json" if switches["json"] else f"--format {format}")
+    if raw.get("plot"):
+        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
+    if switches["all"]:
+        raise DpcalcError("unneeded", "every line of --batch holds every row already", "--all")
+    if switches["explain"]:
+        raise DpcalcError("unneeded", "every line of --batch names source, assumptions and errata already", "--explain")
+    reading = (o.quantity.option for o in command.all_options() if o.quantity.source(raw.get(o.name)) == "-")
+    own = "--input" if "-" in inputs else next(reading, None)
+    if own and source == "-":
+        raise DpcalcError("contradictory", "standard input (-) is the batch", own)
+    for axis in axes(command, raw):
+        raise DpcalcError("contradictory", "no sweep beside --batch: a line is a point", flag(axis.quantity.name))
+
+
+def _run(batch: Batch, source: str, format: str | None) -> int:
+    """Answers every line, and returns 1 where some line failed, else 0."""
+    from dpcalc.cli.progress import waiting
+    from dpcalc.cli.streams import Messages, Writer
+
+    if sys.stdout is None:
+        raise DpcalcError("unreadable", "standard output is closed", "--batch")
+    name, failed = f"dpcalc {batch.command.name}", False
+    messages = Messages(f"{name}: ")
+    with _Source(source) as lines, Writer(sys.stdout.buffer) as out, waiting(name, lines.may_show_progress) as work:
+        lines.before_waiting = out.flush
+        questions, replies = _forms(batch, lines, source, format)
+        for count, asked in enumerate(questions, 1):
+            line = batch.reply(asked, replies)
+            failed = failed or bool(line.error)
+            if line.text is not None:
+                out.line(line.text)
+            if line.error and format == "quiet":
+                out.flush()
+                messages.print_error(line.error)
+            messages.print_new_warnings(line.warnings)
+            work.show(lines.share_read, f"{count} lines")
+        if (rest := replies.rest()) is not None:
+            out.line(rest)
+    return 1 if failed else 0
+
+
+def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tuple[Iterable[Asked], Replies]:
+    """The questions in the lines, and the form of the answers, which is that of the questions by default."""
+    first = next((data for data in lines if data is None or data.strip(WHITE_SPACE)), b"")
+    numbered = lines.number
+    from_here: Iterator[bytes | None] = chain([first], lines) if numbered else iter(())
+    if _is_json(source, first):
+        asked: Any = (asked_in_json(data, number) for number, data in enumerate(from_here, numbered)
+                      if data is None or data.strip(WHITE_SPACE))
+        columns, delimiter = None, ""
+    else:
+        from dpcalc.cli.batch_csv import CsvQuestions
+
+        asked = CsvQuestions(from_here, batch.names, batch.command.name, numbered)
+        columns, delimiter = asked.columns, asked.delimiter
+    if format == "quiet":
+        return asked, NumberReplies()
+    if format in ("json", "jsonl") or not (format or delimiter):
+        return asked, JsonReplies()
+    from dpcalc.cli.batch_csv import CsvReplies
+
+    return asked, CsvReplies(batch.names, _DELIMITERS[format] if format else delimiter, columns)
+
+
+def _is_json(source: str, first: bytes | None) -> bool:
+    """Whether the lines are JSON Lines: by the suffix of the file, or else by the first line that is not empty."""
+    suffix = os.path.splitext(source)[1].lower()
+    if suffix in (".csv", ".tsv"):
+        return False
+    return suffix in _JSON_SUFFIXES or not first or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+class _Source:
+    """The lines of a file or of standard input, without their newlines; None for one that is too long."""
+
+    def __init__(self, source: str) -> None:
+        self._source, self._read, self.number = source, 0, 0
+        self.before_waiting: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> _Source:
+        if self._source == "-":
+            if sys.stdin is None:
+                raise DpcalcError("unreadable", "standard input is closed", "--batch")
+            self._descriptor = sys.stdin.fileno()
+        else:
+            try:
+                self._descriptor = os.open(self._source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            except (OSError, ValueError) as e:
+                reason = getattr(e, "strerror", None) or e
+                raise DpcalcError("unreadable", f"{self._source!r}: {reason}", "--batch") from None
+        status = os.fstat(self._descriptor)
+        self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+        self._lines = self._all_lines()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._source != "-":
+            os.close(self._descriptor)
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        return self._lines
+
+    def _all_lines(self) -> Iterator[bytes | None]:
+        from dpcalc.cli.streams import blocks
+
+        for block in blocks(self._descriptor, LONGEST, self._source):
+            for data in block:
+                self.number += 1
+                self._read += len(data or b"") + 1
+                yield data
+            self.before_waiting()
+
+    @property
+    def share_read(self) -> float | None:
+        """The share of a file that was read, from 0 to 1; None where its size is not known."""
+        return min(self._read / self._size, 1.0) if self._size else None
+
+    @property
+    def may_show_progress(self) -> bool:
+        """Whether nobody types the lines, or reads the answers, on the terminal that would show it."""
+        return not os.isatty(self._descriptor) and not sys.stdout.isatty()

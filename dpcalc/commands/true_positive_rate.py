@@ -1,0 +1,51 @@
+"""The largest true-positive rate of any attack against what an answer guarantees, at one false-positive rate."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import exp, nextafter
+from typing import Any
+
+from dpcalc.accounting.cautions import FALSE_POSITIVES
+from dpcalc.commands import calculator
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.results import Answer
+from dpcalc.numerics.root import Unreachable
+
+_MARGIN = 1e-15  # relative: more than the rounding errors of one exponential, two products and two sums
+_LARGEST_EXPONENT = 700.0  # e^ε beyond it overflows, where the rate is 1 − e^{−ε}(1 − δ − f) anyway
+
+
+def true_positive_rate(answer: Answer) -> float:
+    """The rate at the false-positive rate FALSE_POSITIVES: the least by the whole trade-off of the guarantee, as
+    `dpcalc tv --fpr` gives it, and by the (ε, δ) of the answer. Rounded up; 1 where nothing better is known."""
+    rates = [1.0]
+    epsilon, delta = (answer.headline.result.get(name, getattr(answer.question, name)) for name in ("epsilon", "delta"))
+    if answer.question.asks in ("epsilon", "delta") and epsilon is not None and delta is not None:
+        rates.append(rate_of_point(epsilon, delta))
+    with suppress(DpcalcError, Unreachable, OverflowError, ZeroDivisionError):  # no trade-off is known of the guarantee
+        rates.append(float(_ask(answer).extra["tpr"]))
+    return min(rates)
+
+
+def rate_of_point(epsilon: float, delta: float, fpr: float = FALSE_POSITIVES) -> float:
+    """min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)), the largest true-positive rate under (ε, δ)-DP (Kairouz, Oh & Viswanath
+    2015), rounded up."""
+    by_loss = (exp(min(epsilon, _LARGEST_EXPONENT)) * fpr + delta) * (1 + _MARGIN)
+    missed = max(0.0, 1 - delta - fpr - _MARGIN) * exp(-min(epsilon, _LARGEST_EXPONENT)) * (1 - _MARGIN)
+    missed = missed if epsilon <= _LARGEST_EXPONENT else 0.0
+    return min(1.0, by_loss, nextafter(1 - missed, 2.0))
+
+
+def _ask(answer: Answer) -> Answer:
+    """The answer of dpcalc tv about the same guarantee. A question about total variation without a solution is asked
+    again, because its own guarantee says less than its bounds."""
+    from dpcalc.accounting.guarantee import read
+    from dpcalc.commands.ask import answer as answer_of
+
+    if answer.command == "tv" and answer.question.unknown is None:
+        options: dict[str, Any] = {k: v for k, v in answer.options.items() if k not in ("roc", "prior")}
+        inputs = tuple(read(g, "the input") for g in answer.inputs)
+    else:
+        options, inputs = {}, (read(answer.guarantee, "the guarantee"),)
+    return answer_of(calculator("tv"), {**options, "fpr": FALSE_POSITIVES}, inputs)

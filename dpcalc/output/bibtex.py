@@ -1,0 +1,76 @@
+"""The sources of bounds as BibTeX: from the source that a theorem names to the entries of references.bib."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from dpcalc import __version__
+from dpcalc.core.bound import Bound
+from dpcalc.core.results import Answer
+
+# The entry of this program. Those of papers stand in references.bib, in ASCII: BibTeX or a terminal may lack accents.
+_SOFTWARE = f"""@software{{dpcalc,
+  title = {{dpcalc: a calculator for differential privacy}},
+  version = {{{__version__}}},
+  note = {{Python package dpcalc-privacy}}
+}}"""
+
+
+class Reference(NamedTuple):
+    """An entry of references.bib, and the ways in which the source of a theorem names it."""
+
+    key: str
+    text: str
+    citations: tuple[str, ...]  # 'Dong, Roth & Su 2022', 'Dong et al. 2022'
+    arxiv: str | None
+
+    def is_in(self, source: str) -> bool:
+        """Whether a source names this paper, by its authors and year or by its arXiv number."""
+        return (f"arXiv:{self.arxiv}" in source
+                or any(re.search(rf"(?<!& )\b{re.escape(citation)}(?!\d)", source) for citation in self.citations))
+
+
+@cache
+def references() -> tuple[Reference, ...]:
+    """The entries of references.bib, in its order."""
+    from importlib.resources import files
+
+    text = files("dpcalc").joinpath("output/references.bib").read_text(encoding="ascii")
+    return tuple(_reference(entry) for entry in text.strip().split("\n\n"))
+
+
+def _reference(entry: str) -> Reference:
+    authors = [author.split(",")[0] for author in _field(entry, "author").replace(r'{\"e}', "ë").split(" and ")]
+    year = _field(entry, "year")
+    *others, last = authors
+    ways = [f"{', '.join(others)} & {last}" if others else last]
+    if len(authors) > 2:
+        ways.append(f"{authors[0]} et al.")
+    return Reference(entry[entry.index("{") + 1:entry.index(",")], entry,
+                     tuple(f"{way} {year}".rstrip() for way in ways), _field(entry, "eprint") or None)
+
+
+def _field(entry: str, name: str) -> str:
+    """The value of a field of an entry; '' where the entry lacks it."""
+    found = re.search(rf"^  {name} = {{(.*)}},?$", entry, re.M)
+    return found.group(1) if found else ""
+
+
+def cited(source: str) -> tuple[Reference, ...]:
+    """The entries that the source of a theorem names."""
+    return tuple(reference for reference in references() if reference.is_in(source))
+
+
+def bibtex(bounds: Iterable[Bound]) -> str:
+    """The BibTeX entries of the sources of these bounds, each once, in alphabetical order; dpcalc itself comes last."""
+    found = {reference.key: reference.text for bound in bounds for reference in cited(bound.source)}
+    return "\n\n".join((*(found[key] for key in sorted(found)), _SOFTWARE))
+
+
+def of_answers(answers: Iterable[Answer]) -> str:
+    """The BibTeX entries of the bounds of the headlines, or with `every_row` (--all) of all rows."""
+    rows = (row for answer in answers for row in (answer.rows if answer.every_row else answer.rows[:1]))
+    return bibtex(theorem for row in rows for theorem in row.route.theorems)

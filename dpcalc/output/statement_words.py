@@ -1,0 +1,165 @@
+"""The sentences of a privacy statement on the guarantee, the neighbours, what is released, and the theorem."""
+
+from __future__ import annotations
+
+from dpcalc.core.numbers import plain
+from dpcalc.core.quantities import Quantity
+from dpcalc.core.results import Answer
+from dpcalc.output.values import shown_value
+
+# --- the guarantee ---------------------------------------------------------------------------------------------------
+
+# What a statement says first of a headline that is no guarantee, by its status.
+UNPROVEN = {
+    "as-published": "the published formula behind it is known to be false",
+    "conjecture": "it rests on a conjecture that nobody has proven",
+    "limit": "it holds only in the limit, and not for any finite run",
+    "lower": "it bounds the privacy loss from below, and the true loss may be larger",
+}
+
+
+def guarantee(answer: Answer) -> str:
+    """The sentence with the numbers: those of the question, or of the budget that the solution meets."""
+    status = answer.headline.route.bound.status
+    verb = "would be" if status != "proven" else "are" if answer.command == "ledger" else "is"
+    claim = f"{_subject(answer)} {verb} {_claim(answer)}"
+    before = {"proven": "", "lower": "At best, "}.get(status, "By this formula, ")
+    unknown = answer.question.unknown
+    if unknown is not None:
+        before += f"{'with' if before else 'With'} {_solution(answer, unknown)}, "
+    return f"{before}{claim}." if before else f"{claim[0].upper()}{claim[1:]}."
+
+
+def _subject(answer: Answer) -> str:
+    """What the statement is about."""
+    if answer.command == "ledger":
+        return "the releases described below, all together,"
+    if answer.command == "convert":
+        several = answer.extra.get("steps", 1) > 1 or len(answer.inputs) > 1
+        return "the composition described below" if several else "a mechanism with the guarantee below"
+    trains = answer.command not in ("rdp", "tv") or "scheme" in answer.parameters
+    return "the training run described below" if trains else "the mechanism described below"
+
+
+def _claim(answer: Answer) -> str:
+    """The guarantee as the words after 'is'."""
+    asks, numbers = answer.question.asks, {name: _number(answer, name) for name in
+                                           ("epsilon", "delta", "rdp", "alpha", "mu", "rho", "tv", "tpr", "fpr")}
+    if asks in ("epsilon", "delta") and answer.headline.result.get("delta", answer.question.delta) == 0:
+        return f"ε-differentially private (pure differential privacy, δ = 0) with ε = {numbers['epsilon']}"
+    return {
+        "epsilon": "(ε, δ)-differentially private with ε = {epsilon} and δ = {delta}",
+        "delta": "(ε, δ)-differentially private with ε = {epsilon} and δ = {delta}",
+        "rdp": "(α, ε)-Rényi differentially private with ε(α) = {rdp} at the order α = {alpha}",
+        "mu": "μ-Gaussian differentially private (μ-GDP) with μ = {mu}",
+        "rho": "ρ-zero-concentrated differentially private (ρ-zCDP) with ρ = {rho}",
+        "tv": "such that its output distributions on two neighbouring data sets have total variation at most {tv}",
+        "tpr": "such that every test with a false-positive rate of {fpr} has a true-positive rate of at most {tpr}",
+    }[asks].format(**numbers)
+
+
+def _number(answer: Answer, name: str) -> str:
+    """A number of the guarantee: the budget where a parameter was solved for, a number of the question as it was given,
+    or the computed one, rounded up. '' where there is none."""
+    question, result = answer.question, answer.headline.result
+    if question.unknown and question.target is not None and name == question.asks:
+        return plain(question.target)
+    given = getattr(question, name, None)
+    if given is not None and result.get(name, given) == given:
+        return plain(given)
+    return shown_value(answer, name, answer.headline) if name in result else ""
+
+
+def _solution(answer: Answer, unknown: Quantity) -> str:
+    """The solution of --solve, as in 'a noise multiplier of 1.6 or more'."""
+    value = shown_value(answer, unknown.name, answer.headline)
+    one_sided = not (unknown.non_monotone or unknown.both)
+    if unknown.kind == "count" or unknown.name == "epochs":
+        noun = {"n": "records", "batch_size": "records in a batch"}.get(unknown.name, unknown.name)
+        return f"{value} {noun}{' or more' if unknown.safe_direction > 0 else ' or fewer'}" if one_sided else value
+    name = _NAMES.get(unknown.name, f"a {unknown.name.replace('_', ' ')}")
+    return f"{name} of {value}{(' or more' if unknown.safe_direction > 0 else ' or less') if one_sided else ''}"
+
+
+_NAMES = {"sigma": "a standard deviation σ", "scale": "a scale v of the Laplace noise",
+          "probability": "a probability of the true answer", "c1": "a constant C1 of the noise schedule",
+          "mu": "a parameter μ of each release", "rho": "a parameter ρ of each release",
+          "epsilon": "an ε of each release", "tv": "a total variation of each release",
+          "kl": "a Kullback–Leibler divergence of each release", "max_weight": "a largest weight"}
+
+
+# --- one record, neighbours, and what is released --------------------------------------------------------------------
+
+
+def of_one_record(answer: Answer) -> list[str]:
+    """The sentence for a number that is about one record alone."""
+    if answer.only is None:
+        return []
+    return [f"This is a guarantee {answer.only.text}." if answer.only.is_worst else
+            f"This is no guarantee for the whole data set. It is {answer.only.text}."]
+
+
+def neighbours(answer: Answer) -> str:
+    """The adjacency and the unit of privacy."""
+    unit = "The unit of privacy is one record: whoever has several records is protected less."
+    if answer.adjacency == "add-remove":
+        return f"Neighbouring data sets differ by adding or removing one record. {unit}"
+    if answer.adjacency == "replace-one":
+        return f"Neighbouring data sets differ by replacing one record. {unit}"
+    if answer.parameters.get("mechanism") == "randomized-response":
+        return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
+    of = ("that the sensitivity of the query refers to" if "mechanism" in answer.parameters else
+          "that each release refers to" if answer.command == "ledger" else "of the given guarantee")
+    return f"Neighbouring data sets are those {of}; what they differ in is the unit of privacy."
+
+
+def tested(answer: Answer) -> str:
+    """What an attacker tests, in words that continue 'no test of'."""
+    if answer.adjacency == "add-remove":
+        record = "this record" if answer.only and not answer.only.is_worst else "a given record"
+        return f"whether {record} is in the data"
+    if answer.parameters.get("mechanism") == "randomized-response":
+        return "what a respondent's true answer is"
+    return "which of two neighbouring data sets was used"
+
+
+def released(answer: Answer) -> str:
+    """What may be published, and the number of accesses to the data that are covered."""
+    covers = "The guarantee covers" if answer.headline.route.bound.status == "proven" else "The number is for"
+    steps = answer.extra.get("steps")
+    accesses = "" if steps is None else "one access to the data, and " if steps == 1 else (
+        f"{int(steps)} accesses to the data, and ")
+    if answer.command == "convert" or (answer.command == "tv" and "mechanism" not in answer.parameters):
+        times = f" {int(steps)} times" if steps is not None and steps > 1 else ""
+        return f"{covers} the release of what the given one covers{times}."
+    article = "the " if answer.released.startswith("last ") else ""
+    return f"{covers} {accesses}the release of {article}{answer.released} and of anything computed from it."
+
+
+# --- the theorem -----------------------------------------------------------------------------------------------------
+
+
+def method(answer: Answer) -> str:
+    """How the number follows from the theorem, in words."""
+    bound, params = answer.headline.route.bound, answer.headline.params
+    if bound.is_numerical(params) or bound.kind == "composition":
+        return "the privacy loss distributions of all steps are composed numerically, with every error on the safe side"
+    if answer.headline.route.conversion:
+        composed = answer.extra.get("steps", 1) > 1 and not bound.is_of_whole_run
+        return ("the Rényi divergences of all steps are added up, and their sum is converted to (ε, δ)" if composed else
+                "a bound on the Rényi divergence is converted to (ε, δ)")
+    return {"rdp": "it bounds the Rényi divergence between the outputs on neighbouring data sets",
+            "profile": "it gives δ as a function of ε",
+            "conversion": "it converts a bound on the Rényi divergence to (ε, δ)",
+            "point": "it gives the number as one formula"}[bound.kind]
+
+
+def assumptions(answer: Answer) -> list[str]:
+    """The sentence on what the theorems assume. Adjacency and sampling schemes have sentences of their own."""
+    if "scheme" in answer.parameters:
+        return []
+    if assumed := answer.headline.context.get("assumes"):  # of a comparison
+        return [f"It assumes: {assumed}."]
+    found = [a for theorem in answer.headline.route.theorems for a in theorem.theorem.assumptions
+             if not a.startswith("neighbours differ")]
+    return [f"It assumes: {'; '.join(found)}."] if found else []

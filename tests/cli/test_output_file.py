@@ -1,0 +1,138 @@
+"""--output: a file that holds a complete answer, or stays as it was."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from calling import call
+from conftest import SCRIPT
+from terminals import on_terminal
+
+RDP = ("rdp", "--sigma", "1", "--delta", "1e-5")
+
+
+def written(path, *args, code=0, stdin=""):
+    """The content of the file, where nothing is printed."""
+    done = call([*args, "--output", path], stdin)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name,format", [("a.json", "json"), ("a.jsonl", "jsonl"), ("a.csv", "csv"), ("a.tsv", "tsv"),
+                                         ("a.md", "markdown"), ("a.tex", "latex"), ("a.txt", "table"), ("a", "table")])
+def test_the_suffix_names_the_format(tmp_path, name, format):
+    for args in (RDP, (*RDP[:2], "1,2", *RDP[3:])):
+        printed = call([*args, "--format", format]).stdout
+        assert printed and written(tmp_path / name, *args) == printed
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_format_and_quiet_go_before_the_suffix(tmp_path):
+    json.loads(written(tmp_path / "a.csv", *RDP, "--json"))
+    assert written(tmp_path / "a.tex", *RDP, "--format", "markdown").startswith("| bound")
+    assert float(written(tmp_path / "a.json", *RDP, "-q")) > 4
+    assert call([*RDP, "--output", "-", "-q"]).stdout == call([*RDP, "-q"]).stdout
+
+
+@pytest.mark.parametrize("args", [("rdp", "--sigma", "0", "--delta", "1e-5"), ("rdp", "--sgma", "1"),
+                                  ("rdp", "--epsilon", "1", "--delta", "1e-5", "--solve", "epochs"),
+                                  (*RDP, "--batch", "absent.csv")])
+def test_an_error_leaves_the_file_as_it_was(tmp_path, args):
+    path = tmp_path / "a.json"
+    for before in (None, "old"):
+        if before:
+            path.write_text(before)
+        done = call([*args, "--output", path])
+        assert done.returncode in (2, 3) and done.stdout == "" and done.stderr.count("\n") == 1
+        assert [p.read_text() for p in tmp_path.iterdir()] == ([before] if before else [])
+
+
+def test_the_new_answer_replaces_the_old_one_and_keeps_its_mode(tmp_path):
+    path, link = tmp_path / "a.txt", tmp_path / "link"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    assert float(written(link, *RDP, "-q")) > 4 and link.is_symlink()
+    assert float(path.read_text()) > 4 and path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name,says", [("absent/a.json", "no directory"), (".", "is a directory")])
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path, name, says):
+    done = call(["subsample", "--sampling-rate", ".1", "--sigma", "1", "--steps", "1e9", "--delta", "1e-5",
+                 "--output", tmp_path / name])  # found before it computes
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("dpcalc subsample: --output: cannot write ") and says in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_a_full_disk_is_one_line():
+    done = call([*RDP, "--output", "/dev/full"])
+    assert done.returncode == 2 and "--output: cannot write '/dev/full': No space" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_without_permission_is_one_line(tmp_path):
+    tmp_path.chmod(0o500)
+    done = call([*RDP, "--output", tmp_path / "a.json"])
+    tmp_path.chmod(0o700)
+    assert done.returncode == 2 and "permission denied" in done.stderr
+
+
+def test_a_batch_with_lines_that_failed_is_complete(tmp_path):
+    stdin = "sigma\n1\n0\n2\n"
+    text = written(tmp_path / "a.csv", "rdp", "--delta", "1e-5", "--batch", code=1, stdin=stdin)
+    assert text == call(["rdp", "--delta", "1e-5", "--batch"], stdin).stdout and text.count("\n") == 4
+    records = written(tmp_path / "a.jsonl", "rdp", "--delta", "1e-5", "--batch", code=1, stdin=stdin)
+    assert ["error" in json.loads(line) for line in records.splitlines()] == [False, True, False]
+
+
+def test_a_batch_is_no_text_for_papers(tmp_path):
+    done = call(["rdp", "--delta", "1e-5", "--batch", "--output", tmp_path / "a.tex"], "sigma\n1\n")
+    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --output: a batch is JSON Lines, CSV or TSV")
+
+
+def test_a_batch_may_replace_its_own_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("sigma\n1\n2\n")
+    assert written(path, "rdp", "--delta", "1e-5", "--batch", path).startswith("sigma,epsilon,")
+
+
+def test_a_sweep_with_points_that_failed_is_complete(tmp_path):
+    text = written(tmp_path / "a.jsonl", "rdp", "--sigma", "0,1", "--delta", "1e-5", code=1)
+    assert ["error" in json.loads(line) for line in text.splitlines()] == [True, False]
+
+
+def test_a_plot_and_an_answer(tmp_path):
+    pytest.importorskip("matplotlib")
+    text = written(tmp_path / "a.csv", "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg")
+    assert text.count("\n") > 2 and b"<svg" in (tmp_path / "a.svg").read_bytes()
+
+
+@pytest.mark.parametrize("old", [None, "old"])
+def test_an_interrupt_leaves_nothing(tmp_path, old):
+    path = tmp_path / "a.jsonl"
+    if old:
+        path.write_text(old)
+    process = subprocess.Popen([SCRIPT, "rdp", "--delta", "1e-5", "--batch", "--output", path], stdin=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    process.stdin.write(b'{"sigma": 1}\n' * 100)
+    process.stdin.flush()
+    before = time.time()
+    while not list(tmp_path.glob(".dpcalc-*")) and time.time() < before + 20:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130 and process.stderr.read() == b""
+    assert [p.read_text() for p in tmp_path.iterdir()] == ([old] if old else [])
+    process.stdin.close()
+
+
+def test_widths_and_colours_are_those_of_a_pipe(tmp_path):
+    line = [SCRIPT, "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "10", "--delta", "1e-5"]
+    code, screen, _ = on_terminal([*line, "--output", tmp_path / "a"], columns=50)
+    assert (code, screen) == (0, "")
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    piped = subprocess.run(line, capture_output=True, text=True, env=environment).stdout
+    assert (tmp_path / "a").read_text(encoding="utf-8") == piped
