@@ -204,7 +204,7 @@ DIGITS = Quantity("digits", "significant digits; evaluates the published formula
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower"))
 USED_BY = Quantity("command", "only bounds that this command uses", kind="text")
-ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions; capitals do not matter", kind="text",
+ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions (case ignored)", kind="text",
                    metavar="TEXT")
 INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - is standard input", kind="text",
                  metavar="FILE|-", reads=True)
