@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
-_NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided "
-          "by b (the expected size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
 _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass",
              "last-iterate": "last iterate"}
@@ -42,7 +40,6 @@ def answer(given: Given) -> Answer:
     if question.unknown:
         values["solve"] = question.unknown.option[2:]
     run, named = describe(values), tuple(given["bound"] or ())
-    _require_noise(run, question)
     answers = Answers({}, given.recorded)
     found = guarantees(run, question, named, answers)
     if not found.rows:
@@ -59,7 +56,7 @@ def answer(given: Given) -> Answer:
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
     return Answer("compare", question, shown, found.rows, {**found.guarantee, **of_record}, run.adjacency,
                   _RELEASED[run.release],
-                  _notes(values, run, found, multiplier), {**extra, **worst}, only=only,
+                  _notes(values, run, found), {**extra, **worst}, only=only,
                   more=_more(values, question, named, found, answers), options=options)
 
 
@@ -71,8 +68,8 @@ def _refuse(given: Given) -> None:
     from dpcalc.core.validate import near
 
     for name in sorted(given.provided & {"alpha", "rdp"}):
-        raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget",
-                          flag(name))
+        raise DpcalcError("unneeded", "compare takes --delta, --epsilon, or both with --solve; for Rényi DP ask the "
+                                      "command of one bound", flag(name))
     if given["epsilon"] is None and given["delta"] is None:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
                                      "--solve noise-multiplier (or sigma)")
@@ -85,13 +82,6 @@ def _refuse(given: Given) -> None:
             raise DpcalcError("unknown-value", message, "--bound")
 
 
-def _require_noise(run: Run, question: Question) -> None:
-    from dpcalc.core.errors import DpcalcError
-
-    if run.sigma is None and not question.unknown:
-        raise DpcalcError("missing", "needed: the noise on a batch's gradient, or --noise-multiplier", "--sigma")
-
-
 def _no_row(run: Run, found: Found) -> Exception:
     """The error that says why no theorem gives a guarantee for this run."""
     from dpcalc.commands.training_run import ADD_REMOVE
@@ -102,8 +92,8 @@ def _no_row(run: Run, found: Found) -> Exception:
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
     if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
         return DpcalcError("refused",
-                           "add-remove does not fit batches of fixed size: the batch size is public and n changes; use "
-                           "replace-one", "--adjacency")
+                           f"add-remove needs --batches poisson or full; for {run.batches} batches use replace-one",
+                           "--adjacency")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 
@@ -154,30 +144,29 @@ def _one_record(run: Run, question: Question, head: Row,
     return of_record, {"worst_index": worst, f"worst_{asks}": value}, only
 
 
-def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
+def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
+    """The notes of a comparison, those that a reader needs most first."""
     from dpcalc.commands.training_run import POISSON, is_scale_free
-    from dpcalc.core.numbers import human_claimed
     from dpcalc.core.results import NOT_SHUFFLED
 
+    notes = [NOT_SHUFFLED] if run.batches == POISSON else []
+    if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
+        notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
-    notes = [_NOISE,
-             f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = "
-             f"{human_claimed(multiplier, 1e-12)}"]
-    if is_scale_free(values):
-        notes.append("without --clipping-norm, lengths (and σ in the commands of the rows) are in units of the "
-                     "clipping norm C")
-    if run.batches == POISSON:
-        notes.append(NOT_SHUFFLED)
+    size = "the expected batch size b" if run.batches == POISSON else "b"
+    units = ("σ and all lengths are in units of the clipping norm" if is_scale_free(values)
+             else f"the noise multiplier is bσ/{norm}")
+    of_sigma = f"σ is the noise on a batch's sum of gradients divided by {size}; {units}"
+    if values.get("solve") == "sigma" or values.get("sigma"):
+        notes.append(of_sigma)
     if run.batches in ("shuffled", "fixed-order", "stream"):
         rest = run.n - run.in_pass * run.batch_size
-        left = f"; the other {rest} records are not used in it" if rest else ""
-        notes.append(f"a pass is {run.in_pass} batches of {run.batch_size}{left}")
+        left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
+        batches = "1 batch" if run.in_pass == 1 else f"{run.in_pass} batches"
+        notes.append(f"a pass is {batches} of {run.batch_size}{left}")
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
-        notes.append("clipping does not make a gradient less smooth: it brings no two gradients further apart")
-    if any(row.context["adjacency"] != run.adjacency for row in found.rows):
-        other = next(row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency)
-        notes.append(f"rows for {other} neighbours are not comparable with the headline, which is for {run.adjacency}")
-    return tuple(notes)
+        notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
+    return tuple(dict.fromkeys((*notes, of_sigma)))
 
 
 def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...], found: Found, answers: Answers) -> Any:
@@ -216,8 +205,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "compare",
-    "Every guarantee that applies to a training run, sharpest first, and what would lower ε. Options or a file (--run) "
-    "describe the run.",
+    "Every guarantee that applies to a training run, the smallest first, and what would lower it. Options or a file "
+    "(--run) describe the run.",
     (
         Option(q.RUN, RUN),
         Option(_plain(q.N), RUN),

@@ -14,10 +14,10 @@ from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
 from dpcalc.commands.training_run import Run
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
-from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
-from dpcalc.core.numbers import plain
+from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row, guarantee_of
+from dpcalc.core.text import options_text
 from dpcalc.numerics.root import Unreachable
 
 
@@ -76,7 +76,7 @@ def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answ
 
 
 def _for_other_neighbours(adjacency: str) -> str:
-    return f"is for {adjacency} neighbours (--adjacency {adjacency})"
+    return f"needs --adjacency {adjacency}"
 
 
 # --- the questions to other commands ---------------------------------------------------------------------------------
@@ -130,12 +130,8 @@ _CONVERSION = {True: ("rdp-optimal",), False: ()}
 
 
 def command_line(command: str, options: Mapping[str, Any]) -> str:
-    """The call of a command as text. Every number is printed such that it is read back as the same double."""
-    words = [f"dpcalc {command}"]
-    for name, value in options.items():
-        for one in value if isinstance(value, tuple) else (value,):
-            words.append(f"{flag(name)} {plain(float(one)) if isinstance(one, float) else one}")
-    return " ".join(words)
+    """The call of a command as text."""
+    return f"dpcalc {command} {options_text(options)}"
 
 
 def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:

@@ -55,14 +55,15 @@ class Interpretation(NamedTuple):
 
 
 def _batches(*kinds: str) -> Condition:
-    names = " or ".join(kinds)
-    return Condition(lambda r: r.batches in kinds, lambda r: f"for --batches {names}")
+    return Condition(lambda r: r.batches in kinds, lambda r: f"needs --batches {_either(kinds)}")
 
 
 def _releases(*kinds: str) -> Condition:
-    what = "the last iterate" if kinds == (LAST,) else "one iterate of every pass"
-    return Condition(lambda r: r.release in kinds,
-                     lambda r: f"is about {what} alone, and this run releases {r.release}")
+    return Condition(lambda r: r.release in kinds, lambda r: f"needs --release {_either(kinds)}")
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _not_expanding(run: Run) -> bool:
@@ -71,25 +72,25 @@ def _not_expanding(run: Run) -> bool:
 
 
 _LIPSCHITZ = Condition(lambda r: not r.clipped,
-                       lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a convex "
-                                 "loss is in general not the gradient of one")
-_CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs convex losses (--loss convex)")
-_SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs smooth losses (--smoothness)")
+                       lambda r: "needs --lipschitz, as a clipped gradient of a convex loss is in general not the "
+                                 "gradient of one")
+_CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs --loss convex")
+_SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs --smoothness")
 _STEP = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
-_DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs a constraint set (--diameter)")
-_NO_SET = Condition(lambda r: r.diameter is None, lambda r: "asked with the others about the set of diameter D")
+_DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs --diameter")
+_NO_SET = Condition(lambda r: r.diameter is None, lambda r: "needs a run without --diameter")
 _STABLE = Condition(_not_expanding,
-                    lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
-                              f"{plain(r.learning_rate or 0.0)}")
+                    lambda r: f"needs --learning-rate at most 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}, "
+                              f"which is {plain(r.learning_rate or 0.0)} here")
 _WHOLE = Condition(lambda r: r.steps % r.in_pass == 0,
-                   lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
-_SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "of one pass it is shuffled-hiding, which applies")
+                   lambda r: f"needs whole passes, and {r.steps} steps are no multiple of {r.in_pass} batches")
+_SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffled-hiding for a single pass")
 _PLACE = Condition(lambda r: r.record is not None,
-                   lambda r: "needs --index: without it the record is one of the last batch, which no later noise "
+                   lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
                              "hides")
 _CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
-                        lambda r: "never better than the bound of convex losses, which applies")
+                        lambda r: "never better than the bound for convex losses, which applies")
 _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _CONVEX_SETTING),
                    lambda r: "never better than shuffled-iteration, which applies")
 

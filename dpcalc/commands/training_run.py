@@ -73,12 +73,17 @@ class Run(NamedTuple):
 
 def describe(values: Mapping[str, Any]) -> Run:
     """The run that the options describe. Raises DpcalcError for what is missing or cannot be."""
-    for name in ("n", "batches"):
-        if values.get(name) is None:
-            hint = f": one of {', '.join(BATCHES)}" if name == "batches" else ""
-            raise DpcalcError("missing", f"needed to describe a run{hint}", f"--{name}")
+    if values.get("n") is None:
+        raise _missing("the number of records is needed", "--n")
+    if values.get("batches") is None:
+        raise _missing("which theorem holds depends on how batches are formed: poisson (as Opacus samples), shuffled "
+                       "(most data loaders), without-replacement, fixed-order, full, or stream", "--batches")
     batches, n = values["batches"], values["n"]
     b = _batch_size(values)
+    steps = _steps(values, b)
+    if not values.keys() & {"sigma", "noise_multiplier", "solve"}:
+        raise _missing("no noise given: add --noise-multiplier (or --sigma), or --solve noise-multiplier with a budget",
+                       "--noise-multiplier")
     convexity = _convexity(values)
     lipschitz, clipped = _gradients(values)
     norm = float(values.get("clipping_norm") or lipschitz)
@@ -86,10 +91,16 @@ def describe(values: Mapping[str, Any]) -> Run:
     batches = FULL if b == n and batches != POISSON else batches
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
               or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),
-              n, b, _steps(values, b), lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
+              n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"))
     _check(run)
     return run
+
+
+def _missing(reason: str, option: str) -> DpcalcError:
+    """The error for a run that lacks an option, with an example of a whole run."""
+    return DpcalcError("missing", f"{reason}; a whole run is, for example, --n 60000 --batches shuffled "
+                                  "--batch-size 128 --epochs 10 --noise-multiplier 1 --delta 1e-5", option)
 
 
 def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
@@ -102,7 +113,7 @@ def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
     if Fraction(rounded) > exact:
         rounded = nextafter(rounded, 0.0)
     if rounded == 0:
-        raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the least positive double",
+        raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the smallest positive double",
                           "--noise-multiplier")
     return rounded
 
@@ -117,13 +128,14 @@ def _batch_size(values: Mapping[str, Any]) -> int:
     n, b = values["n"], values.get("batch_size")
     if values["batches"] == FULL:
         if b not in (None, n):
-            raise DpcalcError("contradictory", f"{b} < n = {n}, but --batches full uses every record at every step",
+            raise DpcalcError("contradictory", f"{b} is not n = {n}, and --batches full uses all records at every step",
                               "--batch-size")
         return int(n)
     if b is None:
-        raise DpcalcError("missing", f"needed with --batches {values['batches']}", "--batch-size")
+        raise _missing("the number of records in a batch is needed", "--batch-size")
     if b > n:
-        raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
+        raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot have more records than the data set",
+                          "--batch-size")
     return int(b)
 
 
@@ -131,18 +143,19 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
     """The number of steps T: as given, or of E passes ⌈En/b⌉ for random batches, ⌈E⌊n/b⌋⌉ for ordered ones."""
     n, steps, epochs, batches = values["n"], values.get("steps"), values.get("epochs"), values["batches"]
     if steps is not None and epochs is not None:
-        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+        raise DpcalcError("contradictory", "give --epochs or --steps, not both", "--steps")
     in_pass = n // b
     if batches == STREAM:
         if (steps or in_pass) > in_pass or (epochs or 1) > 1:
             raise DpcalcError("contradictory",
-                              f"a stream is one pass, {in_pass} batches; --batches fixed-order has several",
+                              f"a stream is one pass of {in_pass} batches; for several passes use --batches "
+                              "fixed-order",
                               "--steps" if steps is not None else "--epochs")
         epochs = epochs or 1
     if steps is not None:
         return int(steps)
     if epochs is None:
-        raise DpcalcError("missing", "needed: the number of iterations, or --epochs", "--steps")
+        raise _missing("the number of steps is needed, by --steps or --epochs", "--steps")
     one_pass = Fraction(in_pass) if batches in ORDERED else Fraction(n, b)
     total = Fraction(epochs) * one_pass
     return max(1, -(-total.numerator // total.denominator))
@@ -154,8 +167,9 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
         return 1.0, True
     if is_scale_free(values):
-        raise DpcalcError("missing", "needed: a bound on every record's gradient, by --lipschitz or --clipping-norm",
-                          "--lipschitz")
+        way_out = "--noise-multiplier in place of --sigma" if values.get("sigma") else "--solve noise-multiplier"
+        raise DpcalcError("missing", "σ has the units of a gradient, so that --lipschitz or --clipping-norm is needed; "
+                                     f"or use {way_out}", "--lipschitz")
     if clip is not None and (lipschitz is None or lipschitz > clip):
         return float(clip), True
     assert lipschitz is not None
@@ -166,8 +180,8 @@ def _convexity(values: Mapping[str, Any]) -> float | None:
     """The strong convexity ρ: as given, 0 for convex losses, None where the losses may not be convex."""
     rho, loss = values.get("strong_convexity"), values.get("loss")
     if rho is not None and loss == ANY:
-        raise DpcalcError("contradictory", f"{rho:g} says that the losses are convex, --loss any that they need not be",
-                          "--strong-convexity")
+        raise DpcalcError("contradictory", f"{rho:g} means convex losses, but --loss any means that they need not be "
+                                           "convex; use --loss convex", "--strong-convexity")
     return rho if rho is not None else 0.0 if loss == CONVEX else None
 
 
@@ -175,10 +189,10 @@ def _check(run: Run) -> None:
     """Raises DpcalcError for a run that cannot be."""
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:
-        raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}: a loss cannot be more convex than smooth",
-                          "--strong-convexity")
+        raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}; the strong convexity of a loss is at most its "
+                                          "smoothness", "--strong-convexity")
     if run.record is not None and run.batches not in (FIXED, STREAM):
-        raise DpcalcError("unneeded", f"a record has a place only with --batches {FIXED} or {STREAM}", "--index")
+        raise DpcalcError("unneeded", f"a record has a fixed place only with --batches {FIXED} or {STREAM}", "--index")
     if run.record is not None and run.record > run.n:
         raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:

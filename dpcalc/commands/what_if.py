@@ -3,11 +3,12 @@
 Where an assumption needs a number that is not known, the number is the weakest one with an effect: β = 2/η, the least
 smooth loss that the last-iterate theorems allow; ρ = 10/(ηT) (at most β and 2L/D), with which a step is forgotten
 within a tenth of the run (of a pass, over shuffled records); a D with the horizon Dn/(Lη) a tenth of the run (over
-shuffled records, D = ηL√N/b for N batches in a pass). """
+shuffled records, D = ηL√N/b for N batches in a pass). Where η is not given either, η = 1 and β = 2: without ρ and D
+these theorems depend on the product ηβ alone. """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -29,8 +30,10 @@ from dpcalc.core.errors import EveryValueMeets
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
+from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
+_MUCH_BETTER = 0.95  # of the best so far: a reader has little use for more assumptions that gain less than a twentieth
 _OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma",
             "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
             "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
@@ -62,18 +65,21 @@ def _convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _unclipped(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"lipschitz": run.lipschitz} if run.clipped and not is_scale_free(values) else None
+    return {"lipschitz": run.lipschitz} if run.clipped else None
 
 
 def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
-    if run.learning_rate is None:
-        return None
-    if run.smoothness is None:
-        return {"smoothness": _three_digits(2 / run.learning_rate)}
-    if run.learning_rate * run.smoothness > 2 * (1 + 1e-15):
-        return {"learning_rate": _three_digits(2 / run.smoothness)}
-    return None
+    eta, beta = run.learning_rate, run.smoothness
+    if eta is None and (run.diameter is not None or run.strong_convexity):
+        return None  # the bounds depend on η itself
+    if beta is None:
+        largest = _three_digits(2 / (eta or 1.0))
+        given = {"smoothness": largest} if eta else {"learning_rate": 1.0, "smoothness": largest}
+        return given if (run.strong_convexity or 0.0) <= largest else None
+    if beta and (eta is None or eta * beta > 2 * (1 + 1e-15)):
+        return {"learning_rate": _three_digits(2 / beta)}
+    return {"learning_rate": 1.0} if eta is None else None
 
 
 def _strongly_convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -109,13 +115,20 @@ def _three_digits(x: float) -> float:
 _LESS_LOSS = {(STREAM, REPLACE_ONE): SHUFFLED, (FIXED, REPLACE_ONE): SHUFFLED, (SHUFFLED, REPLACE_ONE): WITHOUT,
            (POISSON, REPLACE_ONE): WITHOUT}
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
-           WITHOUT: "every batch is drawn afresh, uniformly without replacement"}
+           WITHOUT: "every batch is drawn afresh without replacement"}
+
+
+def _smoothness_in_words(options: Mapping[str, Any]) -> str:
+    if "smoothness" not in options:
+        return "the learning rate η is at most 2/β"
+    return f"every loss is β-smooth with β = 2/η = {plain(options['smoothness'])}"
+
+
 STRUCTURE = (
     Assumption(_released, lambda o: "only the last iterate is released"),
     Assumption(_convex, lambda o: "every loss is convex"),
-    Assumption(_unclipped, lambda o: "no gradient needs clipping: every loss is L-Lipschitz with L = C"),
-    Assumption(_smooth, lambda o: f"every loss is β-smooth with β = 2/η = {plain(o['smoothness'])}" if "smoothness" in o
-               else f"the learning rate is at most 2/β = {plain(o['learning_rate'])}"),
+    Assumption(_unclipped, lambda o: "no gradient needs clipping"),
+    Assumption(_smooth, _smoothness_in_words),
 )
 STRENGTH = (
     Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
@@ -126,7 +139,7 @@ SAMPLING = Assumption(_other_batches, lambda o: _ORDERS[o["batches"]])
 
 def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
             answers: Answers) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
-    """The assumptions that lower the headline `base`, and in words those that do not lower it by themselves.
+    """The assumptions that lower the headline `base`, and the options of those that do not lower it by themselves.
 
     The assumptions that the last-iterate theorems need are tried alone and together; with all of them, strong convexity
     and a constraint set, which make these theorems sharper, are tried on top."""
@@ -141,24 +154,29 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
         return True
 
     single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run, values))]
-    idle = [text for options, text in single if not attempt(options, text, base)]
+    idle = [options_text(options) for options, text in single if not attempt(options, text, base)]
     package: dict[str, Any] = {}
     for options, _ in single:
         package |= options
     together = "; ".join(text for _, text in single)
     if len(single) > 1:
-        attempt(package, together, min((w.value for w in found), default=base))
-    best, fuller = min((w.value for w in found), default=base), describe({**values, **package})
-    for assumption in STRENGTH:
+        attempt(package, together, _to_beat(found, base))
+    best, fuller = _to_beat(found, base), describe({**values, **package})
+    for assumption in STRENGTH if run.learning_rate is not None else ():
         if extra := assumption.options(fuller, values):
             text = assumption.text(extra)
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
-                idle.append(text)
+                idle.append(options_text(extra))
     other = SAMPLING.options(run, values)
     if other and question.unknown is None:  # solving for a parameter with other batches takes seconds
         attempt(other, SAMPLING.text(other), base)
     return tuple(found), tuple(idle)
+
+
+def _to_beat(found: Sequence[WhatIf], base: float) -> float:
+    """The number that a longer list of assumptions must beat to be shown."""
+    return min((w.value * _MUCH_BETTER for w in found), default=base)
 
 
 def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...],
@@ -174,5 +192,6 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
     name = question.unknown.name if question.unknown else question.asks
     options_of_line = {**{k: changed[k] for k in _OPTIONS if k in changed}, **({"bound": named} if named else {})}
     line = command_line("compare", options_of_line)
-    return WhatIf(text, options, row, row.result[name], line)
+    added = {k: v for k, v in options.items() if values.get(k) != v}
+    return WhatIf(text, added, row, row.result[name], line)
 

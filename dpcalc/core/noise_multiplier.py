@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpcalc.core.command import Given
 
 NAME = "noise_multiplier"
-REPLACED = "Replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
+REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}  # of the sum of a batch, in clipping norms
 # The adjacency of each sampling scheme where --adjacency is not given.
 NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}

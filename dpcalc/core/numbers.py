@@ -42,7 +42,7 @@ def number(text: str) -> float:
     try:
         value = _evaluate(text)
     except _Underflow:
-        reason = "is too small: the least positive double is 5e-324"
+        reason = "needs a number below the least positive double, 5e-324"
         raise NotANumber(f"{_quoted(text)} {reason}") from None
     except (ValueError, SyntaxError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
         value = math.nan

@@ -192,8 +192,8 @@ CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is 
 
 BOUND = Quantity("bound", "use only this bound (repeatable); dpcalc bounds lists the names", kind="text")
 PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
-BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a header) and print one result per line; "
-                 "options given here are defaults", kind="text", metavar="[FILE|-]")
+BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a header) and print one result per "
+                 "line; options given here are defaults", kind="text", metavar="[FILE|-]")
 OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the format of its suffix; an error leaves "
                        "the file as it was", kind="file")
 SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")

@@ -27,7 +27,7 @@ def text(source: str, megabytes: int, option: str | None = None) -> str:
     except (OSError, ValueError) as e:
         raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or e}", option) from None
     if len(data) > limit:
-        raise DpcalcError("unreadable", f"{where(source)} is larger than {megabytes} MB, the most that is read", option)
+        raise DpcalcError("unreadable", f"{where(source)} has more than {megabytes} MB, the most that is read", option)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
 # The note of every answer for Poisson batches where the run is described by its records and its batch size.
-NOT_SHUFFLED = ("Holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
+NOT_SHUFFLED = ("holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
                 "shuffled")
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from dpcalc.core import style
+from dpcalc.core.errors import flag
+from dpcalc.core.numbers import plain
 
 # What people write for letters and signs that an encoding lacks.
 SPELLED = {
@@ -60,6 +64,12 @@ def report(text: str, prefix: str = "", colour: str = style.YELLOW) -> None:
         sys.stderr.flush()
     except OSError:
         return
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Options as they are typed. Every number is printed such that it is read back as the same double."""
+    return " ".join(f"{flag(name)} {plain(one) if isinstance(one, float) else one}" for name, value in options.items()
+                    for one in (value if isinstance(value, tuple) else (value,)))
 
 
 def shell_lines(line: str, width: int) -> list[str]:

@@ -83,7 +83,7 @@ def _sources(row: Row) -> str:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-_SENTENCES = frozenset({"source", "assumes"})  # columns whose cells may be wrapped
+_SENTENCES = frozenset({"source"})  # columns whose cells may be wrapped
 
 
 def rounded_table(answer: Answer) -> TextTable:
@@ -100,14 +100,14 @@ def rounded_table(answer: Answer) -> TextTable:
         ("bound", True, row_label),
         ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
          lambda row: row.route.bound.status),
-        ("neighbours", compared, lambda row: row.context["adjacency"]),
+        ("neighbours", compared and any(row.context["adjacency"] != answer.adjacency for row in rows),
+         lambda row: row.context["adjacency"]),
         (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
         ("order α", answer.every_row and not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: human(row.result["tv"])),
         ("published formula", any(row.digits for row in rows), shown_digits),
-        ("assumes", compared, lambda row: row.context["assumes"]),
-        ("source", not compared, lambda row: short_source(row.route.named.source)),
+        ("source", True, lambda row: short_source(row.route.named.source)),
     )
     shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
     doubtful = frozenset(k for k, row in enumerate(rows) if row.route.bound.status != "proven")

@@ -1,33 +1,75 @@
-"""The text below a comparison for people: the command of each row, and the effect of further assumptions."""
+"""The text below a comparison for people: what would lower its number; and with --all, what each row assumes, the
+command that gives it, and why other bounds do not apply."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer
-from dpcalc.core.text import shell_lines
-from dpcalc.output.tables import width
-from dpcalc.output.values import row_label, shown_value
+from dpcalc.core.text import options_text, shell_lines
+from dpcalc.output.tables import paragraph, width
+from dpcalc.output.values import row_label
+
+_NO_BREAK = "\x00"  # stands for a space at which a line is not broken
 
 
 def lines_below(answer: Answer) -> list[str]:
-    """The lines below a comparison: the command that computes each row, the number that one more assumption would give,
-    and the reason why each other bound does not apply."""
+    """The lines below a comparison, wrapped to the width."""
     assert answer.more is not None
-    more, quantity = answer.more(), answer.quantity
+    more = answer.more()
+    steps = _next_steps(answer.quantity, more["what_if"], more["no_gain"])
+    if answer.every_row:
+        return [*steps, *_each_row(answer), *_not_applicable(more["not_applicable"])]
+    return [*steps, "", *_wrapped("--all shows the command of each row and the bounds that do not apply.")]
+
+
+def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iterable[str]) -> list[str]:
+    """The options to add for a smaller number, each with its assumption; and the options that are in none of these, as
+    they have no effect."""
+    name, useful = symbol(quantity), [options_text(w["options"]) for w in gains]
+    lines = [_wrapped((f"  {_unbroken(options)}: {name} = {human(w[quantity])} ({w['bound']}), "
+                       f"if {_enumerated(w['assumption'].split('; '))}.").replace(" = ", f"{_NO_BREAK}={_NO_BREAK}"))
+             for options, w in zip(useful, gains, strict=True)]
+    if lines:
+        lines.insert(0, ["", f"What would lower {f'the {name}' if ' ' in name else name}:"])
+    idle = [_unbroken(options) for options in no_gain if not any(options in others for others in useful)]
+    if idle:
+        lines.append([*([] if lines else [""]), *_wrapped(f"Would not help: {', '.join(idle)}.")])
+    return [line for part in lines for line in part]
+
+
+def _each_row(answer: Answer) -> list[str]:
     lines = ["", "Each row by itself:"]
     for row in answer.rows:
-        lines += [f"  {row_label(row)}:", *(f"    {part}" for part in shell_lines(row.context["command"], width() - 4))]
-    if more["what_if"]:
-        now = shown_value(answer, quantity, answer.headline)
-        lines += ["", f"What more assumptions would give, instead of {symbol(quantity)} = {now}:"]
-        lines += [f"  {symbol(quantity)} = {human(w[quantity])} ({w['bound']}) if {w['assumption']}"
-                  for w in more["what_if"]]
-    if more["no_gain"]:
-        lines += ([] if more["what_if"] else [""]) + [f"None of these alone lowers it: {'; '.join(more['no_gain'])}."]
+        lines += _wrapped(f"  {row_label(row)} assumes: {row.context['assumes']}.")
+        lines += [f"    {part}" for part in shell_lines(row.context["command"], width() - 4)]
+    return lines
+
+
+def _not_applicable(items: Iterable[Mapping[str, str]]) -> list[str]:
+    """The bounds that do not apply, by reason."""
     names_by_reason: dict[str, list[str]] = {}
-    for item in more["not_applicable"]:
+    for item in items:
         names_by_reason.setdefault(item["reason"], []).append(item["name"])
-    if names_by_reason:
-        lines.append("")
-    return lines + [f"Not applicable: {', '.join(names)}: {reason}." for reason, names in names_by_reason.items()]
+    lines = [line for reason, names in names_by_reason.items()
+             for line in _wrapped(f"  {reason[:1].upper()}{reason[1:]}: {', '.join(names)}.")]
+    return ["", "Not applicable:", *lines] if lines else []
+
+
+def _enumerated(parts: list[str]) -> str:
+    """The clauses as one: 'a, b, and c'."""
+    if len(parts) < 3:
+        return " and ".join(parts)
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}"
+
+
+def _unbroken(options: str) -> str:
+    """The options with spaces at which a line is broken only between two of them."""
+    return options.replace(" ", _NO_BREAK).replace(f"{_NO_BREAK}--", " --")
+
+
+def _wrapped(line: str) -> list[str]:
+    return paragraph([line], "  ").replace(_NO_BREAK, " ").split("\n")

@@ -15,7 +15,8 @@ from dpcalc.verify.unchecked import NotComputed
 
 _CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
 # Keys whose values cannot be recomputed from the question, with the reason.
-_OWN_KEYS = {"id": "it is a name that was given to the question", "version": "it is another one than checks it here"}
+_OWN_KEYS = {"id": "it is a name that was given to the question",
+             "version": "another version of dpcalc wrote the record"}
 _KEYS_OF_COMPARISON = frozenset({"what_if", "no_gain", "not_applicable"})  # keys that the records of a sweep lack
 # Keys whose values are texts, which another version may word differently.
 _PROSE = frozenset({"notes", "source", "assumptions", "errata", "statements", "assumes", *_KEYS_OF_COMPARISON})
@@ -109,17 +110,17 @@ def _compare(ours: Any, theirs: Any, path: str) -> Iterator[Difference]:
         if _is_prose(path) and _differ_in_last_digits(ours, theirs):
             yield _unchecked(path, f"its numbers have other last digits here: {_shorten(ours)}")
         else:
-            yield Difference(path, f"the record says {path} = {_shorten(theirs)}, where {_shorten(ours)} follows from "
-                                   "its options and bounds", theirs)
+            yield Difference(path, f"the record says {path} = {_shorten(theirs)}, but its options and bounds give "
+                                   f"{_shorten(ours)}", theirs)
 
 
 def _compare_objects(ours: dict[str, Any], theirs: dict[str, Any], path: str) -> Iterator[Difference]:
     prefix = f"{path}." if path else ""
     optional = _KEYS_OF_COMPARISON if not path and _KEYS_OF_COMPARISON.isdisjoint(theirs) else frozenset()
     for name in sorted(ours.keys() - theirs.keys() - optional):
-        yield Difference(f"{prefix}{name}", f"the record says nothing of {prefix}{name}")
+        yield Difference(f"{prefix}{name}", f"the record lacks {prefix}{name}")
     for name in sorted(theirs.keys() - ours.keys()):
-        yield Difference(f"{prefix}{name}", f"the record says {prefix}{name}, which does not belong there",
+        yield Difference(f"{prefix}{name}", f"the record has {prefix}{name}, which its question does not give",
                          theirs[name])
     for name in ours:
         if name in theirs:
@@ -128,8 +129,7 @@ def _compare_objects(ours: dict[str, Any], theirs: dict[str, Any], path: str) ->
 
 def _compare_lists(ours: list[Any], theirs: list[Any], path: str) -> Iterator[Difference]:
     if len(ours) != len(theirs):
-        text = (f"the record says {path} has {len(theirs)} entries, where {len(ours)} follow from its "
-                f"options")
+        text = (f"the record has {len(theirs)} entries in {path}, but its options give {len(ours)}")
         yield Difference(path, text, theirs if len(theirs) > len(ours) else _ABSENT)
         return
     for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
@@ -195,11 +195,11 @@ def _compare_numbers(bound: Mapping[str, Any], ours: Mapping[str, Any], path: st
                      proven_names: Collection[str]) -> Iterator[Difference]:
     for name, x in ours.items():
         if is_number(x) and name not in bound:
-            yield Difference(f"{path}.{name}", f"the record says nothing of {path}.{name}")
+            yield Difference(f"{path}.{name}", f"the record lacks {path}.{name}")
     for name, x in bound.items():
         at = f"{path}.{name}"
         if is_number(x) and name not in ours:
-            yield Difference(at, f"the record says {at}, which does not belong there", x)
+            yield Difference(at, f"the record has {at}, which its question does not give", x)
         elif is_number(x) and name not in proven_names and not agree(ours[name], x, tolerances.RECOMPUTED):
             yield _unchecked(at, f"it is not proven, and is {_shorten(ours[name])} where the question is asked again, "
                                  f"not {_shorten(x)}", True)

@@ -25,11 +25,11 @@ from dpcalc.verify.replay import replay
 from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
-RECOMPUTED, NOTHING = "computed again, and equal", "nothing claimed"
+RECOMPUTED, NOTHING, NO_ANSWER = "computed again, and equal", "nothing claimed", "no answer"
 
 # Status of a bound → why its number is no guarantee, although the formula was evaluated correctly.
-_CAVEATS = {"limit": ", a limit: no claim about a finite n", "conjecture": ", a conjecture: no guarantee",
-            "as-published": ", a formula as published: no guarantee"}
+_CAVEATS = {"limit": " a limit: no claim about a finite n", "conjecture": " a conjecture: no guarantee",
+            "as-published": " a formula as published: no guarantee"}
 
 
 class Finding(NamedTuple):
@@ -51,6 +51,7 @@ class Verdict(NamedTuple):
     others: tuple[Finding, ...]
     record: tuple[Finding, ...]  # about the record as a whole
     word: str  # the verdict in a word, which -q prints
+    caveat: str = ""  # why the headline is no guarantee although its formula was evaluated correctly
 
     @property
     def holds(self) -> bool:
@@ -69,7 +70,7 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     invalid."""
     if is_error(record):
         message = f"{record['error']['message']}".replace("\n", " ")
-        return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
+        return Verdict((), (), (Finding(NO_ANSWER, "", f"the record is an error: {message}"),), NO_ANSWER)
     budget = Budget(seconds)
     if reason := next(filter(None, (replacement_message(row["name"]) for row in record["bounds"])), ""):
         return _nothing_checked(f"the whole record: {reason}")
@@ -105,10 +106,11 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
     first, over_budget = rows[0] if rows else (), _check_budget(answer)
     refuted = any(f.verdict == REFUTED for f in (*first, *over_budget, *others, *guarantee, *whole))
     if not rows and not refuted:
-        whole = (*whole, Finding(NOTHING, "", "the record describes, and answers no question"))
+        whole = (*whole, Finding(NOTHING, "", "the record describes a mechanism, and answers no question"))
         return Verdict((), guarantee, whole, NOTHING)
     word = REFUTED if refuted or wrong or first[0].verdict != VERIFIED else VERIFIED
-    return Verdict(first + over_budget, others + guarantee, whole, word)
+    caveat = _CAVEATS.get(answer.rows[0].route.bound.status, "") if answer.rows else ""
+    return Verdict(first + over_budget, others + guarantee, whole, word, caveat)
 
 
 def _findings_of_differences(found: list[Difference]) -> tuple[Finding, ...]:
@@ -200,27 +202,27 @@ def _decide_lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
     quantity = claim.quantity.removesuffix("_lower")
     if claim.claimed > row.result[quantity]:
         return Finding(REFUTED, name,
-                       f"claimed {symbol(quantity)} >= {claim.claimed!r}, the lower end of a bracket whose upper end "
-                       f"is {row.result[quantity]!r} ({name})", None, claim)
+                       f"the lower end {symbol(quantity)} ≥ {claim.claimed!r} is above the upper end "
+                       f"{row.result[quantity]!r} ({name})", None, claim)
     decision = decide(claim)
-    shown = f"{symbol(quantity)} >= {claim.claimed!r} (lower end, {name}"
+    shown = f"{symbol(quantity)} ≥ {claim.claimed!r} (lower end, {name}"
     if decision.holds:
         return Finding(VERIFIED, name, f"{shown}, {decision.how})", decision, claim)
-    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here",
+    return Finding(OPEN, name, f"{shown}), because the lower bound that is computed here is smaller",
                    decision, claim, path)
 
 
 def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
     decision = decide(claim)
-    shown = f"{symbol(claim.quantity)} {'>=' if claim.is_lower else '≤'} {claim.claimed!r}"
+    shown = f"{symbol(claim.quantity)} {'≥' if claim.is_lower else '≤'} {claim.claimed!r}"
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
-        text = f"{shown} ({name}, {decision.how}{caveat}{_smaller_number(claim, decision)})"
+        text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{_smaller_number(claim, decision)})"
         return Finding(VERIFIED, name, text, decision, claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name,
-                   f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives "
+                   f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, but the theorem gives "
                    f"{_theorem_gives(claim, decision)} at its witness ({name}, {decision.how})", decision, claim)
 
 

@@ -255,7 +255,7 @@ def test_to_zcdp(options, rho):
                                      {"from_": "rdp", "alpha": 2, "rdp": 1},
                                      {"from_": "outcomes", "p": (1, 0), "q": (0.5, 0.5)}])
 def test_no_rho_follows_from_what_is_not_pure(options):
-    with pytest.raises(DpcalcError, match="pure ε|not imply zCDP"):
+    with pytest.raises(DpcalcError, match=r"pure ε|not imply zCDP"):
         answer("convert", to="zcdp", **options)
 
 

@@ -89,11 +89,11 @@ def test_an_array_or_lines_of_guarantees_are_composed(text, cli, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("[]", "an array without guarantees"), (f"[{TWO[0]}, 3]", "guarantee 2 is no dpcalc result or guarantee"),
+    ("[]", "is an empty array"), (f"[{TWO[0]}, 3]", "guarantee 2 is not a dpcalc result"),
     (f"[[{TWO[0]}]]", "an array of 1 values"),
     (TWO[0] + "\n{bad", "line 2 is not one JSON object"), ('{"kind":\n"dp",', "(line 2, column 6)"),
     (f"[{TWO[0]}", "is not one JSON object"),
-    (TWO[0] + '\n{"error": {"code": "x", "message": "y"}}', "guarantee 2 is no dpcalc result"),
+    (TWO[0] + '\n{"error": {"code": "x", "message": "y"}}', "guarantee 2 is not a dpcalc result"),
 ])
 def test_what_is_no_list_of_guarantees_is_one_line(text, says, cli):
     done = cli("convert", "-", "--delta", "0", stdin=text)

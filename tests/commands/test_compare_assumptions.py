@@ -39,6 +39,26 @@ def test_what_if_is_true(name):
         assert asked.headline.route.bound.name == gain["bound"]
 
 
+def test_a_noise_multiplier_alone_is_enough_to_say_what_the_last_iterate_would_buy():
+    """Without a set, and without strong convexity, the bounds of the last iterate depend on ηβ and σ/L alone."""
+    run = {"n": "6000", "batches": "shuffled", "batch_size": "128", "epochs": "3", "noise_multiplier": "1"}
+    free = full(**run)["what_if"][0]
+    assert free["bound"] == "shuffled-hiding-last"
+    assert free["options"] == {"release": "last-iterate", "loss": "convex", "lipschitz": 1.0, "learning_rate": 1.0,
+                               "smoothness": 2.0}
+    scaled = full(**run, clipping_norm="7", learning_rate=".01")["what_if"][0]
+    assert scaled["options"]["lipschitz"] == 7 and scaled["options"]["smoothness"] == 200
+    assert scaled["epsilon"] == pytest.approx(free["epsilon"], rel=1e-9)
+
+
+def test_no_step_is_proposed_that_cannot_be():
+    """A loss with ρ = 5 is not 2-smooth, and a run on a set depends on η itself."""
+    for more in ({"strong_convexity": "5", "learning_rate": "1"}, {"diameter": "1"}, {"strong_convexity": "5"}):
+        gains = full(n="600", batches="shuffled", batch_size="10", epochs="1", noise_multiplier="1", clipping_norm="1",
+                     **more)["what_if"]
+        assert not any("smoothness" in gain["options"] for gain in gains)
+
+
 def test_what_the_last_iterate_would_buy():
     run = {**RUNS["full"], "release": None, "strong_convexity": ".1"}
     gains = {w["assumption"]: w for w in full(**run)["what_if"]}
@@ -67,7 +87,7 @@ def test_clipped_gradients_are_not_those_of_convex_losses():
 
 
 @pytest.mark.parametrize("change, word", [
-    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"),
+    ({"release": "every-iterate"}, "--release last-iterate"), ({"release": "every-epoch"}, "--release last-iterate"),
     ({"loss": "any"}, "--loss convex"),
     ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"),
     ({"learning_rate": "2.01"}, "2/β = 2"),

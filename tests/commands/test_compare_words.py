@@ -15,9 +15,9 @@ from dpcalc.output.formats import render
 @pytest.mark.parametrize("change, option, word", [
     ({"batches": None}, "--batches", "without-replacement"), ({"n": None}, "--n", "needed"),
     ({"batch_size": None}, "--batch-size", "needed"),
-    ({"batch_size": "70000"}, "--batch-size", "exceed"), ({"steps": None}, "--steps", "--epochs"),
-    ({"epochs": "2"}, "--steps", "already"),
-    ({"sigma": None}, "--sigma", "--noise-multiplier"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
+    ({"batch_size": "70000"}, "--batch-size", "more records"), ({"steps": None}, "--steps", "--epochs"),
+    ({"epochs": "2"}, "--steps", "not both"),
+    ({"sigma": None}, "--noise-multiplier", "--sigma"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
     ({"strong_convexity": "2"}, "--strong-convexity", "> β"),
     ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
     ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
@@ -26,7 +26,7 @@ from dpcalc.output.formats import render
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
     ({"solve": "steps"}, "--solve", "--epsilon"),
     ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "not both"),
-    ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
+    ({"batches": "full"}, "--batch-size", "uses all records"), ({"batches": "stream"}, "--steps", "one pass"),
     ({"noise_multiplier": "1"}, "--sigma", "not both"),
 ])
 def test_errors_name_the_option(change, option, word):
@@ -44,7 +44,7 @@ def test_places_in_a_pass():
 
 
 def test_bounds_for_other_neighbours_are_named_so():
-    with pytest.raises(DpcalcError, match="replace-one neighbours"):
+    with pytest.raises(DpcalcError, match="wor-profile: needs --adjacency replace-one"):
         compare(**RUNS["poisson"], bound=("wor-profile",))
 
 
@@ -55,7 +55,7 @@ LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigm
 def test_formats(cli):
     line = LINE
     table, both = cli(*line).stdout, compare(n="1000", batches="full", steps="500", sigma=".02", clipping_norm="1")
-    assert table.startswith("ε = 11.4801 at δ = 1e-05 (gaussian-exact)") and "Not applicable: " in table and "Z = bσ/C = 20" in table
+    assert table.startswith("ε = 11.4801 at δ = 1e-05 (gaussian-exact)")
     value = both.value
     assert float(cli(*line, "-q").stdout) == value
     header, first, _ = render(document(both), "csv").splitlines()
@@ -65,6 +65,46 @@ def test_formats(cli):
                                                                                                "markdown")
     swept = json.loads(cli(*line[:5], "--steps", "5,50", *line[7:], "--json").stdout)
     assert [a["result"]["steps"] for a in swept] == [5, 50] and "what_if" not in swept[0]
+
+
+@pytest.mark.parametrize("absent", ["n", "batches", "batch_size", "epochs", "noise_multiplier"])
+def test_a_run_that_lacks_an_option_is_told_all_it_needs(absent):
+    run = {"n": "600", "batches": "shuffled", "batch_size": "10", "epochs": "1", "noise_multiplier": "1"}
+    with pytest.raises(DpcalcError) as caught:
+        compare(**{**run, absent: None})
+    words = caught.value.message.split("a whole run is, for example, ")[1].split()
+    asked = {name.removeprefix("--").replace("-", "_"): value for name, value in zip(words[::2], words[1::2], strict=True)}
+    assert asked.keys() == run.keys() | {"delta"} and compare(**asked).value > 0
+
+
+def page(cli, *more):
+    line = "compare --n 6000 --batches shuffled --batch-size 128 --epochs 3 --noise-multiplier 1 --delta 1e-5"
+    return cli(*line.split(), *more).stdout
+
+
+def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = page(cli)
+    assert len(text.rstrip().splitlines()) <= 24 and all(len(line) <= 80 for line in text.splitlines())
+    assert text.index("gaussian-exact") < text.index("What would lower ε:") < text.index("--all shows the command")
+    assert "  --batches without-replacement: ε = " in text
+    assert "Not applicable" not in text and "Each row by itself" not in text
+
+
+def test_all_shows_the_commands_and_what_does_not_apply(cli):
+    text = page(cli, "--all")
+    assert "--all shows" not in text and "\n    dpcalc rdp --sensitivity " in text
+    assert "\n  Needs --batches poisson: poisson-profile, poisson-rdp.\n" in text
+    assert "\n  Needs --release last-iterate: shuffled-hiding-last.\n" in text
+
+
+@pytest.mark.parametrize(("name", "heading"), [("noise-multiplier", "the noise multiplier"), ("sigma", "σ")])
+def test_what_would_lower_the_noise_is_named_by_it(cli, name, heading):
+    line = "compare --n 6000 --batches shuffled --batch-size 128 --epochs 3 --clipping-norm 2 --epsilon 2 --delta 1e-5"
+    text = cli(*line.split(), "--solve", name).stdout
+    steps = text[text.index(f"What would lower {heading}:\n"):]
+    assert "--release last-iterate --loss convex --lipschitz 2" in " ".join(steps.split())
+    assert f"{heading.removeprefix('the ')} = " in " ".join(steps.split())
 
 
 def test_its_guarantee_is_read_by_others(cli, ask):

@@ -76,11 +76,11 @@ def test_a_file_without_an_end_is_refused_by_its_limit(capsys, reader, most):
 
 
 BAD = {
-    '{"a": 1, "b": {"c": 1, "c": 2}}': "the key 'c' is there twice",
-    '{"sigma": [NaN]}': "NaN is no JSON number",
-    '{"sigma": -Infinity}': "-Infinity is no JSON number",
+    '{"a": 1, "b": {"c": 1, "c": 2}}': "the key 'c' appears twice",
+    '{"sigma": [NaN]}': "NaN is not a JSON number",
+    '{"sigma": -Infinity}': "-Infinity is not a JSON number",
     '{"a": ' * 100_000: "nested too deep",
-    '{"a": ' + "1" * 5000 + "}": "a number is too long",
+    '{"a": ' + "1" * 5000 + "}": "a number with too many digits",
     '{"a": 1,\n "b": }': "(line 2, column 7)",
     "{'a': 1}": "(line 1, column 2)",
     '{"a": 1} {"a": 1}': "(line 1, column 10)",
@@ -125,7 +125,7 @@ def test_a_result_that_claims_a_number_no_double_holds_is_none(capsys, tmp_path,
     (tmp_path / "x").write_text(record.replace(repr(epsilon), "1" + "0" * 400))
     assert "no number" in refused(capsys, "verify", tmp_path / "x")
     (tmp_path / "lines").write_text(json.dumps(json.loads(record)) + '\n{"schema": "dpcalc/v1", "schema": 2}\n')
-    assert "line 2 is not JSON: the key 'schema' is there twice" in refused(capsys, "verify", tmp_path / "lines")
+    assert "line 2 is not JSON: the key 'schema' appears twice" in refused(capsys, "verify", tmp_path / "lines")
 
 
 SCHEDULE = {"sigma": [0.5, 0.25, 1.0], "learning_rate": [0.1, 0.2, 0.1]}
@@ -152,7 +152,7 @@ def test_python_and_batch_give_the_data_itself(tmp_path):
     line, by_file = answer_lines([json.dumps({"run": run}), json.dumps({"run": str(tmp_path / "run.json")})], "compare")
     assert json.loads(line)["result"]["epsilon"] == answer("compare", **run).value and "a file is named" in by_file
     for bad in ({"sigma": [float("nan")]}, {"sigma": [object()]}):
-        with pytest.raises(DpcalcError, match=r"^--schedule: no JSON: "):
+        with pytest.raises(DpcalcError, match=r"^--schedule: this is not JSON: "):
             answer("burn-in", schedule=bad, **SETTING)
 
 

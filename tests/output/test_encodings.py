@@ -32,4 +32,5 @@ def test_letters_that_the_encoding_lacks_are_escaped_in_json_and_spelled_out_for
     lines = table.decode("ascii").splitlines()
     assert lines[0] == "eps = 4.37718 at delta = 1e-05 (gaussian-exact)"
     assert lines[3].split() == ["bound", "eps", "source"] and len({line.index("4.") for line in lines[5:7]}) == 1
-    assert "sigma is the standard deviation" in lines[-1]
+    note = subprocess.run([*command[:3], *["noise-feedback", "--curvature", ".7", "--learning-rate", ".1", "--sigma", "2", "--steps", "6", "--lipschitz", "1", "--delta", "1e-5"]], capture_output=True, check=True, env=here).stdout
+    assert b"Note: sigma is the noise on the iterate" in note

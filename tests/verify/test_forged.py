@@ -112,7 +112,7 @@ def test_a_bound_that_is_left_out_is_reported():
 def test_words_of_another_version_are_unchecked_and_its_numbers_are_not():
     record = ask(BOTH)
     record["version"] = "0.0.9"
-    record["notes"] = ["said in another way"]
+    record["notes"] = [*record["notes"], "said in another way"]
     record["bounds"][0]["source"] = "said in another way"
     verdict = verify(record)
     assert verdict.holds and set(verdict.unchecked) == {"version", "notes", "bounds[0].source"}
@@ -145,7 +145,7 @@ def test_a_record_that_claims_nothing_is_not_verified(cli):
 def test_the_command_says_what_is_unchecked(cli):
     record = {**ask(BOTH), "id": "a run"}
     done = cli("verify", "-", stdin=json.dumps(record))
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "unchecked: id, because it is a name that was given to the question"
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "  unchecked: id, because it is a name that was given to the question"
     assert cli("verify", "-", "-q", stdin=json.dumps(record)).stdout == "verified; not checked: id\n"
     told = json.loads(cli("verify", "-", "--json", stdin=json.dumps(record)).stdout)
     assert told["verified"] is True and told["verdict"] == "verified" and told["not_checked"] == ["id"]
@@ -167,7 +167,7 @@ def test_lines_of_a_batch(cli):
     both = "".join(line + "\r\n" for line in answered.stdout.split("\n")[:2])
     assert cli("verify", "-", "-q", stdin=both).returncode == 0
     told = cli("verify", "-", stdin=answered.stdout.split("\n")[2])
-    assert told.returncode == 3 and told.stdout.startswith("no answer: the record is an error: -1 is not > 0") and told.stderr == ""
+    assert told.returncode == 3 and "no answer: the record is an error: -1 is not > 0" in told.stdout and told.stderr == ""
 
 
 @pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])

@@ -9,6 +9,7 @@ from questions import questions
 from verifying import ask, better, refuted, texts
 
 from dpcalc.cli.app import load
+from dpcalc.verify.in_words import verdict_sentence
 from dpcalc.verify.records import read
 from dpcalc.verify.report import verify
 
@@ -98,14 +99,27 @@ def test_the_command(cli, tmp_path):
     epsilon = json.loads(file.read_text())["result"]["epsilon"]
     done = cli("verify", file)
     assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.splitlines()[0] == f"verified: ε ≤ {epsilon!r} (gaussian-exact, ball arithmetic, 128 bits)"
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "Verified: every number in this record holds (5 claims checked)."
+    assert second == f"  verified: ε ≤ {epsilon!r} (gaussian-exact)"
     file.write_text(file.read_text().replace("4.377178", "4.377177"))
     done = cli("verify", file)
     assert done.returncode == 3
-    assert done.stdout.startswith(f"not verified: claimed ε = {epsilon - 1e-6:.12}")
+    first, second = done.stdout.splitlines()[:2]
+    assert first.startswith("NOT verified: ") and second.startswith(f"  not verified: claimed ε = {epsilon - 1e-6:.12}")
     assert cli("verify", file, "-q").stdout == "not verified\n"
     told = json.loads(cli("verify", file, "--json").stdout)
-    assert told["verified"] is False and told["headline"][0]["verdict"] == "not verified"
+    assert told["verified"] is False and told["headline"][0]["verdict"] == "not verified" and told["sentence"] == first
+
+
+def test_several_records_have_a_total_and_a_verdict_each(cli):
+    swept = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--format", "jsonl").stdout
+    changed = swept.replace('"version": "', '"version": "0.0.', 1)
+    total, *below = cli("verify", "-", stdin=changed).stdout.splitlines()
+    assert total == "2 of 2 records are verified."
+    assert below[0].startswith("Record 1: Partly verified: ") and below[0].endswith("not checked: version.")
+    assert "Record 2: Verified: every number in this record holds (5 claims checked)." in below
+    assert all(len(line) <= 100 for line in below)
 
 
 def test_sweeps_and_lines(cli):
@@ -120,7 +134,7 @@ def test_pipes_carry_their_inputs(cli):
     third = cli("convert", "-", "--delta", "1e-5", "--json", stdin=second).stdout
     assert [len(json.loads(x)["inputs"]) for x in (first, second, third)] == [0, 1, 1]
     assert cli("verify", "-", "-q", stdin=third).stdout == "verified\n"
-    assert cli("verify", "-", stdin=first).stdout == "nothing claimed: the record describes, and answers no question\n"
+    assert cli("verify", "-", stdin=first).stdout.startswith("Nothing to verify: this record claims no number.\n")
     changed = json.loads(third)
     changed["inputs"][0]["mechanisms"][0]["count"] = 5
     assert cli("verify", "-", stdin=json.dumps(changed)).returncode == 3
@@ -139,8 +153,8 @@ def test_a_schedule_from_a_file_is_in_the_record(cli, tmp_path):
 BAD = {
     "": "is empty", "{": "is not JSON", "[]": "holds no result", "[1]": "is no dpcalc result",
     '{"schema": "dpcalc/v2"}': "has schema",
-    "[" * 100_000: "nested too deep", '{"error": {"code": "x"}}': "is an error", '{"a": NaN}': "NaN is no JSON number",
-    '{"schema": "dpcalc/v1"}': "has no object", "1" * 5000: "a number is too long", "\x00": "is not JSON",
+    "[" * 100_000: "nested too deep", '{"error": {"code": "x"}}': "is an error", '{"a": NaN}': "NaN is not a JSON number",
+    '{"schema": "dpcalc/v1"}': "has no object", "1" * 5000: "a number with too many digits", "\x00": "is not JSON",
 }
 
 
@@ -199,7 +213,8 @@ def test_what_cannot_be_checked_is_said(cli):
             "--bound lower-bound")
     record = cli(*line.split(), "--json").stdout
     done = cli("verify", "-", stdin=record)
-    assert done.returncode == 3 and done.stdout.startswith("unchecked: ") and "minutes" in done.stdout
+    assert done.returncode == 3 and done.stdout.startswith("NOT verified: the headline could not be checked; ")
+    assert "minutes" in done.stdout
 
 
 @pytest.mark.parametrize(("line", "said"), [
@@ -208,4 +223,5 @@ def test_what_cannot_be_checked_is_said(cli):
      "a conjecture: no guarantee")])
 def test_what_is_no_guarantee_is_called_so(line, said):
     """A formula can be evaluated without an error and still be false."""
-    assert said in verify(ask(line)).head[0].text
+    verdict = verify(ask(line))
+    assert said in verdict.head[0].text and verdict_sentence(verdict).endswith(f" But it is {said}.")

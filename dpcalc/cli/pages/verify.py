@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
-    """A line for each claim. The exit code is 3 where a claim does not hold or could not be checked."""
+    """The verdict in a sentence, and a line for each claim. The exit code is 3 where a claim does not hold or could not
+    be checked."""
     from dpcalc.cli.run import Printed
     from dpcalc.core.errors import DpcalcError
     from dpcalc.verify.records import read
@@ -26,9 +27,12 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
     code = 0 if all(v.holds for v in verdicts) else 3
     if json:
         return Printed(_as_json(verdicts), code)
+    from dpcalc.output.tables import paragraph
+    from dpcalc.verify.in_words import lines
+
     if quiet:
         return Printed("\n".join(_word(v) for v in verdicts), code)
-    return Printed("\n".join(line for v in verdicts for line in _lines(v)), code)
+    return Printed(paragraph(lines(verdicts), "  "), code)
 
 
 def _word(verdict: Verdict) -> str:
@@ -37,16 +41,14 @@ def _word(verdict: Verdict) -> str:
     return f"{verdict.word}{unchecked}"
 
 
-def _lines(verdict: Verdict) -> list[str]:
-    return [f"{f.verdict}: {f.text}" for f in (*verdict.head, *verdict.others, *verdict.record)]
-
-
 def _as_json(verdicts: list[Verdict]) -> str:
     from dpcalc.output.formats import json_text
+    from dpcalc.verify.in_words import verdict_sentence
 
-    found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked),
-              "headline": [_finding(f) for f in v.head],
-              "others": [_finding(f) for f in v.others], "record": [_finding(f) for f in v.record]} for v in verdicts]
+    found = [{"verified": v.holds, "verdict": v.word, "sentence": verdict_sentence(v),
+              "not_checked": list(v.unchecked),
+              "headline": [_finding(f) for f in v.head], "others": [_finding(f) for f in v.others],
+              "record": [_finding(f) for f in v.record]} for v in verdicts]
     return json_text(found[0] if len(found) == 1 else found)
 
 
@@ -63,7 +65,7 @@ COMMAND = Page(
     "Recheck results (--json) from the formulas as published, in rigorous arithmetic (ball arithmetic).",
     "FILE|-...",
     text,
-    (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
+    (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "Verified: every number in this record holds…"),
      ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
     switches=(("json", "print the verdicts as JSON"),
               ("quiet", "print only the verdict and what was not checked, one line per result")),
