@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpcalc.commands.ledger_releases import Entry
     from dpcalc.core.results import Answer, Release, Route
 
-_WHAT_FITS = ('What is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
+_WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
               'one with "?" in place of a number')
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
 
@@ -152,7 +152,7 @@ def _unstated(answer: Answer, entries: Sequence[Entry], guarantees: Sequence[Any
     silent = [entry.title for entry, g in zip(entries, guarantees, strict=True) if not neighbours(g)]
     if not silent or len(silent) == len(entries):
         return ()
-    return (f"No adjacency is stated for {', '.join(silent)}: it must hold for {answer.adjacency} neighbours too",)
+    return (f"no adjacency is stated for {', '.join(silent)}: it must hold for {answer.adjacency} neighbours too",)
 
 
 def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:

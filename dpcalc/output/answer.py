@@ -16,7 +16,7 @@ from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, paragraph
-from dpcalc.output.values import row_label, shown_value
+from dpcalc.output.values import begun, row_label, shown_value
 
 
 def document(answer: Answer, explain: bool = False) -> Document:
@@ -225,9 +225,7 @@ def headline(answer: Answer) -> str:
     scope = f" {answer.scope}" if answer.scope else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    name = symbol(quantity)
-    name = name.capitalize() if " " in name else name  # "Noise multiplier", but "v" for a scale
-    return (f"{name} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
+    return (f"{begun(symbol(quantity))} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
 
 

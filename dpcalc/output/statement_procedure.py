@@ -115,7 +115,7 @@ def _curve(values: Values) -> str:
 
 def _releases(answer: Answer, values: Values) -> list[str]:
     """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
-    releases = getattr(answer, "releases", ())
+    releases = answer.releases
     named = "; ".join(f"({k}) {r.name}, alone ε = {human(r.epsilon)}" for k, r in enumerate(releases, 1))
     which = f"The releases are {named}." if len(releases) <= _MOST_NAMED else f"There are {len(releases)} releases."
     parts = answer.guarantee.get("mechanisms", ())

@@ -10,7 +10,7 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import NOT_SHUFFLED, Answer, Row
-from dpcalc.output.values import row_label
+from dpcalc.output.values import begun, row_label
 
 
 class Point(NamedTuple):
@@ -61,7 +61,8 @@ def title(answer: Answer, swept: Collection[str]) -> str:
     """What the numbers are, as 'ε at δ = 1e-05', 'σ for ε ≤ 2 at δ = 1e-05' or 'σ for each ε at δ = 1e-05'."""
     first, *rest = [*conditions(answer, swept).values(), ""]
     between = " for " if answer.question.unknown else " at "
-    return symbol(answer.quantity) + (between + " at ".join(filter(None, (first, *rest))) if first else "")
+    name = begun(symbol(answer.quantity))
+    return name + (between + " at ".join(filter(None, (first, *rest))) if first else "")
 
 
 # --- the lines below -------------------------------------------------------------------------------------------------

@@ -26,6 +26,11 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
     return human(row.result[name], upward=not down)
 
 
+def begun(name: str) -> str:
+    """The name of a quantity at the beginning of a line: 'Noise multiplier', but 'v', a symbol, as it is."""
+    return name.capitalize() if " " in name else name
+
+
 def row_label(row: Row) -> str:
     """The name of the bound, with its conversion where it has one: 'gaussian-rdp (rdp-optimal)'."""
     via = row.route.conversion

@@ -227,8 +227,8 @@ def test_a_file_with_a_mistake_is_one_sentence(tmp_path, text, says):
 
 
 def test_a_release_without_adjacency_beside_others_is_noted():
-    assert any("No adjacency is stated for release 2 (rdp)" in note for note in total(TRAINING, LAPLACE).notes)
-    assert not any("No adjacency" in note for note in total(LAPLACE, GAUSSIAN).notes)
+    assert any("no adjacency is stated for release 2 (rdp)" in note for note in total(TRAINING, LAPLACE).notes)
+    assert not any("no adjacency" in note for note in total(LAPLACE, GAUSSIAN).notes)
 
 
 def test_the_assumptions_of_a_release_are_notes_of_the_ledger():
