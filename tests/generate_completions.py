@@ -14,8 +14,9 @@ from typing import Any
 
 import shtab
 
-from dpcalc.cli.app import RawOption, load, root
+from dpcalc.cli.app import load, root
 from dpcalc.cli.manpage import page
+from dpcalc.cli.typer_commands import RawOption
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.catalogue import calculators, uses
 
@@ -60,16 +61,15 @@ def _add_parameters(parser: ArgumentParser, command: Any, values: Mapping[str, S
             names, words = [str(param.name)], tuple(command.words()) if hasattr(command, "words") else ()
             settings = {"nargs": "*", "choices": words or None}
         elif param.is_flag:
-            names, settings = param.opts, {"action": "store_true"}
+            names, settings = param.own_names, {"action": "store_true"}
         else:
-            names = param.opts
+            names = param.own_names
             settings = {"action": "append" if param.name in _REPEATABLE else "store", "metavar": "VALUE",
                         "choices": param.choices or values.get(str(param.name))}
         help_text = " ".join((getattr(param, "brief", "") or param.help or "").split(":")[0].split())
         added = parser.add_argument(*names, help=help_text.replace("%", "%%"), **settings)
         if files:
             added.complete = shtab.FILE
-    parser.add_argument("-h", "--help", action="store_true", help="show help")
 
 
 def _with_equals_sign(zsh: str) -> str:

@@ -5,112 +5,50 @@ from __future__ import annotations
 import codecs
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
 from typer._click import Context
 from typer._click.exceptions import ClickException
-from typer._coercion import TypeDescriptor
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
-from typer.models import OptionInfo
+from typer.core import TyperGroup
 
 from dpcalc.cli import help
-from dpcalc.cli.arguments import is_batch, wants_json, with_source_of_batch
+from dpcalc.cli.arguments import is_batch, wants_json
 from dpcalc.cli.standard_streams import exit_code, write
-from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.cli.typer_commands import (
+    SWITCH,
+    TEXT,
+    ColorOption,
+    FastCommand,
+    HelpOption,
+    RawArgument,
+    RawOption,
+    help_text,
+)
+from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.core import style
-from dpcalc.core.command import OUTPUT, Command, Option, Page
+from dpcalc.core.command import Command, Option, Page
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.text import SPELLED, escaped
 
-EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
-_TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
-_SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
-
-
-class RawOption(TyperOption):
-    """An option whose text is passed on as it is, because `core.validate` checks it, with its own error messages."""
-
-    group = OUTPUT
-    choices: tuple[str, ...] = ()
-    brief = ""  # the help, without symbol, range and default
-
-    def process_value(self, ctx: Context, value: Any) -> Any:
-        return value
-
-
-class ColorOption(RawOption):
-    """--color, which takes effect as soon as it is read and is passed to no command."""
-
-    choices = style.CHOICES
-
-    def __init__(self) -> None:
-        super().__init__(param_decls=["color", "--color"], type_descriptor=_TEXT, multiple=True, expose_value=False,
-                         metavar="|".join(style.CHOICES), is_eager=True,
-                         help="colour the text: auto does so on a terminal, unless NO_COLOR is set [default: auto]")
-
-    def process_value(self, ctx: Context, value: Any) -> Any:
-        for word in value or ():
-            if word not in style.CHOICES:
-                raise DpcalcError("unknown-value", f"{word!r} is not one of {', '.join(style.CHOICES)}", "--color")
-            style.choose(word)
-        return value
-
-
-class RawArgument(TyperArgument):
-    """Arguments whose texts are passed on as they are."""
-
-    def process_value(self, ctx: Context, value: Any) -> Any:
-        return value or ()
-
-    def get_usage_pieces(self, ctx: Context) -> list[str]:
-        return [self.metavar] if self.metavar else []
-
-
-class _LightHelp:
-    """A --help option that defaults to False, because Typer imports pydantic to parse a default of None."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        option = super().get_help_option(ctx)  # type: ignore[misc]
-        if option is not None:
-            option.default = False
-        return option
-
-
-class FastCommand(_LightHelp, TyperCommand):
-    """A command whose help lists the options in groups, and examples below them."""
-
-    examples: tuple[tuple[str, str], ...] = ()
-    asks = ""
-    words: Callable[[], Iterable[str]] = staticmethod(tuple)  # the values of its arguments, for completion
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Refuses a name with one dash: -delta 1e-5 would be parsed as the short option -d with the value elta."""
-        known = {name for param in self.params for name in param.opts}
-        for name in (arg.split("=")[0] for arg in args):
-            if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
-                raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
-        return super().parse_args(ctx, with_source_of_batch(args) if "--batch" in known else args)
-
-    def records(self, ctx: Context) -> list[help.Record]:
-        """(group, name, option with its metavar, help) of every option."""
-        rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx)
-                if param.param_type_name == "option")
-        return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
-
-    def format_options(self, ctx: Context, formatter: Any) -> None:
-        help.write(formatter, self.records(ctx), self.asks, self.examples)
+# Shown in the help of the program: the arguments, and the headline.
+EXAMPLES = (
+    ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"),
+    ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),
+    ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
+     "Noise multiplier = 0.838778"),
+)
 
 
 def _option(option: Option) -> RawOption:
     """The Typer option of an option of a command."""
     q = option.quantity
     choices = option.choices or q.choices
-    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT,
-                    help=help.describe(option),
-                    metavar=help.metavar(q, choices), multiple=True)
-    raw.group, raw.choices, raw.brief = option.group, choices, q.help
+    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=TEXT,
+                    help=help.describe(option), metavar=help.metavar(q, choices), multiple=True)
+    raw.group, raw.choices, raw.brief, raw.aliases = option.group, choices, q.brief, tuple(map(flag, q.aliases))
+    raw.short = help.metavar(q, ()), help.describe_briefly(option)
     return raw
 
 
@@ -119,17 +57,18 @@ _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
 def _switch(name: str, declarations: list[str], text: str) -> RawOption:
-    return RawOption(param_decls=[name, *declarations], type_descriptor=_SWITCH, help=text, is_flag=True, default=False)
+    return RawOption(param_decls=[name, *declarations], type_descriptor=SWITCH, help=text, is_flag=True, default=False)
 
 
 def switches() -> list[RawOption]:
     """The switches of every calculator."""
     return [
         _switch("json", ["--json"], "short for --format json"),
-        _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
-        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
+        _switch("quiet", ["-q", "--quiet"], "print only the number of the headline, with all its digits"),
+        _switch("certify", ["--certify"],
+                "prove the headline in ball arithmetic; needs python-flint (pip install python-flint)"),
         _switch("all", ["--all"],
-                "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
+                "show every row, not only the best of each theorem; JSON and CSV always hold every row"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -139,11 +78,10 @@ def build(command: Command) -> FastCommand:
     options = [_option(o) for o in command.all_options()]
     for option in options:
         if option.name == "solve":
-            option.metavar = "NAME"
             option.choices = command.solvable()
             option.help = ": ".join(filter(None, (option.help, ", ".join(command.solvable()))))
     repeatable = {o.name for o in command.all_options() if o.multiple}
-    arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
+    arguments = [RawArgument(param_decls=["files"], type_descriptor=TEXT, nargs=-1, metavar="[FILE|-]...",
                              help=command.option(command.files).quantity.help)] if command.inputs else []
 
     def call(files: Sequence[str] = (), **raw: Any) -> Any:
@@ -151,10 +89,11 @@ def build(command: Command) -> FastCommand:
 
         return run(command, _without_repeats(raw, repeatable), tuple(files))
 
-    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption()],
-                        help=command.help,
-                        rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
-    built.examples, built.asks = command.examples, command.asks
+    helps = [HelpOption(["-h"], "print short help: the usual options and examples", is_short=True),
+             HelpOption(["--help"], "print this help, with every option")]
+    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption(), *helps],
+                        help=command.help, rich_markup_mode=None, add_help_option=False)
+    built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
     return built
 
 
@@ -181,7 +120,7 @@ def load(name: str) -> FastCommand:
 
 def _build_page(page: Page) -> FastCommand:
     """The Typer command of a page, a command that prints text but answers no privacy question."""
-    words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
+    words = RawArgument(param_decls=["words"], type_descriptor=TEXT, nargs=-1, metavar=page.metavar)
 
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
@@ -192,35 +131,39 @@ def _build_page(page: Page) -> FastCommand:
 
     declarations = {switch.name: switch.opts for switch in switches()}
     own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
-    built = FastCommand(page.name, callback=call, params=[words, *own, ColorOption()], help=page.help,
-                        rich_markup_mode=None,
-                        context_settings={"help_option_names": ["-h", "--help"]})
+    helps = HelpOption(["-h", "--help"], "print this help")
+    built = FastCommand(page.name, callback=call, params=[words, *own, ColorOption(), helps], help=page.help,
+                        rich_markup_mode=None, add_help_option=False)
     built.examples, built.words = page.examples, page.words
     return built
 
 
-class LazyGroup(_LightHelp, TyperGroup):
+class LazyGroup(TyperGroup):
     """The program: it has the names and one-line helps of all commands, and imports only the command that is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
 
-    def format_commands(self, ctx: Context, formatter: Any) -> None:
-        """Writes the one-line helps, untruncated, an example, and where to read more."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-        with formatter.section("Examples"):
-            formatter.write(f"  dpcalc {EXAMPLE[0]}\n      → {EXAMPLE[1]}\n")
+    def format_help(self, ctx: Context, formatter: Any) -> None:
+        """Writes the commands in groups with their one-line helps, examples, options, and where to read more."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        help.write_commands(formatter, COMMAND_GROUPS)
+        help.write_examples(formatter, EXAMPLES)
+        with help.section(formatter, "Options"):
+            help.write_list(formatter, [o.get_help_record(ctx) for o in self.params if isinstance(o, RawOption)])
         formatter.write_paragraph()
-        formatter.write_text("dpcalc COMMAND --help shows the options and examples of a command; dpcalc explain NAME "
-                             "what a bound states.")
+        formatter.write_text("dpcalc COMMAND -h shows the usual options of a command, dpcalc COMMAND --help all of "
+                             "them, and dpcalc help the topics.")
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from dpcalc.commands.topics import WORDS
             from dpcalc.core.validate import near
 
-            close = near(args[0], (*COMMANDS, "--help", "--version"))
+            topic = f"; dpcalc help {args[0]} explains it" if args[0] in WORDS else ""
+            close = near(args[0], (*COMMANDS, "--help", "--version")) or topic
             raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
@@ -229,12 +172,25 @@ class LazyGroup(_LightHelp, TyperGroup):
 def root() -> LazyGroup:
     """The program as a Typer group."""
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version, ColorOption()],
+    group = LazyGroup(name="dpcalc", params=[version, ColorOption(), HelpOption(["-h", "--help"], "print this help")],
                       help="A calculator for differential privacy: ε, δ, RDP and total variation, "
                       "the noise a budget needs, and the theorem behind each number.",
-                      rich_markup_mode=None, invoke_without_command=True, callback=_root,
-                      context_settings={"help_option_names": ["-h", "--help"]})
+                      rich_markup_mode=None, invoke_without_command=True, callback=_root, add_help_option=False,
+                      subcommand_metavar="COMMAND [ARGS]...")
     return group
+
+
+def full_help(name: str = "") -> str:
+    """The long help of a command, or of the program."""
+    program = Context(root(), info_name="dpcalc")
+    return help_text(Context(load(name), info_name=name, parent=program) if name else program)
+
+
+def in_list(groups: Mapping[str, Mapping[str, str]]) -> str:
+    """Title → name → text as a list, in the form of the help."""
+    formatter = Context(root()).make_formatter()
+    help.write_commands(formatter, groups)
+    return formatter.getvalue().strip("\n")
 
 
 def _root(version: bool) -> str | None:
@@ -283,13 +239,15 @@ def _run(args: list[str]) -> int:
                                errors=_ESCAPED if prints_json else _SPELLED_OUT)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
+    except help.Requested as request:
+        result = request.text
     except ClickException as error:
         from dpcalc.cli.usage import translated
 
         raise translated(error, _known_options(args)) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
-    if isinstance(result, int):  # of --help
+    if isinstance(result, int):  # of an interrupt
         return result
     if callable(result):  # --batch
         return int(result())
@@ -302,5 +260,4 @@ def _run(args: list[str]) -> int:
 def _known_options(args: Sequence[str]) -> dict[str, Any]:
     """The options of the command that was called, or else of the program, by each of their names."""
     command = load(args[0]) if args and args[0] in COMMANDS else root()
-    names = {name: param for param in command.params for name in param.opts if name.startswith("-")}
-    return {**names, "-h": None, "--help": None}
+    return {name: param for param in command.params for name in param.opts if name.startswith("-")}

@@ -1,21 +1,36 @@
-"""The text of --help: the options in groups, how to ask a question, and examples fitted to the width."""
+"""The text of help: the options in groups, how to ask a question, and examples fitted to the width.
+
+The short help (-h) shows the usual options of a command, and the long one (--help) shows all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from dpcalc.core import style
 from dpcalc.core.command import COMMON, GROUPS, OUTPUT, QUESTION, Option
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.text import shell_lines
+from dpcalc.core.text import shell_lines, spelled
 
 Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
              "choice": "NAME", "file": "FILE"}
 _LONGEST_CHOICES = 44  # characters of a list of choices as a metavar; a longer list is part of the help
+_COLUMN = 24  # characters of an option and its metavar, up to which the help stands on the same line
 # Name of a common option → its place in the help.
 _COMMON_ORDER = {option.name: place for place, option in enumerate(COMMON)}
+
+
+class Requested(Exception):
+    """A call that asks for help. Its text is printed in place of an answer."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def metavar(q: Quantity, choices: Sequence[str]) -> str:
@@ -25,18 +40,32 @@ def metavar(q: Quantity, choices: Sequence[str]) -> str:
 
 
 def describe(option: Option) -> str:
-    """The help of an option, for example 'σ: standard deviation of the Gaussian noise [>0]'."""
-    q, default = option.quantity, option.default
-    text = f"{q.symbol}: {q.help}" if q.symbol else q.help
+    """The help of an option, for example 'σ: standard deviation of the noise on the query [>0]'."""
+    q = option.quantity
     choices = option.choices or q.choices
-    if len("|".join(choices)) > _LONGEST_CHOICES:
-        text += f": {', '.join(choices)}"
+    listed = f": {', '.join(choices)}" if len("|".join(choices)) > _LONGEST_CHOICES else ""
     limits = f" [{q.limits()}]" if q.limits() else ""
-    shown_default = f"{default:g}" if isinstance(default, float | int) else default
-    return text + limits + (f" [default: {shown_default}]" if shown_default else "")
+    return _with_symbol(q, q.help) + listed + limits + _default(option)
 
 
-def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
+def describe_briefly(option: Option) -> str:
+    """The help of an option for one line, for example 'σ: standard deviation of the noise on the query'."""
+    q = option.quantity
+    choices = option.choices or q.choices
+    listed = f": {', '.join(choices)}" if choices else ""
+    return _with_symbol(q, q.brief) + listed + _default(option)
+
+
+def _with_symbol(q: Quantity, text: str) -> str:
+    return f"{q.symbol}: {text}" if q.symbol else text
+
+
+def _default(option: Option) -> str:
+    default = f"{option.default:g}" if isinstance(option.default, float | int) else option.default
+    return f" [default: {default}]" if default else ""
+
+
+def in_groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
     """Group → (option, help) of its options, in the order of GROUPS. In QUESTION the common options come first."""
     order = {name: place for place, name in enumerate(GROUPS)}  # another group stands before the last one, OUTPUT
     ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5), _COMMON_ORDER.get(
@@ -47,18 +76,56 @@ def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def write(formatter: Any, records: Sequence[Record], asks: str, examples: Sequence[tuple[str, str]]) -> None:
-    """Writes the groups and the examples with a formatter of Typer."""
-    for name, rows in groups(records).items():
-        with formatter.section(name):
+def bold(text: str) -> str:
+    """A title or the name of an option, bold on a terminal."""
+    return style.styled(text, style.BOLD, sys.stdout)
+
+
+@contextmanager
+def section(formatter: Any, title: str) -> Iterator[None]:
+    """An indented section below its title."""
+    with formatter.section(bold(title)):
+        yield
+
+
+def write_options(formatter: Any, records: Sequence[Record], asks: str) -> None:
+    """Writes the options in their groups with a formatter of Typer."""
+    for name, rows in in_groups(records).items():
+        with section(formatter, name):
             if name == QUESTION and asks:
                 formatter.write_text(asks)
                 formatter.write_paragraph()
-            formatter.write_dl(rows, col_max=24)
-    if examples:
-        with formatter.section("Examples"):
-            indent = " " * formatter.current_indent
-            for line, result in examples:
-                for part in shell_lines(f"dpcalc {line}", formatter.width - len(indent)):
-                    formatter.write(f"{indent}{part}\n")
-                formatter.write(f"{indent}    → {result}\n")
+            write_list(formatter, rows)
+
+
+def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
+    """Writes names with their help in two columns."""
+    encoding = getattr(sys.stdout, "encoding", None)
+    rows = [(spelled(left, encoding), spelled(right, encoding)) for left, right in rows]  # before they are aligned
+    column = min(max(len(left) for left, _ in rows), _COLUMN) + 2
+    indent, room = " " * formatter.current_indent, formatter.width - formatter.current_indent - column
+    for left, right in rows:
+        next_line = f"\n{indent}{' ' * column}"
+        space = " " * (column - len(left)) if len(left) + 2 <= column else next_line
+        lines = textwrap.wrap(right, room, break_on_hyphens=False, break_long_words=False)
+        formatter.write(f"{indent}{bold(left)}{space}{next_line.join(lines)}\n")
+
+
+def write_examples(formatter: Any, examples: Sequence[tuple[str, str]]) -> None:
+    """Writes commands, broken so that a shell still reads them, each with its result."""
+    if not examples:
+        return
+    with section(formatter, "Examples"):
+        indent = " " * formatter.current_indent
+        for line, result in examples:
+            for part in shell_lines(f"dpcalc {line}", formatter.width - len(indent)):
+                formatter.write(f"{indent}{part}\n")
+            formatter.write(f"{indent}    → {result}\n")
+
+
+def write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> None:
+    """Writes the commands in their groups, with names in one column."""
+    longest = max(len(name) for commands in groups.values() for name in commands)
+    for title, commands in groups.items():
+        with section(formatter, title):
+            write_list(formatter, [(name.ljust(longest), text) for name, text in commands.items()])

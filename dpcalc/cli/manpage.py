@@ -8,7 +8,8 @@ from typing import Any
 
 from dpcalc import __version__
 from dpcalc.cli import help
-from dpcalc.cli.app import RawOption, load, switches
+from dpcalc.cli.app import load, switches
+from dpcalc.cli.typer_commands import RawOption
 from dpcalc.commands import COMMANDS
 from dpcalc.core.command import COMMON
 from dpcalc.core.text import shell_lines
@@ -21,13 +22,15 @@ _NUMBERS = (
 )
 _EXIT = (
     (0, "answered"),
-    (1, "a point of a sweep, or a line of a batch, has no answer; the others are printed"),
+    (1, "a point of a sweep, or a line of a batch, has no answer; the others have one"),
     (2, "bad input; one line on standard error says what is allowed"),
-    (3, "no solution, or the budget cannot be met; the line says the best that can; a claim that verify refutes"),
+    (3, "no solution, or the budget cannot be met (the line says the best that can); or verify refutes a claim"),
     (130, "interrupted"),
 )
 _ENVIRONMENT = (
     ("COLUMNS", "width of the terminal, for tables and help"),
+    ("NO_COLOR", "set: text has no colours, unless --color always asks for them"),
+    ("FORCE_COLOR", "set: text has colours in a pipe too"),
     ("DPCALC_DEBUG", "set: a fault of dpcalc shows where it happened"),
 )
 _FILES = ("None but those named: JSON guarantees (FILE, \\-\\-input), descriptions of runs (\\-\\-run), number lists "
@@ -82,7 +85,7 @@ def _synopsis(name: str, command: Any) -> list[str]:
 
 
 def _options(command: Any) -> list[RawOption]:
-    return [param for param in command.params if isinstance(param, RawOption)]
+    return list(command.options())
 
 
 def _signature(option: RawOption) -> tuple[Any, ...]:
@@ -91,7 +94,7 @@ def _signature(option: RawOption) -> tuple[Any, ...]:
 
 def _shared(commands: dict[str, Any]) -> dict[tuple[Any, ...], RawOption]:
     """(names, metavar, help) → option, for the options that are equal in every calculator that has them."""
-    names = {o.name for o in COMMON} | {s.name for s in switches()}
+    names = {o.name for o in COMMON} | {s.name for s in switches()} | {"help", "short_help", "color"}
     found = {_signature(o): o for command in commands.values() if command.asks for o in _options(command)
              if o.name in names}
     occurrences = [o.name for o in found.values()]
@@ -105,7 +108,7 @@ def _command(name: str, command: Any, shared: dict[tuple[Any, ...], RawOption]) 
         lines += [".PP", escape(command.asks)]
     own = {str(o.name): o for o in _options(command) if not command.asks or _signature(o) not in shared}
     records = [(o.group, str(o.name), str(o.name), "") for o in own.values()]
-    for group, rows in help.groups(records).items():
+    for group, rows in help.in_groups(records).items():
         lines += [".PP", f".I {group}"]
         for option_name, _ in rows:
             lines += _option(own[option_name])
@@ -114,8 +117,9 @@ def _command(name: str, command: Any, shared: dict[tuple[Any, ...], RawOption]) 
 
 def _option(option: RawOption) -> list[str]:
     value = "" if option.is_flag else f" \\fI{escape(option.metavar or '')}\\fR"
-    names = ", ".join(f"\\fB{escape(n)}\\fR" for n in sorted(option.opts, key=len))
-    return [".TP", names + value, escape(option.help or "")]
+    names = ", ".join(f"\\fB{escape(n)}\\fR" for n in sorted(option.own_names, key=len))
+    also = [f"Also {escape(', '.join(option.aliases))}."] if option.aliases else []
+    return [".TP", names + value, escape(option.help or ""), *also]
 
 
 def _example(line: str, result: str) -> list[str]:

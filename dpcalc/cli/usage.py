@@ -22,7 +22,8 @@ def translated(error: ClickException, known: Mapping[str, Any]) -> DpcalcError:
 
 def _unknown_option(error: Any, known: Mapping[str, Any]) -> DpcalcError:
     name = error.option_name
-    close = "dpcalc --version" if name == "--version" else meant(name, tuple(known))
+    own = tuple(option for option, param in known.items() if option in param.own_names)
+    close = "dpcalc --version" if name == "--version" else meant(name, own)
     if close:
         return DpcalcError("unknown-option", f"no such option; did you mean {close}?", name)
     commands = _commands_with(name)

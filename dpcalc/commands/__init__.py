@@ -8,23 +8,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dpcalc.core.command import Command
 
-COMMANDS = {
-    "rdp": "Privacy of one mechanism, once or many times",
-    "convert": "Convert between guarantees, and compose them",
-    "subsample": "Privacy of training on random batches (DP-SGD)",
-    "schema": "JSON Schema of a result, and of a command's parameters",
-    "shuffle-pnsgd": "Privacy of the last iterate of noisy SGD over shuffled records",
-    "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
-    "burn-in": "Noisy SGD: when longer training costs no more privacy",
-    "noise-feedback": "Affine gradients with noise feedback",
-    "tv": "Total variation: what any attacker can do",
-    "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
-    "ledger": "Total privacy loss of several releases, and what is left of a budget",
-    "bounds": "The catalogue: every bound, and which command uses it",
-    "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
-    "verify": "Recheck a result from the formulas as published",
+# Group in the help → name of a command → what it is for, in one line.
+COMMAND_GROUPS = {
+    "Calculate": {
+        "rdp": "privacy of one mechanism, used once or many times",
+        "convert": "convert between guarantees, and compose them",
+        "subsample": "privacy of training on random batches (DP-SGD)",
+        "tv": "total variation: what any attacker can do",
+    },
+    "Last iterate": {
+        "shuffle-pnsgd": "noisy SGD over shuffled records, or in a fixed order",
+        "online-noise": "noisy SGD over a stream, with a noise level for each step",
+        "burn-in": "noisy SGD in batches: when longer training costs no more",
+        "noise-feedback": "gradient descent where each step takes back noise",
+    },
+    "Compare and report": {
+        "compare": "every guarantee for a training run, and what would lower ε",
+        "ledger": "total of several releases, and what is left of a budget",
+    },
+    "Look up": {
+        "bounds": "list the bounds: their status, commands and sources",
+        "explain": "explain a bound, a command, an option or a topic",
+        "verify": "recheck results from the formulas as published",
+        "schema": "JSON Schema of a result, and of a command's parameters",
+        "help": "help on a command or a topic",
+        "completion": "print the completion script of a shell",
+    },
 }
-PAGES = frozenset({"schema", "bounds", "explain", "verify"})  # commands that print text, and answer no question
+COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
+PAGES = frozenset(COMMAND_GROUPS["Look up"])  # commands that print text, and answer no question
 
 
 def calculator(name: str) -> Command:

@@ -64,7 +64,9 @@ _OF_OUTPUT = ("format", "digits", "input", "run")
 
 def _with_request(answer: Answer, given: Given) -> Answer:
     """The answer with everything that repeats its question: the options as they were given, and the guarantees read."""
-    return answer._replace(options={**given.options_given(without=_OF_OUTPUT), **answer.options},
+    unknown = answer.question.unknown
+    solve = {"solve": unknown.option[2:]} if unknown and given.has("solve") else {}  # by our own name
+    return answer._replace(options={**given.options_given(without=_OF_OUTPUT), **solve, **answer.options},
                            inputs=tuple(g.as_json() for g in given.inputs))
 
 

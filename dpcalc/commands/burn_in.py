@@ -230,25 +230,24 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "burn-in",
-    "The last iterate of noisy SGD: on convex losses, privacy that stops growing with the number of steps; on any "
-    "smooth ones (--loss any), what later steps hide. The first iterate and the constraint set must not depend on the "
-    "data",
+    "Privacy of the last iterate of noisy SGD in batches. On convex losses ε stops growing with the number of steps. "
+    "The first iterate and the constraint set must not depend on the data.",
     (
         Option(q.N, RUN),
-        Option(q.BATCH_SIZE._replace(safe_direction=+1, help="records in a batch, whose mean gradient is used"), RUN),
-        Option(q.STEPS._replace(help="number of iterations"), RUN),
+        Option(q.BATCH_SIZE._replace(safe_direction=+1,
+                                     help="records in a batch; each step uses their mean gradient"), RUN),
+        Option(q.STEPS._replace(help="number of steps"), RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN, default=0.0),
-        Option(q.LOSS._replace(help="what is known of every record's loss, beside its smoothness"), RUN,
+        Option(q.LOSS._replace(help="what is known of every record's smooth loss"), RUN,
                default=CONVEX),
         Option(q.LEARNING_RATE, RUN),
         Option(q.DIAMETER._replace(safe_direction=-1,
-                                   help="diameter of the convex set that the iterates are projected on, if "
-                                                  "there is one"), RUN),
+                                   help="diameter of the constraint set; without one, leave it out"), RUN),
         Option(q.ORDER, RUN, default="random"),
-        Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"),
+        Option(q.INDEX._replace(help="position of the record's batch in a pass; for --order fixed"), RUN),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                MECHANISM),
         Option(q.NOISE_SCHEDULE, RUN),
         Option(q.ORDERS, QUESTION),
@@ -258,7 +257,11 @@ COMMAND = Command(
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
          "2 --sigma 0.1 --delta 1e-5", "ε = 1.36505"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
+         "2 --sigma 0.1 --epsilon 2", "δ = 1.48353e-09"),
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
          "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.130601"),
     ),
     theorems=theorems,
+    usual=("epsilon", "delta", "solve", "sigma", "n", "batch_size", "steps", "lipschitz", "smoothness",
+           "learning_rate", "diameter", "loss"),
 )

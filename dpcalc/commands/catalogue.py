@@ -140,7 +140,8 @@ def option_record(name: str) -> dict[str, Any] | None:
     """The JSON record of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
     where there is no such option."""
     word = name.replace("-", "_")
-    q = next((q for q in named_quantities().values() if word in q.names), None)
+    named = named_quantities()
+    q = named.get(word) or next((q for q in named.values() if word in q.names), None)
     having = [c for c, command in calculators().items() if q and any(o.name == q.name for o in command.all_options())]
     if q is None or not having:
         return None

@@ -205,25 +205,25 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "compare",
-    "Every guarantee that applies to a training run, the smallest first, and what would lower it. The run is "
-    "described by options or by a file (--run)",
+    "Every guarantee that applies to a training run, the smallest first, and what would lower it. Options or a file "
+    "(--run) describe the run.",
     (
         Option(q.RUN, RUN),
         Option(_plain(q.N), RUN),
         Option(q.BATCHES, RUN),
         Option(_plain(q.BATCH_SIZE), RUN),
-        Option(_plain(q.STEPS, help="number of iterations"), RUN),
+        Option(_plain(q.STEPS, help="number of steps"), RUN),
         Option(_plain(q.EPOCHS), RUN),
         Option(q.RELEASE, RUN),
-        Option(q.INDEX._replace(help="position of the record in a pass, with --batches fixed-order or stream"), RUN),
+        Option(q.INDEX._replace(help="position of the record in a pass; for --batches fixed-order or stream"), RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.LOSS, RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN),
         Option(_plain(q.LEARNING_RATE), RUN),
-        Option(q.DIAMETER._replace(help="diameter of the convex set that the iterates are projected on"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"),
+        Option(q.DIAMETER._replace(help="diameter of the constraint set"), RUN),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                MECHANISM),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),
@@ -235,7 +235,11 @@ COMMAND = Command(
         ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 "
          "--delta 1e-5",
          "ε = 1.1341"),
+        ("compare --n 60000 --batches shuffled --batch-size 256 --epochs 15 --epsilon 8 --delta 1e-5 --solve "
+         "noise-multiplier", "Noise multiplier = 4.64936"),
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",
+    usual=("epsilon", "delta", "solve", "noise_multiplier", "sigma", "clipping_norm", "run", "n", "batches",
+           "batch_size", "epochs", "release", "loss"),
 )

@@ -206,7 +206,7 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "convert",
-    "Convert between guarantees (RDP, GDP, zCDP, (ε, δ), TV, outcomes) and compose them",
+    "Convert one kind of guarantee to another, or compose several guarantees about the same data.",
     (
         Option(q.FROM, GUARANTEE),
         Option(q.TO, QUESTION),
@@ -217,12 +217,15 @@ COMMAND = Command(
         Option(q.TV, GUARANTEE),
         Option(q.P, GUARANTEE),
         Option(q.Q, GUARANTEE),
-        Option(q.STEPS, RUN, default=1),
+        Option(q.STEPS._replace(help="how often the guarantee is composed with itself"), RUN, default=1),
         Option(q.SLACK, QUESTION),
         Option(q.TARGET_EPSILON, QUESTION),
         Option(q.TARGET_DELTA, QUESTION),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),
+        # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
+        Option(q.EPSILON._replace(aliases=()), QUESTION),
+        Option(q.DELTA._replace(aliases=()), QUESTION),
     ),
     answer,
     (
@@ -234,8 +237,9 @@ COMMAND = Command(
     ),
     inputs=True,
     theorems=theorems,
-    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), "
-         "--alpha (prints the RDP) or --to tv. With --from dp, --epsilon and --delta are each step's: ask with "
-         "--target-delta or --target-epsilon. --from outcomes alone prints the pure ε, or the TV where an outcome is "
-         "possible on one side only.",
+    asks="Say what you have (--from, or JSON results), and ask with --delta (prints ε), --epsilon (prints δ), --alpha "
+         "(prints the RDP) or --to. With --from dp, --epsilon and --delta are those of each step: ask with "
+         "--target-delta or --target-epsilon.",
+    usual=("from", "to", "epsilon", "delta", "alpha", "rdp", "mu", "rho", "steps", "target_epsilon",
+           "target_delta"),
 )

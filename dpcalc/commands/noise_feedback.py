@@ -111,24 +111,27 @@ def _other_runs(params: Mapping[str, Any], question: Question) -> dict[str, floa
 
 COMMAND = Command(
     "noise-feedback",
-    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs. The first iterate must not "
-    "depend on the data",
+    "Privacy of noisy gradient descent on an affine gradient aθ + β where each step takes back the noise of the step "
+    "before. The first iterate must not depend on the data.",
     (
         Option(q.CURVATURE, RUN),
         Option(q.LEARNING_RATE._replace(safe_direction=0), RUN),
-        Option(q.STEPS._replace(safe_direction=0, help="number of iterations"), RUN),
+        Option(q.STEPS._replace(safe_direction=0, help="number of steps"), RUN),
         Option(q.LIPSCHITZ, RUN),
-        Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the iterate, not on the gradient"),
+        Option(q.INDEX._replace(help="step that uses the record (default: the last one)"), RUN),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the iterate (not on the gradient)"),
                MECHANISM),
     ),
     answer,
     (
         ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
          "ε = 0.337247"),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --epsilon 0.1",
+         "δ = 0.0085184"),
         ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve "
          "sigma",
          "σ = 0.739241"),
     ),
     theorems=theorems,
+    usual=("epsilon", "delta", "alpha", "solve", "sigma", "curvature", "learning_rate", "steps", "lipschitz", "index"),
 )

@@ -196,12 +196,13 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "online-noise",
-    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays. The first iterate and the "
-    "constraint set must not depend on the data",
+    "Privacy of the last iterate of noisy SGD over a stream, with a noise level for each step. The first iterate and "
+    "the constraint set must not depend on the data.",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.C1, MECHANISM),
-        Option(q.C2, MECHANISM),
+        Option(q.C1._replace(help="C₁ of Sordello et al. 2021, Thm 6/7 (scale of the noise; larger means more noise)"),
+               MECHANISM),
+        Option(q.C2._replace(help="C₂ of Sordello et al. 2021, Thm 6/7 (limits the noise of early steps)"), MECHANISM),
         Option(q.DECAY, MECHANISM),
         Option(q.SIGMAS, MECHANISM),
         Option(q.SCALES, MECHANISM),
@@ -213,7 +214,7 @@ COMMAND = Command(
         Option(q.DIAMETER, RUN),
         Option(q.DIMENSION, RUN),
         Option(q.HORIZON, RUN),
-        Option(q.INDEX, RUN),
+        Option(q.INDEX._replace(help="step that uses the record; from 1 to n"), RUN),
     ),
     answer,
     (
@@ -225,6 +226,8 @@ COMMAND = Command(
          "--schedule 1:1e6:5 --format csv | tail -n 1", "1000000,3.10210…"),
     ),
     theorems=theorems,
-    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve; --schedule prints the noise "
+    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve. --schedule prints the noise "
          "of the steps.",
+    usual=("epsilon", "delta", "solve", "noise", "c1", "c2", "decay", "lipschitz", "smoothness",
+           "learning_rate", "diameter", "n", "index"),
 )

@@ -56,18 +56,22 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "rdp",
-    "Privacy of a mechanism: Gaussian, Laplace, randomised response",
+    "Privacy of one mechanism, used once or many times.",
     (
         *mechanism_options("standard deviation of the Gaussian noise on the query"),
-        Option(q.ADJACENCY._replace(help="which data sets are neighbours, with --noise-multiplier"), MECHANISM),
-        Option(q.STEPS, RUN, default=1),
+        Option(q.ADJACENCY._replace(help="which data sets are neighbours; only with --noise-multiplier (default: "
+                                         "add-remove)"), MECHANISM),
+        Option(q.STEPS._replace(help="number of releases; all of them are composed"), RUN, default=1),
         Option(q.ORDERS, QUESTION),
     ),
     answer,
     (
-        ("rdp --mechanism gaussian --sigma 1 --delta 1e-5", "ε = 4.37718"),
+        ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"),
+        ("rdp --mechanism laplace --scale 2 --alpha 8", "ε(α) = 0.410268"),
         ("rdp --epsilon 1 --delta 1e-5 --solve sigma", "σ = 3.73064"),
     ),
     describes=True,
     theorems=theorems,
+    usual=("epsilon", "delta", "alpha", "solve", "mechanism", "sigma", "scale", "probability", "sensitivity",
+           "steps"),
 )

@@ -264,12 +264,12 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "shuffle-pnsgd",
-    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order. The first iterate and "
-    "the constraint set must not depend on the data",
+    "Privacy of the last iterate of noisy SGD on convex losses, one record a step, shuffled or in a fixed order. The "
+    "first iterate and the constraint set must not depend on the data.",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on every gradient, or added once to the "
-                                     "output"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on every gradient (for output perturbation, "
+                                     "of the noise added once to the output)"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.C1, MECHANISM),
         Option(q.C2, MECHANISM),
@@ -294,6 +294,10 @@ COMMAND = Command(
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 "
          "--n 1e6 --epsilon 1",
          "δ = 1.48377e-10"),
+        ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1 --delta "
+         "1e-5 --solve sigma", "σ = 0.979099"),
     ),
     theorems=theorems,
+    usual=("epsilon", "delta", "solve", "noise", "sigma", "scale", "lipschitz", "smoothness", "learning_rate",
+           "diameter", "n", "epochs"),
 )

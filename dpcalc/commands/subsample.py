@@ -181,7 +181,7 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "subsample",
-    "Privacy of a mechanism on random batches, step after step (DP-SGD)",
+    "Privacy of training on random batches that are drawn afresh at every step (DP-SGD). Every step is released.",
     (
         Option(q.SCHEME, RUN, default="poisson"),
         Option(q.SAMPLING_RATE, RUN),
@@ -191,17 +191,21 @@ COMMAND = Command(
         Option(q.EPOCHS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
-        *mechanism_options("standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in "
-                           "the units of --sensitivity"),
+        *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),
     ),
     answer,
     (
-        ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "ε = 1.1341"),
-        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = 0.838778"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
+         "Noise multiplier = 0.838778"),
+        ("subsample --scheme without-replacement --n 60000 --batch-size 256 --steps 3516 --noise-multiplier 2 "
+         "--delta 1e-5", "ε = 1.69797"),
     ),
     inputs=True,
     describes=True,
     theorems=theorems,
+    usual=("epsilon", "delta", "solve", "noise_multiplier", "mechanism", "scale", "scheme", "n", "batch_size", "epochs",
+           "steps"),
 )

@@ -179,12 +179,9 @@ _SCHEMES = ("poisson", "without-replacement")
 
 COMMAND = Command(
     "tv",
-    "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its "
-    "options, or as JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or "
-    "--tpr is the budget",
+    "What any attacker can do: total variation and true-positive rates of a mechanism, a training run or a guarantee.",
     (
-        *mechanism_options("standard deviation of the Gaussian noise on the query, or in a run on the sum of a "
-                           "batch's clipped gradients"),
+        *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)"),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=_SCHEMES),
         Option(q.SAMPLING_RATE, RUN),
@@ -194,7 +191,7 @@ COMMAND = Command(
         Option(q.ADJACENCY, RUN),
         Option(q.EPSILON, GUARANTEE),
         Option(q.DELTA, GUARANTEE),
-        Option(q.TV, GUARANTEE),
+        Option(q.TV._replace(help="total variation of each release; with --solve, the budget"), GUARANTEE),
         Option(q.MU, GUARANTEE),
         Option(q.RHO, GUARANTEE),
         Option(q.ALPHAS, GUARANTEE),
@@ -219,6 +216,8 @@ COMMAND = Command(
     ),
     inputs=True,
     theorems=theorems,
-    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, --tv or --tpr (at --fpr) "
-         "is the budget.",
+    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
+         "--tpr at --fpr.",
+    usual=("solve", "fpr", "tpr", "epsilon", "delta", "tv", "mechanism", "sigma", "noise_multiplier", "n",
+           "batch_size", "epochs", "steps"),
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")  # of options in the help, in this order
 QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS
-ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
+ASKS = "Ask with --delta (prints ε), --epsilon (prints δ) or --alpha (prints the RDP), or give a budget and --solve."
 
 
 class Option(NamedTuple):
@@ -76,6 +76,7 @@ class Command(NamedTuple):
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
     theorems: Callable[[], Iterable[Route]] = tuple  # every route by which it can answer
     asks: str = ASKS  # how a question is put, for the help
+    usual: tuple[str, ...] = ()  # names of the options that the short help (-h) shows
 
     def __hash__(self) -> int:
         return hash(self.name)

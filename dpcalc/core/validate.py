@@ -79,11 +79,17 @@ def _annotation(option: Option) -> Any:
         case "horizon":  # not a float, because the models refuse infinities
             return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, q))]
         case "choice":
-            return Literal[option.choices or q.choices]
+            choice: Any = Literal[option.choices or q.choices]
+            return Annotated[choice, BeforeValidator(lambda x: _choice(x, q))] if q.spellings else choice
         case _:
             data = WithJsonSchema({"type": ["string", "object"], "description": describe(q)})
             plain: Any = Annotated[str, BeforeValidator(_as_json), data] if q.reads else str
             return Annotated[tuple[plain, ...], BeforeValidator(_several)] if option.multiple else plain
+
+
+def _choice(x: Any, q: Quantity) -> Any:
+    """The choice that another spelling stands for; any other value as it is."""
+    return dict(q.spellings).get(x, x) if isinstance(x, str) else x
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
@@ -174,7 +180,8 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     allowed = q.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(">=", "≥").replace("<=", "≤")
-    return DpcalcError("out-of-range", f"{shown} is not {allowed} ({q.symbol and f'{q.symbol}: '}{q.help})", q.option)
+    symbol = f"{q.symbol}: " if q.symbol else ""
+    return DpcalcError("out-of-range", f"{shown} is not {allowed} ({symbol}{q.brief})", q.option)
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, command or option."""
+"""The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, topic, command or option."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
 from dpcalc.output.bibtex import bibtex
 from dpcalc.output.formats import Document
-from dpcalc.output.tables import TextTable, aligned, paragraph, width
+from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, paragraph, width
 from dpcalc.output.theorem import lines, short_source
 
 
@@ -40,11 +40,25 @@ def _page(found: Sequence[Entry]) -> str:
 
 
 def explained(record: dict[str, Any]) -> str:
-    """The text about a bound, a command or an option, from its JSON record."""
+    """The text about a bound, a topic, a command or an option, from its JSON record."""
+    if record["kind"] == "topic":
+        return _topic(record)
     describe = {"command": _command_lines, "option": _option_lines}.get(record["kind"], _bound_lines)
     examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
     shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
     return "\n".join([paragraph(describe(record), "  "), *shown])
+
+
+def _topic(record: dict[str, Any]) -> str:
+    """The title, the paragraphs, and commands with the results that they print."""
+    import textwrap
+
+    wide = min(width(), PIPE_WIDTH)  # longer lines of prose are hard to read
+    text = [textwrap.fill(part, wide, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+            for part in record["text"]]
+    shown = [f"  {part}" for line, result in zip(record["examples"], record["results"], strict=True)
+             for part in (*shell_lines(line, wide - 2), f"    → {result}")]
+    return "\n\n".join([f"{record['name']}: {record['title']}", *text, "\n".join(shown)])
 
 
 def _bound_lines(record: dict[str, Any]) -> list[str]:

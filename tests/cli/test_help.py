@@ -9,12 +9,14 @@ import subprocess
 from importlib import import_module
 
 import pytest
-from conftest import SCRIPT
+from conftest import ROOT, SCRIPT
 
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
-from dpcalc.cli.app import EXAMPLE, main
-from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.cli.app import EXAMPLES, main
+from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.commands.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
+from dpcalc.commands.topics import NAMES, TOPICS
 from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
 from dpcalc.output.theorem import short_source
@@ -23,7 +25,8 @@ BOUNDS = all_bounds()
 PATH = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
 MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PAGES else calculator(name)
            for name in COMMANDS}
-SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict([EXAMPLE])
+SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict(EXAMPLES) | {
+    line: result for topic in TOPICS for line, result in topic.examples}
 
 RELEASES = """delta = 1e-5
 epsilon = 3
@@ -205,9 +208,11 @@ def test_explain_in_json_and_of_several(printed):
 
 
 def test_commands_and_options_are_explained_in_short(printed):
-    assert printed("explain epsilon").startswith("--epsilon ε: privacy loss [>=0]\n  Option of: rdp, convert")
+    assert printed("explain epsilon").startswith("--epsilon ε: privacy loss; ")
+    assert "\n  Option of: rdp, convert" in printed("explain epsilon")
     assert printed("explain sampling-rate") == printed("explain sampling_rate")
     assert printed("explain max-grad-norm") == printed("explain clipping-norm")
+    assert printed("explain target-delta").startswith("--target-delta δ: total δ after composition")
     command, option = json.loads(printed("explain tv --json"))
     assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["convert", "tv"]
     assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
@@ -255,7 +260,8 @@ def test_a_broken_example_can_be_pasted(printed, monkeypatch):
     assert done.stdout.startswith(MODULES["burn-in"].examples[0][1])
 
 
-BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"),
+BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound, a command, an option or a topic"),
+       ("explain shufled-batches", "did you mean shuffled-batches"),
        ("bounds --command tvv", "did you mean tv"),
        ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"),
        ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
@@ -269,3 +275,73 @@ def test_bad_input_is_told_the_way_out(line, says, capsys):
     assert main(line.split()) == 2
     text = capsys.readouterr()
     assert text.out == "" and text.err.count("\n") == 1 and says in text.err
+
+
+@pytest.mark.parametrize("name", calculators())
+def test_the_short_help_is_one_screen(name, printed, monkeypatch):
+    """The usual options with a line or two each, three examples, and where to read more."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text, command = printed(f"{name} -h"), MODULES[name]
+    lines = text.splitlines()
+    assert 20 <= len(lines) <= 45 and max(map(len, lines)) <= 80
+    assert lines[-1] == f"dpcalc {name} --help shows every option." and text.count("→") == 3
+    assert set(command.usual) < {o.name for o in command.all_options()}
+    assert all(f"  {command.option(n).quantity.option} " in text for n in command.usual)
+    assert len(printed(f"{name} --help").splitlines()) > len(lines)
+
+
+def test_the_commands_are_in_groups(printed):
+    text = printed("")
+    assert re.findall(r"^(\w[\w ]+):$", text, re.M) == [*COMMAND_GROUPS, "Examples", "Options"]
+    assert re.findall(r"^  ([a-z-]+)  ", text, re.M) == list(COMMANDS)
+    assert printed("-h") == printed("--help") == text and printed("help").startswith(text.rstrip("\n"))
+
+
+WORDS_AT_MOST = 24  # of the help of one option, without the list of its choices
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_an_option_is_a_short_sentence(name):
+    for option in MODULES[name].all_options():
+        assert len(option.quantity.help.split()) <= WORDS_AT_MOST, option.name
+
+
+def test_mechanisms_in_the_help_are_those_of_the_records(printed):
+    assert "|".join(MECHANISMS) in printed("rdp --help")
+
+
+# --- topics -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=NAMES)
+def test_a_topic_is_a_short_text(topic, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    text = printed(f"help {topic.name}")
+    assert text.startswith(f"{topic.name}: {topic.title}\n") and 8 <= len(text.splitlines()) <= 30
+    assert all(text.rstrip("\n") in printed(f"explain {word}") for word in (topic.name, *topic.words[:2]))
+    (record,) = [r for r in json.loads(printed(f"explain {topic.name} --json")) if r["kind"] == "topic"]
+    assert record["text"] == list(topic.text) and len(topic.examples) in (1, 2)
+    assert topic.name in printed("help")
+
+
+def test_a_word_may_be_a_topic_and_an_option(printed):
+    assert [r["kind"] for r in json.loads(printed("explain delta --json"))] == ["topic", "option"]
+    assert [r["name"] for r in json.loads(printed("explain adjacency --json"))] == ["neighbours", "--adjacency"]
+    assert [r["kind"] for r in json.loads(printed("explain composition --json"))] == ["rdp", "topic"]
+    assert "Option of" not in printed("help delta")
+
+
+def test_a_word_names_one_topic():
+    words = [word for topic in TOPICS for word in (topic.name, *topic.words)]
+    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} <= {"composition"}
+
+
+def test_help_of_a_command_is_its_long_help(printed):
+    assert all(printed(f"help {name}") == printed(f"{name} --help") for name in ("rdp", "verify", "help"))
+    assert printed("help rdp-optimal") == printed("explain rdp-optimal")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_the_script(shell, printed):
+    files = {"bash": "dpcalc.bash", "zsh": "_dpcalc", "fish": "dpcalc.fish"}
+    assert printed(f"completion {shell}").rstrip("\n") == (ROOT / "completions" / files[shell]).read_text().rstrip("\n")

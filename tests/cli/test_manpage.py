@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from conftest import ROOT, needs
 
-from dpcalc.cli.app import RawOption, load
+from dpcalc.cli.app import load
 from dpcalc.cli.manpage import escape, page
+from dpcalc.cli.typer_commands import RawOption
 from dpcalc.commands import COMMANDS
 
 FILE = ROOT / "completions" / "dpcalc.1"

@@ -10,7 +10,7 @@ from dpcalc.core.suggest import meant
 MISTAKES = [
     ("rdp --sigma 1 -delta 1e-5", "-delta: one dash too few; did you mean --delta?"),
     ("rdp --sigma 1 -epsilon=1", "-epsilon: one dash too few; did you mean --epsilon?"),
-    ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has an empty place"),
+    ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has no value beside one of its commas"),
     ("rdp --sigma 1 --eps 1", "did you mean --epsilon?"),
     ("rdp --std 1 --delta 1e-5", "did you mean --sigma?"),
     ("rdp --noise laplace --delta 1e-5", "did you mean --mechanism?"),
@@ -35,7 +35,7 @@ MISTAKES = [
     ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --output?"),
     ("rdp --sigma 1 --delta 1e-5 --format yaml", "did you mean json?"),
     ("subsample --q 0.01 --sigma 1 --delta 1e-5", "did you mean --sampling-rate?"),
-    ("subsample --sampling-rate 0.01 --sigma 1 --iterations 9 --delta 1e-5", "did you mean --steps?"),
+    ("subsample --sampling-rate 0.01 --sigma 1 --iters 9 --delta 1e-5", "did you mean --steps?"),
     ("subsample --sigma 1 --delta 1e-5 --batchsize 256 --n 60000", "did you mean --batch-size?"),
     ("subsample --sigma 1 --delta 1e-5", "--sampling-rate, or --n and --batch-size"),
     ("convert --from renyi --delta 1e-5", "did you mean rdp?"),
@@ -50,7 +50,12 @@ MISTAKES = [
     ("rdp --sigma 1 --delta 1e-5 --explain --format csv", "not with --format csv"),
     ("dpsgd --sigma 1", "did you mean subsample?"),
     ("burnin", "did you mean burn-in?"),
-    ("help", "did you mean --help?"),
+    ("poisson-sampling", "dpcalc help poisson-sampling explains it"),
+    ("help rdp tv", "one command or topic at a time, not rdp tv"),
+    ("help compositon", "did you mean composition?"),
+    ("completion tcsh", "'tcsh' is not one of bash, zsh, fish"),
+    ("completion", "name one shell: bash, zsh, fish"),
+    ("explain verify", "dpcalc help verify shows its help"),
     ("-v", "did you mean --version?"),
 ]
 

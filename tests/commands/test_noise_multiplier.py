@@ -240,7 +240,7 @@ def test_the_help_of_sigma_says_whose_noise_it_is(command, whose):
 
 @pytest.mark.parametrize("command", ["rdp", "subsample", "tv", "compare"])
 def test_it_is_listed_among_what_is_solved_for(command):
-    assert re.search("is just met: [a-z0-9, -]*noise-multiplier", " ".join(call([command, "--help"]).stdout.split()))
+    assert re.search("just meets the budget: [a-z0-9, -]*noise-multiplier", " ".join(call([command, "--help"]).stdout.split()))
     refused = call([command, "--solve", "noise", "--epsilon", "1", "--delta", "1e-5"]).stderr
     assert "noise-multiplier" in refused
 

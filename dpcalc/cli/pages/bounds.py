@@ -51,8 +51,8 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
 
 COMMAND = Page(
     "bounds",
-    "Every bound dpcalc knows: its status, what it answers, the commands that use it, its source. `dpcalc explain "
-    "NAME` tells more",
+    "List the bounds that dpcalc knows: status, what each answers, the commands that use it, and its source. dpcalc "
+    "explain NAME tells more about one.",
     "",
     text,
     (("bounds --command noise-feedback -q", "noise-feedback …"),
@@ -61,5 +61,5 @@ COMMAND = Page(
     (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER),
      Option(q.FORMAT, OUTPUT, default="table",
             choices=tuple(format for format in q.FORMAT.choices if format != "statement"))),
-    (("json", "short for --format json"), ("quiet", "print the names alone")),
+    (("json", "short for --format json"), ("quiet", "print only the names")),
 )

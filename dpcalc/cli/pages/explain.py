@@ -1,10 +1,11 @@
-"""dpcalc explain: everything about a bound, and a summary of a command or an option."""
+"""dpcalc explain: everything about a bound, a topic in short, and a summary of a command or an option."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from dpcalc.commands.topics import NAMES
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
 
@@ -16,7 +17,8 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
     from dpcalc.output.formats import Document, render
 
     if not words:
-        raise DpcalcError("missing", "name a bound: dpcalc explain rdp-optimal; dpcalc bounds lists them")
+        raise DpcalcError("missing", "name a bound, a command, an option or a topic; dpcalc bounds lists the bounds, "
+                                     "dpcalc help the topics")
     found = [record for word in dict.fromkeys(words) for record in named(word)]
     return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found, bibtex=lambda: _sources(found)),
                   format)
@@ -33,41 +35,46 @@ def _sources(found: Iterable[dict[str, Any]]) -> str:
 
 
 def named(word: str) -> list[dict[str, Any]]:
-    """The JSON records of a name: of a bound, or of a command and an option. A composition of epochs has the record of
-    one epoch."""
+    """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
+    of epochs has the record of one epoch."""
     from dpcalc.bounds import replacement_message
+    from dpcalc.commands import PAGES
     from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
+    from dpcalc.commands.topics import WORDS, topic_record
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
 
     known = entries()
-    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
-        return [record(bound)]
-    found = [r for r in (command_record(word), option_record(word)) if r]
+    bound = known.get(word) or known.get(word.removesuffix("-basic"))
+    if bound:
+        return [r for r in (record(bound), topic_record(word)) if r]
+    found = [r for r in (topic_record(word), command_record(word), option_record(word)) if r]
     if not found:
+        if word in PAGES:
+            raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
         if gone := replacement_message(word):
             raise DpcalcError("unknown-value", gone)
-        close = near(word, (*known, *calculators(), *named_quantities()))
+        close = near(word, (*known, *calculators(), *named_quantities(), *WORDS))
         raise DpcalcError("unknown-value",
-                          f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
+                          f"{word!r} is no bound, command, option or topic"
+                          f"{close or '; dpcalc bounds lists the bounds, dpcalc help the topics'}")
     return found
 
 
 def names() -> Iterable[str]:
     from dpcalc.bounds import all_bounds
 
-    return all_bounds()
+    return (*all_bounds(), *NAMES)
 
 
 COMMAND = Page(
     "explain",
-    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, "
-    "and an example. "
-    "Commands and options are explained in short",
+    "Explain a bound: what it states and assumes, its source and proof, errata, accuracy and an example. Explain a "
+    "topic, a command or an option in short.",
     "NAME...",
     text,
     (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
-     ("explain delta", "--delta δ: failure probability; …")),
+     ("explain delta", "delta: what δ means, …")),
     (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl", "bibtex")),),
     (("json", "short for --format json"),),
     names,

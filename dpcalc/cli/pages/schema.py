@@ -33,7 +33,7 @@ def names() -> Iterable[str]:
 
 COMMAND = Page(
     "schema",
-    "JSON Schema of a result (--json), and of the parameters of one command",
+    "Print the JSON Schema of a result (--json); with a command, of its results and their parameters.",
     "[COMMAND]",
     text,
     (("schema | jq -r .properties.schema.const", "dpcalc/v1"),

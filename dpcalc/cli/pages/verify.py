@@ -62,11 +62,11 @@ def _finding(f: Finding) -> dict[str, Any]:
 
 COMMAND = Page(
     "verify",
-    "Recheck results (--json) from the formulas as published, in rigorous arithmetic",
+    "Recheck results (--json) from the formulas as published, in rigorous arithmetic (ball arithmetic).",
     "FILE|-...",
     text,
     (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "Verified: every number in this record holds…"),
      ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
-    switches=(("json", "the verdicts as JSON"),
-              ("quiet", "the verdict alone and which fields were not checked, a line a result")),
+    switches=(("json", "print the verdicts as JSON"),
+              ("quiet", "print only the verdict and what was not checked, one line per result")),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +15,10 @@ from dpcalc.output.sweep_words import conditions
 # Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # The words of an axis, where the help of the quantity is too long for it.
-_WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale",
+_WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate",
+          "sigma": "noise", "scale": "noise scale", "c1": "scale of the noise schedule",
+          "c2": "offset of the noise schedule", "tau": "share of the records in a pass",
+          "constant": "constant of the conjecture",
           "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
           "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
@@ -36,7 +38,7 @@ def symbol(command: Command, name: str) -> str:
 def axis_label(command: Command, name: str) -> str:
     """The label of an axis, as 'noise σ [units of the sensitivity]'."""
     quantity = _quantity(command, name)
-    words = _WORDS.get(name) or re.split(r" ?[;:(,]", quantity.help)[0]
+    words = _WORDS.get(name) or quantity.brief
     trains = any(o.name == "lipschitz" for o in command.options)
     unit = "units of the gradient" if quantity.unit and trains else quantity.unit
     return " ".join(part for part in (words, quantity.symbol, f"[{unit}]" if unit else "") if part)

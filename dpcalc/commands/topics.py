@@ -1,0 +1,192 @@
+"""The topics of `dpcalc help` and `dpcalc explain`: short texts on the ideas that options and answers rest on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Topic(NamedTuple):
+    """A short text, with commands and the results that they print."""
+
+    name: str
+    title: str
+    words: tuple[str, ...]  # other words that this topic answers
+    text: tuple[str, ...]  # paragraphs
+    examples: tuple[tuple[str, str], ...]  # (arguments, how the answer begins)
+
+
+_RUN = "--n 50000 --batch-size 1024 --epochs 50"
+
+TOPICS = (
+    Topic(
+        "neighbours", "which data sets are neighbours",
+        ("neighbors", "neighbour", "neighbor", "neighbouring", "neighboring", "adjacency", "add-remove", "replace-one",
+         "adjacent"),
+        ("A guarantee compares the outputs on two neighbouring data sets, which differ in one record. The adjacency "
+         "says how they differ.",
+         "add-remove: one data set has one record more than the other. This is usual for Poisson batches. "
+         "replace-one: both have the same size, and one record has another value. This is usual for batches of a "
+         "fixed size, for shuffled batches, and for all theorems about the last iterate.",
+         "Guarantees for different adjacencies cannot be compared or composed. Replacing a record is removing one "
+         "and adding another, so its ε is larger, often several times. In DP-SGD it moves the sum of a batch by 2C "
+         "in place of C, with C the clipping norm. dpcalc applies that factor itself.",
+         "Every answer names its adjacency after \"Neighbours:\". With --sigma, --scale or --probability alone, "
+         "neighbours are the data sets that your --sensitivity refers to."),
+        ((f"subsample {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 2.98903"),
+         (f"subsample --adjacency replace-one {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 13.1906")),
+    ),
+    Topic(
+        "noise-multiplier", "the noise of DP-SGD, as other libraries give it",
+        ("noise-multipliers", "multiplier", "z"),
+        ("In DP-SGD each record's gradient is clipped to norm C. The gradients of a batch are summed, and Gaussian "
+         "noise is added to the sum. The noise multiplier Z is the standard deviation of that noise divided by C. It "
+         "means the same in Opacus, JAX-privacy, TF-privacy and dpcalc, under every adjacency and sampling scheme.",
+         "ε depends on Z alone, and not on C. --clipping-norm beside a noise multiplier is accepted and changes "
+         "nothing.",
+         "--sigma with --sensitivity is for any other query: σ is the standard deviation of its noise, in the units "
+         "in which the query is measured. For a sum of clipped gradients σ = ZC; the sensitivity is C for adding or "
+         "removing a record, and 2C for replacing one.",
+         "Some commands have --sigma for the noise on something else: the mean gradient of a batch (compare, "
+         "burn-in), the gradient of one step (shuffle-pnsgd, online-noise), or the iterate (noise-feedback). On the "
+         "mean gradient of b records σ = ZC/b."),
+        (("rdp --noise-multiplier 4 --adjacency replace-one --delta 1e-5 -q", "1.99309…"),
+         ("rdp --sigma 4 --sensitivity 2 --delta 1e-5 -q", "1.99309…")),
+    ),
+    Topic(
+        "sampling", "how batches are formed, and which command covers it",
+        ("subsampling", "batching", "dataloader", "data-loader"),
+        ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "
+         "one way of forming batches, and says nothing about another.",
+         "Poisson (subsample): at every step each record enters the batch with probability q, by its own coin. "
+         "Without replacement (subsample --scheme without-replacement): at every step b of the n records, drawn "
+         "afresh. Shuffled (compare --batches shuffled): the records are shuffled once per epoch and cut into "
+         "batches. Fixed order, full batch, stream: compare --batches fixed-order, full or stream.",
+         "If you are not sure, your batches are shuffled: DataLoader(shuffle=True) and most pipelines do this. "
+         "Opacus replaces the loader by a Poisson sampler, unless poisson_sampling=False. Never report a Poisson "
+         "number for a shuffled loader: it is no guarantee for that run."),
+        ((f"subsample {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 2.98903"),
+         (f"compare --batches shuffled {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 75.9447")),
+    ),
+    Topic(
+        "shuffled-batches", "what holds for a loader that shuffles",
+        ("shuffled", "shuffling", "shuffle", "random-reshuffling", "reshuffling"),
+        ("The records are put in a random order once per epoch, and the order is cut into batches. This is what most "
+         "data loaders do. It is not Poisson sampling: a record is used exactly once in every epoch.",
+         "Where every step is released, no theorem in dpcalc makes DP-SGD more private by shuffling. compare "
+         "--batches shuffled counts each epoch as one step on the whole data. That number is a guarantee. The true ε "
+         "may be smaller, but no theorem here says by how much.",
+         "Three ways to a smaller ε: sample by Poisson coins; draw batches of a fixed size afresh at every step; or, "
+         "for convex losses, release the last iterate only (shuffle-pnsgd, compare --release last-iterate). Or take "
+         "more noise, as below."),
+        ((f"compare --batches shuffled {_RUN} --epsilon 8 --delta 1e-5 --solve noise-multiplier",
+          "Noise multiplier = 8.48853"),),
+    ),
+    Topic(
+        "poisson", "Poisson sampling",
+        ("poisson-sampling", "poisson-subsampling", "bernoulli"),
+        ("At every step each record is in the batch with probability q (--sampling-rate, or --batch-size over --n), "
+         "independently of all other records and steps. The size of the batch varies; b = qn is the expected size.",
+         "A step on a Poisson batch costs less privacy than a step on all records, by a factor of about q where its "
+         "ε is small. The default neighbours are add-remove: one data set has one record more.",
+         "The theorem assumes that the attacker does not see which records are in a batch, nor how many. Divide the "
+         "sum of gradients by the expected size b, not by the actual one. Do not publish the sizes of the batches.",
+         "A loader that shuffles the records is not Poisson sampling: see dpcalc help shuffled-batches."),
+        ((f"subsample {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 2.98903"),),
+    ),
+    Topic(
+        "statuses", "numbers that are proven, and those that are not",
+        ("status", "proven", "conjecture", "conjectures", "limit", "limits", "lower", "as-published", "published",
+         "unproven"),
+        ("proven: a theorem with a proof gives the number for the assumptions that dpcalc explain lists. Only proven "
+         "numbers pass through pipes, and only they lead an answer that names no bound.",
+         "lower: some concrete run loses at least this much, so no theorem can promise less. It is no guarantee.",
+         "limit: what the value tends to as the number of records grows. It is no guarantee at any finite n.",
+         "conjecture: stated in a paper, and not proven.",
+         "as-published: printed in a paper, and wrong or unproven as printed. The errata say why.",
+         "Conjectures and statements as published answer only where --bound names them. A warning on standard error "
+         "then says that the number is no guarantee."),
+        (("bounds --status conjecture -q", "without-replacement-conjecture"),),
+    ),
+    Topic(
+        "delta", "what δ means, and how to choose it",
+        ("failure-probability",),
+        ("(ε, δ) differential privacy: for every event S, P(S) ≤ e^ε·Q(S) + δ, where P and Q are the distributions "
+         "of the output on two neighbouring data sets.",
+         "δ must be small: publishing one record at random, out of n, satisfies the definition with ε = 0 and δ = "
+         "1/n. Choose δ well below 1/n; 1/(10n) or n^−1.1 are usual choices. dpcalc warns where δ ≥ 1/n.",
+         "A mechanism has an ε for every δ (its privacy profile). A smaller δ gives a larger ε, and often not a much "
+         "larger one. Two values of ε can be compared only at the same δ. With δ = 0 the guarantee is pure: it holds "
+         "for Laplace noise and randomised response, and for no Gaussian noise."),
+        (("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"), ("rdp --sigma 1 --delta 1e-6", "ε = 4.88656")),
+    ),
+    Topic(
+        "composition", "several releases about the same data",
+        ("compose", "composing", "accounting", "accountant"),
+        ("Every release about the same records costs privacy, and the losses add up. Later releases may depend on "
+         "the outputs of earlier ones.",
+         "Adding up ε and δ is always valid, and pessimistic. dpcalc composes the mechanisms themselves where it "
+         "knows them, by their privacy loss distributions, and RDP curves or (ε, δ) points where it does not. The "
+         "command says which theorem it used.",
+         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands. All "
+         "of them must have the same adjacency.",
+         "A guarantee for one command covers that release only. What else is computed from the same data, such as "
+         "the choice of hyperparameters, must be counted too."),
+        (("rdp --sigma 10 --steps 100 --delta 1e-5", "ε = 4.37718"),
+         ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
+          "--delta 1e-5", "ε = 0.622123")),
+    ),
+    Topic(
+        "group-privacy", "a person with several records",
+        ("group", "groups", "group-size", "user-level", "unit-of-privacy"),
+        ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker.",
+         "Pure ε becomes kε. (ε, δ) becomes (kε, δ·(e^{kε} − 1)/(e^ε − 1)), which soon says nothing.",
+         "For a mechanism on a query, k records move the query by at most k times the sensitivity of one. Multiply "
+         "--sensitivity by k: this is much better than the formula for (ε, δ). Below, σ = 4 for one record, and for "
+         "a person with three.",
+         "For training on random batches that shortcut does not hold, since each of the k records is drawn by "
+         "itself. Bound the number of records of a person before training, or clip and sample per person: then a "
+         "person is the record, and n is the number of persons."),
+        (("rdp --sigma 4 --sensitivity 1 --delta 1e-5", "ε = 0.926342"),
+         ("rdp --sigma 4 --sensitivity 3 --delta 1e-5", "ε = 3.1468")),
+    ),
+    Topic(
+        "pipes", "commands that read each other's results",
+        ("pipe", "json", "piping"),
+        ("--json prints one JSON object with the answer, everything needed to ask again, and a guarantee. Another "
+         "command reads it from standard input, written -, or from files.",
+         "rdp and subsample describe their mechanism even without a question: the next command asks. What is passed "
+         "on is the mechanism itself where possible, and not just one (ε, δ), so nothing is lost on the way.",
+         "Only proven guarantees pass. Several files are composed: dpcalc convert a.json b.json --delta 1e-5.",
+         "-q prints the number alone, for scripts. --batch answers many questions, one JSON object per line. dpcalc "
+         "schema describes the JSON."),
+        (("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
+          "--delta 1e-5", "ε = 0.622123"),
+         ("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify - -q", "verified")),
+    ),
+    Topic(
+        "headline", "the first line of an answer",
+        ("answer", "output", "result"),
+        ("The first line is the answer: the number, what it is for, and the name of the bound that gives it. It is "
+         "the smallest proven number that dpcalc knows for the question. The table below it shows the best row of "
+         "each theorem; --all shows every row.",
+         "A privacy loss is rounded up and never below what the theorem gives. A noise that --solve finds is rounded "
+         "up, and a number of steps down, so that the printed number meets the budget.",
+         "Where a composition is computed numerically, a second, lower number shows how near the first one is to the "
+         "true ε.",
+         "Read on to \"Neighbours:\" and \"Released:\". The number holds for these neighbours and for an attacker who "
+         "sees what is released. -q prints the number alone, and --explain adds the theorems and their assumptions."),
+        (("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),),
+    ),
+)
+NAMES = tuple(topic.name for topic in TOPICS)
+WORDS = {word: topic for topic in TOPICS for word in (topic.name, *topic.words)}
+
+
+def topic_record(word: str) -> dict[str, Any] | None:
+    """The JSON record of the topic that answers a word; None where there is none."""
+    topic = WORDS.get(word.lower().replace("_", "-"))
+    if topic is None:
+        return None
+    return {"name": topic.name, "kind": "topic", "title": topic.title, "text": list(topic.text),
+            "examples": [f"dpcalc {line}" for line, _ in topic.examples],
+            "results": [result for _, result in topic.examples]}
