@@ -188,9 +188,12 @@ COMMAND = Command(
     (
         ("ledger releases.toml", "ε = 0.951868"),
         ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --json | dpcalc ledger - --delta "
+         "1e-5", "ε = 1.1341"),
     ),
     inputs=True,
     files="file",
+    usual=("epsilon", "delta", "bound", "precision", "file", "format"),
     theorems=theorems,
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",

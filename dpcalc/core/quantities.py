@@ -182,8 +182,8 @@ TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rd
 
 RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard input, and options override the file",
                kind="text", metavar="FILE|-", reads=True)
-FILE = Quantity("file", "a ledger of releases (TOML or JSON), an earlier result (JSON), or the state of Opacus' "
-                "accountant (JSON); - for standard input", kind="text", metavar="FILE|-", reads=True)
+FILE = Quantity("file", "a ledger of releases, an earlier result, or the state of Opacus' accountant (TOML or JSON; - "
+                "is standard input)", kind="text", metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))

@@ -257,6 +257,7 @@ def test_every_format_lists_the_releases():
     for form in ("tsv", "markdown", "latex", "table"):
         assert "counts, by age" in found.text(form)
     assert json.loads(found.text("jsonl"))["releases"] == found.record()["releases"]
+    assert "counts, by age, alone ε = 0.04998" in " ".join(found.text("statement").split())
     assert "bound" not in found.text() and "rdp-optimal" in found.text(every_row=True)
     schema = json.loads(call(["schema", "ledger"]).stdout)
     jsonschema.validate(found.record(), schema)
