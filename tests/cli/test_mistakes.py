@@ -10,7 +10,7 @@ from dpcalc.core.suggest import meant
 MISTAKES = [
     ("rdp --sigma 1 -delta 1e-5", "-delta: one dash too few; did you mean --delta?"),
     ("rdp --sigma 1 -epsilon=1", "-epsilon: one dash too few; did you mean --epsilon?"),
-    ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has an empty place"),
+    ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has no value beside one of its commas"),
     ("rdp --sigma 1 --eps 1", "did you mean --epsilon?"),
     ("rdp --std 1 --delta 1e-5", "did you mean --sigma?"),
     ("rdp --noise laplace --delta 1e-5", "did you mean --mechanism?"),
