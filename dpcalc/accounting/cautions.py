@@ -20,13 +20,13 @@ def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
     """The answer with a warning for a large δ, a note for a large ε, and the indices of the records it is about, where
     the guarantees that were read hold for single records alone."""
     if not answer.rows:
-        return _of_indices(answer, inputs)
+        return of_indices(answer, inputs)
     large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
-    return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
-                                       notes=(*large_epsilon, *answer.notes)), inputs)
+    return of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
+                                      notes=(*large_epsilon, *answer.notes)), inputs)
 
 
-def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
+def of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
     """The answer, marked with the indices of the records that its inputs are about, so that a next command reads
     them."""
     found = sorted({i for read in inputs for i in read.index or ()})
@@ -44,12 +44,15 @@ def _point(answer: Answer) -> tuple[float, float] | None:
 
 def _large_delta(answer: Answer) -> tuple[str, ...]:
     """A warning where δ is at least 1/n; nothing where the number n of records is unknown."""
-    n = answer.headline.result.get("n", answer.parameters.get("n"))
     point = _point(answer)
-    if n is None or n == inf or point is None or point[1] * n < 1:
+    return large_delta(answer.headline.result.get("n", answer.parameters.get("n")), point[1] if point else None)
+
+
+def large_delta(n: float | None, delta: float | None) -> tuple[str, ...]:
+    """A warning where δ is at least 1/n; nothing where one of them is unknown."""
+    if n is None or n == inf or delta is None or delta * n < 1:
         return ()
-    return (f"δ = {human(point[1])} is at least 1/n = {1 / n:.6g}: publishing one random record in full would satisfy "
-            "it",)
+    return (f"δ = {human(delta)} is at least 1/n = {1 / n:.6g}: publishing one random record in full would satisfy it",)
 
 
 def _large_epsilon(answer: Answer) -> tuple[str, ...]:

@@ -206,13 +206,13 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
         raise DpcalcError("bad-json", f"{where} is empty; give the output of a dpcalc command with --json, or a "
                                       "guarantee",
                           "--input")
-    values = _values(text, where)
+    values = json_values(text, where)
     if not values:
         raise DpcalcError("bad-json", f"{where} is an empty array; give at least one guarantee", "--input")
     return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
 
 
-def _values(text: str, where: str) -> list[Any]:
+def json_values(text: str, where: str, option: str = "--input") -> list[Any]:
     """The JSON values of a text: the entries of an array, one value, or one value in every line. Lines are read as such
     where the first one is a JSON value by itself."""
     lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -222,10 +222,10 @@ def _values(text: str, where: str) -> list[Any]:
         try:
             loads(lines[0][1])
         except BadJson:
-            reading.json_value(text, where, "--input")  # raises what is wrong with the whole text
+            reading.json_value(text, where, option)  # raises what is wrong with the whole text
         if len(lines) == 1:
-            reading.json_value(text, where, "--input")
-        return [reading.json_value(line, f"{where}, line {k}", "--input") for k, line in lines]
+            reading.json_value(text, where, option)
+        return [reading.json_value(line, f"{where}, line {k}", option) for k, line in lines]
     return whole if isinstance(whole, list) else [whole]
 
 

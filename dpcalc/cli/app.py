@@ -79,10 +79,10 @@ def build(command: Command) -> FastCommand:
     for option in options:
         if option.name == "solve":
             option.choices = command.solvable()
-            option.help = f"{option.help}: {', '.join(command.solvable())}"
+            option.help = ": ".join(filter(None, (option.help, ", ".join(command.solvable()))))
     repeatable = {o.name for o in command.all_options() if o.multiple}
     arguments = [RawArgument(param_decls=["files"], type_descriptor=TEXT, nargs=-1, metavar="[FILE|-]...",
-                             help="guarantees (JSON) to read")] if command.inputs else []
+                             help=command.option(command.files).quantity.help)] if command.inputs else []
 
     def call(files: Sequence[str] = (), **raw: Any) -> Any:
         from dpcalc.cli.run import run

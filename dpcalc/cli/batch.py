@@ -144,13 +144,23 @@ class Batch:
         if (own := raw.pop("input", None)) is not None:
             inputs = given_inputs(self.command, own if isinstance(own, list) else [own])
         for name, x in raw.items():
-            if isinstance(x, str):
+            if isinstance(x, str | list | dict):
                 option = self.command.option(name)
-                if option.quantity.source(x) is not None:
+                if option.quantity.source(x) is not None or (option.quantity.reads and _names_file(x)):
                     raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line",
                                       flag(name))
-                raw[name] = (x,) if option.multiple else x
+                raw[name] = (x,) if option.multiple and isinstance(x, str) else x
         return {**self.defaults, **raw}, inputs
+
+
+def _names_file(x: Any, key: str = "") -> bool:
+    """Whether data that are given in place of a file, such as a ledger, name a file within them."""
+    if isinstance(x, dict):
+        return any(_names_file(value, str(name)) for name, value in x.items())
+    if isinstance(x, list):
+        return any(_names_file(value, key) for value in x)
+    of_file = key in ("file", "input", "run", "schedule") and not str(x).lstrip().startswith("{")
+    return isinstance(x, str) and (of_file or (x.startswith("@") and key != "name"))
 
 
 def asked_in_json(data: bytes | None, number: int) -> Asked:

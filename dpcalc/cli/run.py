@@ -37,7 +37,9 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
 
         return to_file(output, raw, lambda: run(command, raw, files))
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
-    sources = tuple(raw.pop("input", None) or ()) + tuple(files)
+    if files:
+        raw[command.files] = (*(raw.get(command.files) or ()), *files)
+    sources = tuple(raw.pop("input", None) or ())
     if (batch := raw.pop("batch", None)) is not None:
         from dpcalc.cli.batch_stream import stream
 
@@ -62,7 +64,7 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
     """Raises DpcalcError for options about the output that contradict each other; --json becomes --format json."""
     from dpcalc.core.errors import DpcalcError
 
-    if sources.count("-") > 1:
+    if sources.count("-") + (raw.get("file") or ()).count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     if switches["json"] and raw.get("format") not in (None, "json"):
         raise DpcalcError("contradictory", "--json is --format json", "--format")
@@ -97,6 +99,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
         warn(warning)
+    code = 3 if answer.over_budget else 0
     if target:
         from dpcalc.output.plot.data import plot_tables
 
@@ -105,7 +108,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
             return Printed(target.shown(drawing))
         target.write(drawing)
     if switches["quiet"]:
-        return Printed("\n".join(map(repr, answer.values)))
+        return Printed("\n".join(map(repr, answer.values)), code)
     if switches["explain"] and answer.table:
         from dpcalc.core.errors import DpcalcError
 
@@ -113,7 +116,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     from dpcalc.output.answer import document
     from dpcalc.output.formats import render
 
-    return Printed(render(document(answer, switches["explain"]), format))
+    return Printed(render(document(answer, switches["explain"]), format), code)
 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:

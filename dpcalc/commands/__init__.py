@@ -24,6 +24,7 @@ COMMAND_GROUPS = {
     },
     "Compare and report": {
         "compare": "every guarantee for a training run, and what would lower ε",
+        "ledger": "total of several releases, and what is left of a budget",
     },
     "Look up": {
         "bounds": "list the bounds: their status, commands and sources",

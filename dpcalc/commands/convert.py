@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,24 @@ def answer(given: Given) -> Answer:
                   given.values.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                   _notes(given, found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
+
+
+class Composition(NamedTuple):
+    """How several guarantees compose: the kind of guarantee that describes them together, the bounds that answer a
+    question about it, and the parameters of these bounds."""
+
+    kind: str
+    routes: tuple[Route, ...]
+    params: dict[str, Any]
+
+
+def composition(guarantees: tuple[Any, ...], question: Question, options: Mapping[str, Any]) -> Composition:
+    """The composition of guarantees by the bounds that also answer the same question about them as inputs."""
+    from dpcalc.commands.convert_inputs import with_inputs
+
+    given = with_inputs(Given({**options, "steps": 1}, frozenset(), guarantees))
+    source = _SOURCES[given["from"]]
+    return Composition(given["from"], source.routes(given, question), source.bound_params(given.values))
 
 
 def _notes(given: Given, head: Route) -> tuple[str, ...]:

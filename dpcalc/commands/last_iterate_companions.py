@@ -30,10 +30,13 @@ def noise_note(noise: str) -> str:
     return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
 
 
+FIRST_ITERATE = "The first iterate and the constraint set must not depend on the data"
+
+
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
     """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
     needs = any(START in theorem.theorem.assumptions for row in found for theorem in row.route.theorems)
-    return ("The first iterate and the constraint set must not depend on the data",) if needs else ()
+    return (FIRST_ITERATE,) if needs else ()
 
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------

@@ -68,16 +68,17 @@ def read(source: str) -> tuple[Mapping[str, Any], str]:
     text, where = reading.inline_or_text(source, _MEGABYTES, "--run")
     if text.lstrip().startswith("{"):
         return reading.json_value(text, where, "--run"), where
-    return _toml(text, where), where
+    return toml(text, where, "--run", "give parameters such as n = 60000"), where
 
 
-def _toml(text: str, source: str) -> Mapping[str, Any]:
+def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
+    """The table in a TOML text. Raises DpcalcError that names the source and the line of a mistake."""
     import tomllib
 
     try:
         data = tomllib.loads(text, parse_float=finite)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
-        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
+        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", option) from None
     if not data:
-        raise DpcalcError("bad-toml", f"{source} is empty; give parameters such as n = 60000", "--run")
+        raise DpcalcError("bad-toml", f"{source} is empty; {expected}", option)
     return data

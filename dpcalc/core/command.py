@@ -72,6 +72,7 @@ class Command(NamedTuple):
     answer: Callable[[Given], Answer]
     examples: tuple[tuple[str, str], ...] = ()  # (arguments, headline)
     inputs: bool = False  # takes guarantees from files or standard input
+    files: str = "input"  # with `inputs`: the option whose values stand without its name on the command line
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
     theorems: Callable[[], Iterable[Route]] = tuple  # every route by which it can answer
     asks: str = ASKS  # how a question is put, for the help

@@ -52,7 +52,11 @@ class Quantity(NamedTuple):
         return re.split(r" ?[;:(]", self.help)[0]
 
     def source(self, value: Any) -> str | None:
-        """The file (or -) that a value names; None for one that holds its data itself."""
+        """The file (or -) that a value names; None for one that holds its data itself. Of several values, the first
+        file, or - where one of them is standard input."""
+        if isinstance(value, list | tuple) and self.reads and self.kind == "text":
+            named = [source for x in value if (source := self.source(x)) is not None]
+            return "-" if "-" in named else next(iter(named), None)
         if not self.reads or not isinstance(value, str) or value.lstrip().startswith("{"):
             return None
         return value if self.kind != "series" else value[1:] if value.startswith("@") else None
@@ -127,6 +131,8 @@ TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the 
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
+RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
+                           safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
@@ -176,6 +182,8 @@ TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rd
 
 RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard input, and options override the file",
                kind="text", metavar="FILE|-", reads=True)
+FILE = Quantity("file", "a ledger of releases (TOML or JSON), an earlier result (JSON), or the state of Opacus' "
+                "accountant (JSON); - for standard input", kind="text", metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))

@@ -75,6 +75,16 @@ class Table(NamedTuple):
     rows: tuple[tuple[float, ...], ...]
 
 
+class Release(NamedTuple):
+    """One release of a ledger, at the δ of the ledger: its own ε, the ε of all releases up to it, and with a budget the
+    difference between the budget and that, which is 0 where nothing is left."""
+
+    name: str
+    epsilon: float
+    total_epsilon: float
+    left: float | None = None
+
+
 class Answer(NamedTuple):
     """All rows, the best proven one first, with what a reader must know to use the number."""
 
@@ -97,6 +107,8 @@ class Answer(NamedTuple):
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # words after the condition of the headline: "for one step"
     certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
+    releases: tuple[Release, ...] = ()  # of a ledger, in its order
+    over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
 
     @property

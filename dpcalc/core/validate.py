@@ -62,7 +62,7 @@ def _annotation(option: Option) -> Any:
     """The type of a field: a value is parsed first, and then checked against the range of the quantity."""
     from typing import Literal
 
-    from pydantic import BeforeValidator, Field
+    from pydantic import BeforeValidator, Field, WithJsonSchema
 
     q = option.quantity
     limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
@@ -82,8 +82,9 @@ def _annotation(option: Option) -> Any:
             choice: Any = Literal[option.choices or q.choices]
             return Annotated[choice, BeforeValidator(lambda x: _choice(x, q))] if q.spellings else choice
         case _:
-            plain = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
-            return tuple[str, ...] if option.multiple else plain
+            data = WithJsonSchema({"type": ["string", "object"], "description": describe(q)})
+            plain: Any = Annotated[str, BeforeValidator(_as_json), data] if q.reads else str
+            return Annotated[tuple[plain, ...], BeforeValidator(_several)] if option.multiple else plain
 
 
 def _choice(x: Any, q: Quantity) -> Any:
@@ -112,6 +113,11 @@ def _from_file(x: Any, option: str) -> Any:
     if not found:
         raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
     return found
+
+
+def _several(x: Any) -> Any:
+    """The values of a repeatable option, of which one may be given alone."""
+    return (x,) if isinstance(x, str | Mapping) else x
 
 
 def _as_json(x: Any) -> Any:

@@ -14,6 +14,7 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.formats import Document
+from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, paragraph
 from dpcalc.output.values import row_label, shown_value
 
@@ -22,8 +23,13 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer),
+                    lambda: table_of_numbers(answer.roc) if answer.roc else main_table(answer),
                     statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
+
+
+def main_table(answer: Answer) -> TextTable:
+    """The first table of the page for people: of a ledger its releases, else the bounds."""
+    return rounded_releases(answer) if answer.releases else rounded_table(answer)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -50,6 +56,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "notes": list(answer.all_notes),
         **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
+        **({"releases": release_records(answer)} if answer.releases else {}),
         **(answer.more() if answer.more else {}),
     }
 
@@ -129,6 +136,8 @@ def table_of_numbers(table: Table) -> TextTable:
 
 def full_table(answer: Answer) -> TextTable:
     """The table for programs: every row, with numbers in full precision."""
+    if answer.releases:
+        return full_releases(answer)
     table = answer.table or answer.roc
     if table:
         return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
@@ -154,12 +163,14 @@ MOST_NOTES = 3  # on the page for people; --all shows the others
 def page(answer: Answer, explain: bool = False) -> str:
     """The page for people, fitted to the width: the headline and what it holds for, the table, and the notes."""
     answer = answer.with_best_rows
-    parts = [_fitted(rounded_table(answer))]
+    parts = [_fitted(main_table(answer))]
     if answer.rows and not answer.table:
         title = style.styled(paragraph([headline(answer)]), style.BOLD, sys.stdout)
         parts.insert(0, "\n".join([title, paragraph(lines_below_headline(answer)), ""]))
     else:
         parts.append(paragraph([holds_for(answer)]) + "\n")
+    if answer.releases and answer.every_row:
+        parts.append(_fitted(rounded_table(answer)))
     if answer.roc and not _is_one_rate(answer.roc):
         parts.append(aligned(table_of_numbers(answer.roc)) + "\n")
     if below := _shown_notes(answer):
@@ -186,7 +197,7 @@ def lines_below_headline(answer: Answer) -> list[str]:
     if answer.roc and _is_one_rate(answer.roc):
         fpr, tpr = answer.roc.rows[0]
         lines.append(f"No attack has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
-    return [*lines, holds_for(answer)]
+    return [*budget_lines(answer), *lines, holds_for(answer)]
 
 
 def _is_one_rate(roc: Table) -> bool:

@@ -127,12 +127,12 @@ class Result:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from dpcalc.output.answer import headline, notes_beside_headline, rounded_table
+        from dpcalc.output.answer import headline, main_table, notes_beside_headline
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
         shown = self._answer.with_best_rows
-        table = rounded_table(shown)
+        table = main_table(shown)
         title = f"<p><b>{escape(headline(shown))}</b></p>" if shown.rows else ""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)

@@ -59,11 +59,14 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
             "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
+    release = {"type": "object", "required": ["name", "epsilon", "total_epsilon"], "additionalProperties": False,
+               "properties": {"name": _TEXT, **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
+    ledger = {"releases": {"type": "array", "items": release}}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object",
             "required": list(properties),
-            "properties": properties | certified | roc | compared, "$defs": definitions}
+            "properties": properties | certified | roc | ledger | compared, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

@@ -28,11 +28,26 @@ MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PA
 SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict(EXAMPLES) | {
     line: result for topic in TOPICS for line, result in topic.examples}
 
+RELEASES = """delta = 1e-5
+epsilon = 3
+[[release]]
+command = "subsample"
+n = 50_000
+batch-size = 1024
+epochs = 10
+noise-multiplier = 2
+[[release]]
+command = "rdp"
+mechanism = "laplace"
+scale = 20
+"""
+
 
 @pytest.fixture
 def printed(capsys, tmp_path, monkeypatch):
     """What a line prints, without a new process unless it is a pipe."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "releases.toml").write_text(RELEASES)
     (tmp_path / "steps.json").write_text('{"sigma": [1, 2, 1], "learning_rate": [0.1, 0.1, 0.2]}')
 
     def run(line):

@@ -65,7 +65,7 @@ def test_options_override_the_file(tmp_path):
     ("batches = 'shufled'\n", "unknown-value", ["did you mean shuffled", "run.toml"]),
     ("batch_size = 3\nbatch-size = 3\n", "contradictory", ["twice"]),
     ("n = 5 5\n", "bad-toml", ["neither"]),
-    ("", "bad-toml", ["nothing"]),
+    ("", "bad-toml", ["is empty"]),
     ('{"n": 5,}', "bad-json", ["JSON", "line 1"]),
     ('{"n": 5, "n": 6}', "bad-json", ["twice"]),
     ('{"n": {"n": 5}}', "not-a-number", ["n"]),

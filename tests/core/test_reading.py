@@ -25,6 +25,7 @@ READERS = {
     "tv": ("tv FILE", "--input"),
     "batch": ("convert FILE --batch", "--input"),
     "compare": ("compare --run FILE", "--run"),
+    "ledger": ("ledger FILE --delta 1e-5", "--file"),
     "burn-in": (f"burn-in {RUN} --batch-size 10 --schedule FILE --delta 1e-5", "--schedule"),
     "online-noise": (f"online-noise {RUN.replace('--n 10 ', '')} --learning-rate .1 --sigmas @FILE --index 1 --epsilon "
                      f"1", "--sigmas"),

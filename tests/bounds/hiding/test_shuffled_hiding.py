@@ -315,11 +315,11 @@ def test_a_pass_that_stops_in_the_middle():
 
 
 @pytest.mark.parametrize("line, says", [
-    ("--n 100 --index 1 --steps 1 --epsilon .1", "1 is no multiple of n = 100"),  # the record is used in the only step
-    ("--steps 1000 --solve n --epsilon .5 --delta 1e-3", "not monotone in n"),
+    ("--n 100 --index 1 --steps 1 --epsilon .1", "1 is not a multiple of n = 100"),  # the record is used in the only step
+    ("--steps 1000 --solve n --epsilon .5 --delta 1e-3", "no unique solution"),
     ("--n 100 --epochs 3 --release last-iterate --strong-convexity .01 --epsilon .1 --bound output-perturbation",
      "noise added once"),
-    ("--n 100 --steps 50 --diameter .5 --epsilon .1 --bound randomly-stopped --index 1", "50 is no multiple"),
+    ("--n 100 --steps 50 --diameter .5 --epsilon .1 --bound randomly-stopped --index 1", "50 is not a multiple"),
 ])
 def test_what_a_cut_pass_and_the_last_iterate_cannot_mean(line, says):
     assert says in refusal(f"{RUN} --sigma 2 {line}", 2)

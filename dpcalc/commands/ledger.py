@@ -1,0 +1,197 @@
+"""dpcalc ledger: the total ε of several releases of one data set, and what is left of a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.core import quantities as q
+from dpcalc.core.command import QUESTION, RUN, Command, Given, Option
+from dpcalc.core.errors import DpcalcError, flag
+
+if TYPE_CHECKING:
+    from dpcalc.commands.ledger_releases import Entry
+    from dpcalc.core.results import Answer, Release, Route
+
+_WHAT_FITS = ('What is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
+              'one with "?" in place of a number')
+_OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
+
+
+def answer(given: Given) -> Answer:
+    """The total ε at δ, with the ε of each release and the total up to it; or the number that is "?"."""
+    from dpcalc.commands.ledger_releases import Entry, find_unknown, guarantees_of, total_of
+    from dpcalc.core.question import Question
+
+    given, listed = _with_files(given)
+    releases = [*listed, *({"name": f"input {k}", **g.as_json()} for k, g in enumerate(given.inputs, 1))]
+    if not releases:
+        raise DpcalcError("missing", "no release is given: name a TOML or JSON file that lists them, a result of "
+                          "dpcalc, or - for standard input", "--file")
+    _refuse(given)
+    entries = [Entry(k, data, given["delta"], len(releases) == 1) for k, data in enumerate(releases, 1)]
+    unknown = find_unknown(entries)
+    options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
+    if unknown is None:
+        guarantees = guarantees_of(entries)
+        total = total_of(guarantees, given["delta"], options, given)
+        shown = _releases(entries, total, guarantees, given)
+        return _with_notes(_answer(given, total, guarantees, listed, shown), entries, guarantees)
+    if given["epsilon"] is None:
+        raise DpcalcError("missing", f'needed for the "?" in {entries[unknown.place].title}: the budget, as --epsilon '
+                          "or as epsilon = 3 in the file", "--epsilon")
+    from dpcalc.commands.ledger_solve import solved
+
+    question = Question("epsilon", epsilon=given["epsilon"], delta=given["delta"], orders=given["orders"] or (),
+                        unknown=unknown.quantity, target=given["epsilon"])
+    rows = solved(entries, unknown, given, question)
+    value = rows[0].result[unknown.quantity.name]
+    guarantees = guarantees_of(entries, unknown, value)
+    total = total_of(guarantees, given["delta"], options)
+    shown = _releases(entries, total, guarantees, given, [entry.name(unknown, value) for entry in entries])
+    solved_total = total._replace(rows=rows, question=question)
+    return _with_notes(_answer(given, solved_total, guarantees, listed, shown), entries, guarantees)
+
+
+def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
+    """The call with δ and the budget of the files where the command line has none, and the releases of the files."""
+    from dpcalc.commands.ledger_file import read
+    from dpcalc.core.validate import validate
+
+    ledger = read(given["file"] or ())
+    header = {name: x for name, x in ledger.header.items() if not given.has(name)}
+    try:
+        checked = validate(COMMAND, header)
+    except DpcalcError as error:
+        raise DpcalcError(error.code, f"in the file: {error.message}", error.option) from None
+    both = {**given.values, **{name: checked[name] for name in header}}
+    return given.replace(both, given.provided | header.keys()), ledger.releases
+
+
+def _refuse(given: Given) -> None:
+    """Raises DpcalcError for a question that a ledger does not answer."""
+    for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits", "plot"}):
+        instead = {"solve": 'write "?" in place of the number in the file',
+                   "digits": "dpcalc convert takes it"}.get(name, "a ledger is about ε at --delta")
+        raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
+    if given["delta"] is None:
+        raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")
+
+
+def _releases(entries: Sequence[Entry], total: Answer, guarantees: Sequence[Any], given: Given,
+              names: Sequence[str] | None = None) -> tuple[Release, ...]:
+    """Each release with its own ε, the total ε up to it, and what is left of the budget.
+
+    Fewer releases lose no more, so that the total of more of them bounds theirs. Each number is the least of its own
+    and of those after it, as the rounding of numerical compositions may differ.
+    """
+    from dpcalc.core.results import Release
+    from dpcalc.numerics.rounding import difference_down
+
+    delta, budget, last = given["delta"], given["epsilon"], total.headline.result["epsilon"]
+    found: list[Release] = []
+    for k in range(len(entries), 0, -1):
+        last = min(last, _epsilon(guarantees[:k], delta)) if k < len(entries) else last
+        own = last if k == 1 else min(last, _epsilon(guarantees[k - 1:k], delta))
+        left = None if budget is None else difference_down(budget, last)
+        found.append(Release(names[k - 1] if names else entries[k - 1].name(), own, last, left))
+    return tuple(reversed(found))
+
+
+def _epsilon(guarantees: Sequence[Any], delta: float) -> float:
+    """ε at δ of some of the releases; infinity where no bound gives one."""
+    from dpcalc.commands.ledger_releases import total_of
+
+    try:
+        return total_of(guarantees, delta).headline.result["epsilon"]
+    except DpcalcError:
+        return float("inf")
+
+
+def _answer(given: Given, total: Answer, guarantees: Sequence[Any], listed: Sequence[Any],
+            releases: tuple[Release, ...]) -> Answer:
+    """The answer of the ledger, from that of the composition."""
+    from dpcalc.accounting.cautions import of_indices
+    from dpcalc.core.numbers import human, plain
+    from dpcalc.numerics.rounding import sum_up
+
+    budget, epsilon, count = given["epsilon"], releases[-1].total_epsilon, len(releases)
+    extra, warnings = dict[str, float](), tuple[str, ...]()
+    over = budget is not None and epsilon > budget
+    if budget is not None:
+        extra = {"budget": budget, "left": releases[-1].left or 0.0}
+    if over:
+        extra["over"] = sum_up((epsilon, -budget))
+        warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
+    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon") if given[name] is not None}
+    parameters |= {"file": [{"release": list(listed)}]} if listed else {}
+    adjacency = total.adjacency if total.adjacency in q.ADJACENCY.choices else "those that each release refers to"
+    return of_indices(total._replace(
+        command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
+        guarantee=_guarantee(total, guarantees), extra=extra, released="every output of each release",
+        scope=f"for {count} releases" if count > 1 else "", warnings=warnings, releases=releases, over_budget=over),
+        guarantees)
+
+
+def _with_notes(answer: Answer, entries: Sequence[Entry], guarantees: Sequence[Any]) -> Answer:
+    """The answer with the notes and warnings of its releases, and with a note on how to find what still fits."""
+    from dpcalc.accounting.cautions import large_delta
+
+    delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
+    warnings = large_delta(min(sizes, default=None), delta)
+    notes = (*dict.fromkeys(note for entry in entries for note in entry.notes), *_unstated(answer, entries, guarantees))
+    if "budget" in answer.extra and not answer.over_budget and not answer.question.unknown:
+        notes += (_WHAT_FITS,)
+    return answer._replace(notes=(*answer.notes, *notes), warnings=(*answer.warnings, *warnings))
+
+
+def _unstated(answer: Answer, entries: Sequence[Entry], guarantees: Sequence[Any]) -> tuple[str, ...]:
+    """A note on the releases that state no adjacency beside others that do."""
+    from dpcalc.accounting.guarantee import neighbours
+
+    silent = [entry.title for entry, g in zip(entries, guarantees, strict=True) if not neighbours(g)]
+    if not silent or len(silent) == len(entries):
+        return ()
+    return (f"No adjacency is stated for {', '.join(silent)}: it must hold for {answer.adjacency} neighbours too",)
+
+
+def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
+    """The guarantee for the next command: all mechanisms where every release has them, else that of `convert`."""
+    from dpcalc.accounting.guarantee import Mechanisms
+
+    if total.guarantee["kind"] != "dp" or not all(isinstance(g, Mechanisms) for g in guarantees):
+        return total.guarantee
+    adjacency = next((g.adjacency for g in guarantees if g.adjacency), None)
+    return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
+            **({"adjacency": adjacency} if adjacency else {})}
+
+
+def theorems() -> Iterator[Route]:
+    from dpcalc.commands.convert import theorems as of_convert
+
+    return of_convert()
+
+
+COMMAND = Command(
+    "ledger",
+    "Total privacy loss of several releases of one data set, and what is left of a budget. A file lists the releases: "
+    'each is a command with its options, or an earlier result. One number may be "?", and is solved for',
+    (
+        Option(q.FILE, RUN, multiple=True),
+        Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
+        Option(q.DELTA._replace(help="δ of the total"), QUESTION),
+        Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),
+        Option(q.ORDERS, QUESTION),
+        Option(q.PRECISION, QUESTION),
+    ),
+    answer,
+    (
+        ("ledger releases.toml", "ε = 0.951868"),
+        ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
+    ),
+    inputs=True,
+    files="file",
+    theorems=theorems,
+    asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
+         "find.",
+)

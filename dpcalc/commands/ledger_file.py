@@ -1,0 +1,190 @@
+"""The files of a ledger: releases in TOML or JSON, results and guarantees of dpcalc, and states of Opacus' accountant.
+
+What a file holds becomes a `Ledger` that stands alone: a release that names another file holds its guarantee instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dpcalc.core import reading
+from dpcalc.core.errors import DpcalcError
+
+UNKNOWN = "?"  # stands in place of the number to be solved for
+_MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
+_EXPECTED = "give a [[release]] for each release"
+_HEADER = ("delta", "epsilon")  # keys of a ledger beside its releases
+_NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
+
+
+class Ledger(NamedTuple):
+    """What the files hold: `delta` and `epsilon` where they say them, and the releases as objects of JSON."""
+
+    header: dict[str, Any]
+    releases: tuple[dict[str, Any], ...]
+
+
+def read(sources: Iterable[str]) -> Ledger:
+    """The releases of all files, in their order. Raises DpcalcError that names the file and the release."""
+    header, releases = dict[str, Any](), list[dict[str, Any]]()
+    for source in sources:
+        found = _read_one(source)
+        for key, x in found.header.items():
+            if header.setdefault(key, x) != x:
+                raise DpcalcError("contradictory",
+                                  f"the files say {key} = {header[key]} and {x}; give --{key} to decide", f"--{key}")
+        releases += found.releases
+    return Ledger(header, tuple(releases))
+
+
+def _read_one(source: str) -> Ledger:
+    """The ledger in a file, in standard input, or in a JSON text that stands in place of a file's name."""
+    text, where = reading.inline_or_text(source, _MEGABYTES, "--file")
+    inline = source.lstrip().startswith("{")
+    folder = "" if inline or source == "-" else os.path.dirname(source)
+    own_name = "" if inline or source == "-" else os.path.basename(source)
+    header, releases = dict[str, Any](), list[dict[str, Any]]()
+    for value in _values(text, where):
+        if not (isinstance(value, Mapping) and "release" in value):
+            releases += _release(value, where, folder, own_name)
+            continue
+        for key in value.keys() - {*_HEADER, "release"}:
+            from dpcalc.core.validate import near
+
+            known = (*_HEADER, "release")
+            raise DpcalcError("unknown-key", f"{where}: {key[:40]!r} is no key of a ledger; there are "
+                              f"{', '.join(known)}{near(key[:40], known)}", "--file")
+        if not isinstance(value["release"], list):
+            raise DpcalcError("bad-toml", f"{where}: {_EXPECTED} (in JSON \"release\": [{{…}}, …])", "--file")
+        header |= {key: value[key] for key in _HEADER if key in value}
+        for k, data in enumerate(value["release"], 1):
+            releases += _release(data, f"{where}, release {k}", folder)
+    return Ledger(header, tuple(releases))
+
+
+def _values(text: str, where: str) -> list[Any]:
+    """The objects in a text: of TOML its one table, of JSON one object, those of an array, or one in every line."""
+    if text.lstrip()[:1] in ("{", "[") and not re.match(r"\s*\[{1,2}\s*\w+\s*\]{1,2}", text):
+        from dpcalc.accounting.guarantee import json_values
+
+        return json_values(text, where, "--file")
+    from dpcalc.commands.run_file import toml
+
+    try:
+        return [toml(text, where, "--file", _EXPECTED)]
+    except DpcalcError as error:
+        if re.search(r"=\s*\?", text):
+            error.message += '; write "?" with quotes'
+        raise
+
+
+def _release(data: Any, where: str, folder: str, name: str = "") -> list[dict[str, Any]]:
+    """The releases that an object describes: one, or as many as the file holds that it names."""
+    if not isinstance(data, Mapping):
+        raise DpcalcError("bad-json", f"{where} is no object with a command, a file or a guarantee", "--file")
+    name = " ".join(str(data.get("name", name)).split())
+    named = {"name": name} if name else {}
+    if "history" in data:
+        return [{**named, **_of_opacus(data, where)}]
+    if "schema" in data or "kind" in data:
+        return [{**named, **_guarantee({k: x for k, x in data.items() if k != "name"}, where)}]
+    if "file" in data and "command" not in data:
+        return _of_file(data, where, folder, name)
+    if "command" not in data:
+        from dpcalc.core.validate import near
+
+        close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
+        raise DpcalcError("missing", f"{where}: a command, a file, or a guarantee with its kind is needed{close}",
+                          "--file")
+    return [_of_command(data, where, folder)]
+
+
+def _of_file(data: Mapping[str, Any], where: str, folder: str, name: str) -> list[dict[str, Any]]:
+    """The releases in the file that a release names: results, guarantees, or a state of Opacus' accountant."""
+    path, others = data["file"], data.keys() - {"file", "name"}
+    if not isinstance(path, str) or others:
+        raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name may stand beside it",
+                          "--file")
+    path = path if path == "-" else os.path.join(folder, path)
+    try:
+        found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))
+    except DpcalcError as error:
+        error.message = f"{where}: {error.message}"
+        raise
+    if any(isinstance(x, Mapping) and "schema" not in x and x.keys() & {"release", "file", "command"} for x in found):
+        raise DpcalcError("bad-toml", f"{where}: {path} must hold results, guarantees or a state of Opacus; another "
+                          "ledger is given on the command line", "--file")
+    return [release for x in found for release in _release(x, path, folder, name or os.path.basename(path))]
+
+
+def _of_command(data: Mapping[str, Any], where: str, folder: str) -> dict[str, Any]:
+    """The release by a command; files that its options name are those beside the ledger."""
+    from dpcalc.commands.ask import command_of, spellings
+
+    found = {**data, **({"name": " ".join(str(data["name"]).split())} if "name" in data else {})}
+    try:
+        command = command_of(str(data["command"]))
+    except DpcalcError as error:
+        raise DpcalcError(error.code, f"{where}: {error.message}", "--file") from None
+    if command.name == "ledger":
+        raise DpcalcError("refused", f"{where}: a ledger is no release; give both files on the command line", "--file")
+    if "input" in data:
+        if not command.inputs:
+            raise DpcalcError("unneeded", f"{where}: dpcalc {command.name} reads no guarantee", "--input")
+        each = data["input"] if isinstance(data["input"], list) else [data["input"]]
+        found["input"] = [g for x in each for g in _inputs(x, where, folder)]
+    names = spellings(command)
+    for key in data.keys() - {*_NO_OPTIONS}:
+        quantity = command.option(names[key]).quantity if key in names else None
+        if quantity and (source := quantity.source(found[key])) and source != "-":
+            found[key] = found[key].replace(source, os.path.join(folder, source))
+    return found
+
+
+def _inputs(x: Any, where: str, folder: str) -> list[dict[str, Any]]:
+    """The guarantees in a file that stands under the key `input` of a release, or the guarantee itself."""
+    if not isinstance(x, str):
+        return [_guarantee(x, where)]
+    from dpcalc.accounting.guarantee import load
+
+    try:
+        return [g.as_json() for g in load(x if x == "-" else os.path.join(folder, x))]
+    except DpcalcError as error:
+        error.message = f"{where}: {error.message}"
+        raise
+
+
+def _guarantee(data: Any, where: str) -> dict[str, Any]:
+    """A guarantee without what only its result says. One with a number to be solved for is read later."""
+    from dpcalc.accounting.guarantee import read as read_guarantee
+
+    if isinstance(data, Mapping) and "kind" in data and UNKNOWN in data.values():
+        return dict(data)
+    try:
+        return read_guarantee(data, where).as_json()
+    except DpcalcError as error:
+        error.option = "--file"
+        raise
+
+
+def _of_opacus(state: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The guarantee of a state of Opacus' accountant: each entry (noise multiplier, sampling rate, steps) is Gaussian
+    noise on Poisson batches, whichever accountant wrote it."""
+    history = state["history"]
+    if not isinstance(history, list) or not history:
+        raise DpcalcError("bad-json", f"{where}: history is no list of [noise multiplier, sampling rate, steps]",
+                          "--file")
+    parts = list[dict[str, Any]]()
+    for k, entry in enumerate(history, 1):
+        if not isinstance(entry, list) or len(entry) != 3:
+            raise DpcalcError("bad-json", f"{where}: entry {k} of history is not [noise multiplier, sampling rate, "
+                              "steps]", "--file")
+        noise, rate, steps = entry
+        part = {"name": "gaussian", "noise_multiplier": noise, "sampling": {"scheme": "poisson", "rate": rate},
+                "count": steps}
+        checked = _guarantee({"kind": "mechanisms", "mechanisms": [part]}, f"{where}, entry {k} of history")
+        parts += checked["mechanisms"]
+    return {"kind": "mechanisms", "mechanisms": parts, "adjacency": "add-remove"}

@@ -1,0 +1,247 @@
+"""The releases of a ledger as guarantees: by the command of each, or as they stand in its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dpcalc.commands.ledger_file import UNKNOWN
+from dpcalc.core import quantities as q
+from dpcalc.core.command import Command, Given
+from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.quantities import Quantity
+from dpcalc.core.results import NOT_SHUFFLED, Answer
+
+# The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
+_OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
+
+
+class Unknown(NamedTuple):
+    """The number to be solved for: the place of its release, from 0, its key there, and its quantity."""
+
+    place: int
+    key: str
+    quantity: Quantity
+
+
+class Entry:
+    """A release as it stands in a ledger, and the δ of the ledger."""
+
+    def __init__(self, number: int, data: Mapping[str, Any], delta: float, is_only: bool) -> None:
+        self.number, self.data, self.delta, self.is_only = number, data, delta, is_only
+        self.notes: tuple[str, ...] = ()  # of its answer, where another reader needs them too
+        self.parameters: Mapping[str, Any] = {}  # of its answer
+        self._known: Any = None  # its guarantee, where no number of it is unknown
+
+    @property
+    def title(self) -> str:
+        """The release in an error: 'release 2 (rdp)'."""
+        return f"release {self.number} ({str(self.data.get('name') or self._first)[:40]})"
+
+    @property
+    def _first(self) -> str:
+        """Its command, or else its kind of guarantee."""
+        return str(self.data.get("command") or self.data["kind"])
+
+    def name(self, unknown: Unknown | None = None, value: float | None = None) -> str:
+        """The name of the release, or else its command with its options, or its guarantee. A solution stands in its
+        place."""
+        if unknown and value is not None and unknown.place == self.number - 1:
+            shown = human(value, upward=unknown.quantity.safe_direction > 0)
+            described = _described({**self.data, unknown.key: shown})
+            return f"{self.data['name']}: {unknown.key} = {shown}" if "name" in self.data else described
+        return str(self.data.get("name") or _described(self.data))
+
+    def guarantee(self, unknown: Unknown | None = None, value: float | None = None) -> Any:
+        """The guarantee of the release, with the value of its unknown number. Raises DpcalcError that names it."""
+        if unknown and unknown.place == self.number - 1:
+            return self._read({**self.data, unknown.key: value})
+        self._known = self._known or self._read(self.data)
+        return self._known
+
+    def _read(self, entry: Mapping[str, Any]) -> Any:
+        """The guarantee that an entry without unknown numbers describes."""
+        from dpcalc.accounting.guarantee import read
+
+        data = {key: x for key, x in entry.items() if key != "name"}
+        if "command" not in data:
+            return read(data, self.title)
+        try:
+            return self._of_command(data)
+        except DpcalcError as error:
+            raise self.with_title(error) from None
+
+    def _of_command(self, data: Mapping[str, Any]) -> Any:
+        """The guarantee of the answer of a command."""
+        from dpcalc.accounting.guarantee import read
+        from dpcalc.commands.ask import command_of, named
+
+        command = command_of(data["command"])
+        raw = named(command, {key: x for key, x in data.items() if key not in ("command", "input")})
+        if command.name == "convert" and (given := _given_guarantee(command, raw)):
+            return read(given, "it")
+        answer = self._answer(command, raw, tuple(read(x, "its input") for x in data.get("input", ())))
+        self.notes, self.parameters = _carried(answer), answer.parameters
+        if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
+                                    and self.delta > 0 and not self.is_only):
+            raise DpcalcError("missing",
+                              f"its guarantee is one (ε, δ), so it needs a δ of its own below the total "
+                              f"{plain(self.delta)}, for example delta = {self.delta / 10:.6g}", "--delta")
+        return read({"schema": "dpcalc/v1", "adjacency": answer.adjacency, "guarantee": answer.piped_guarantee}, "it")
+
+    def _answer(self, command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...]) -> Answer:
+        """The answer of the command: with a question of its own, a description, or its ε at the δ of the ledger."""
+        from dpcalc.commands.ask import answer
+
+        try:
+            return answer(command, {**raw, "format": "json"}, inputs)
+        except DpcalcError as error:
+            if error.code != "missing" or error.option is not None or "delta" in raw:
+                raise
+        return answer(command, {**raw, "format": "json", "delta": self.delta}, inputs)
+
+    def with_title(self, error: DpcalcError) -> DpcalcError:
+        """The same error, of the same class, which names the release."""
+        message = f"{self.title}: {error.message}"
+        if isinstance(error, NoSolution):
+            return type(error)(error.code, message, error.option, error.reached)
+        return type(error)(error.code, message, error.option)
+
+
+# What describes a guarantee of `convert` of which an answer at one δ would say less.
+_FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
+
+
+def _given_guarantee(command: Command, raw: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The guarantee that options of `convert` describe where they ask nothing about it; else None."""
+    from dpcalc.core.validate import validate
+
+    names = _FIELDS.get(str(raw.get("from")), ())
+    if not names or raw.keys() != {"from", *names}:
+        return None
+    given = validate(command, raw)
+    return {"kind": given["from"], **{name: given[name] for name in names}}
+
+
+_MOST_PARTS = 2  # mechanisms of one guarantee that are listed in its description
+
+
+def _described(data: Mapping[str, Any]) -> str:
+    """A release in words: its command with its options, or its kind of guarantee with its numbers."""
+    if data.get("kind") == "mechanisms":
+        return "; ".join(map(_part_in_words, data["mechanisms"][:_MOST_PARTS])) + (
+            f"; … ({len(data['mechanisms'])} mechanisms)" if len(data["mechanisms"]) > _MOST_PARTS else "")
+    first = data.get("command") or data["kind"]
+    options = ", ".join(f"{key.replace('_', '-')} = {x}" for key, x in data.items()
+                        if key not in ("command", "kind", "name", "adjacency") and isinstance(x, str | int | float))
+    return f"{first}: {options}" if options else str(first)
+
+
+def _part_in_words(part: Mapping[str, Any]) -> str:
+    """A mechanism of a guarantee in words: 'gaussian: noise-multiplier = 1.1, sampling-rate = 0.01, steps = 1000'."""
+    sampling, count = part.get("sampling"), part.get("count", 1)
+    numbers = {name: x for name, x in part.items() if name not in ("name", "sampling", "count", "group_size")}
+    numbers |= {"sampling-rate": sampling["rate"]} if sampling else {}
+    numbers |= {"steps": count} if count > 1 else {}
+    return f"{part['name']}: " + ", ".join(f"{name.replace('_', '-')} = {x:g}" for name, x in numbers.items())
+
+
+def _carried(answer: Answer) -> tuple[str, ...]:
+    """The notes of a release that limit what its guarantee covers."""
+    from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
+
+    return tuple(note for note in answer.notes if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("Assumes"))
+
+
+# --- the unknown number ----------------------------------------------------------------------------------------------
+
+
+def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
+    """The number that is "?", or None. Raises DpcalcError where there are two, or where it cannot be solved for."""
+    found = [(entry, key) for entry in entries for key, x in entry.data.items() if x == UNKNOWN]
+    if not found:
+        return None
+    if len(found) > 1:
+        (first, key), (second, other) = found[:2]
+        raise DpcalcError("contradictory", f'{first.title} has "?" for {key} and {second.title} for {other}; exactly '
+                          "one number can be solved for", "--file")
+    entry, key = found[0]
+    quantity = _quantity(entry, key)
+    return Unknown(entry.number - 1, key, quantity)
+
+
+def _quantity(entry: Entry, key: str) -> Quantity:
+    """The quantity of a key that can be solved for, in the command of its release or in its guarantee."""
+    if "command" not in entry.data:
+        kind = entry.data["kind"]
+        if (kind, key) not in _OF_KIND:
+            raise DpcalcError("unknown-value", f'{entry.title}: {key} cannot be "?"; epsilon of a dp guarantee, mu of '
+                              "gdp and rho of zcdp can", "--file")
+        return _OF_KIND[kind, key]
+    from dpcalc.commands.ask import command_of, named
+
+    command = command_of(entry.data["command"])
+    try:
+        (name,) = named(command, {key: UNKNOWN})
+    except DpcalcError as error:
+        raise entry.with_title(error) from None
+    quantity = command.option(name).quantity
+    if not quantity.safe_direction:
+        raise DpcalcError("unknown-value",
+                          f'{entry.title}: {key} cannot be "?"; {", ".join(command.solvable())} can', "--file")
+    return quantity
+
+
+# --- the adjacency ---------------------------------------------------------------------------------------------------
+
+
+def refuse_different_adjacencies(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
+    """Raises DpcalcError where the releases are about different neighbouring data sets, with the way out."""
+    from dpcalc.accounting.guarantee import neighbours
+
+    of_adjacency: dict[str, list[Entry]] = {}
+    for entry, guarantee in zip(entries, guarantees, strict=True):
+        for adjacency in sorted(neighbours(guarantee)):
+            of_adjacency.setdefault(adjacency, []).append(entry)
+    if len(of_adjacency) < 2:
+        return
+    said = "; ".join(f"{adjacency}: {', '.join(entry.title for entry in of_adjacency[adjacency])}"
+                     for adjacency in sorted(of_adjacency))
+    raise DpcalcError("refused", f"the releases use different adjacencies, whose guarantees do not compose ({said}); "
+                      f"{_way_out(of_adjacency)}", "--file")
+
+
+def _way_out(of_adjacency: Mapping[str, Sequence[Entry]]) -> str:
+    """Which option of which release changes its adjacency."""
+    from dpcalc.commands import calculator
+
+    for adjacency, other in (("replace-one", "add-remove"), ("add-remove", "replace-one")):
+        changed = of_adjacency[other]
+        commands = [entry.data.get("command") for entry in changed]
+        if all(name and any(o.name == "adjacency" for o in calculator(name).options) for name in commands):
+            return f'set adjacency = "{adjacency}" in {" and ".join(f"release {entry.number}" for entry in changed)}'
+    return "ask again for one of them with --adjacency, where its command has that option"
+
+
+def guarantees_of(entries: Sequence[Entry], unknown: Unknown | None = None,
+                  value: float | None = None) -> tuple[Any, ...]:
+    """The guarantees of all releases, with the value of an unknown number. Raises DpcalcError where they are about
+    different neighbouring data sets."""
+    found = tuple(entry.guarantee(unknown, value) for entry in entries)
+    refuse_different_adjacencies(entries, found)
+    return found
+
+
+# --- the composition -------------------------------------------------------------------------------------------------
+
+
+def total_of(guarantees: Sequence[Any], delta: Any, options: Any = None, given: Given | None = None) -> Answer:
+    """The total as `dpcalc convert` answers it. Where a record is verified, `given` holds its rows."""
+    from dpcalc.commands import calculator
+    from dpcalc.core.validate import validate
+
+    convert = calculator("convert")
+    call = validate(convert, {**(options or {}), "delta": delta}, tuple(guarantees))
+    call.recorded = given.recorded if given else None
+    return convert.answer(call)

@@ -1,0 +1,43 @@
+"""The releases of a ledger for people and programs, and the sentence on what is left of its budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.results import Answer
+from dpcalc.output.tables import TextTable
+
+
+def rounded_releases(answer: Answer) -> TextTable:
+    """The table for people: losses are rounded up, and what is left is rounded down."""
+    budget = answer.extra.get("budget")
+    left = () if budget is None else (f"left of {plain(budget)}",)
+    rows = [(f"{k}. {release.name}", human(release.epsilon), human(release.total_epsilon),
+             *(() if release.left is None else (human(release.left, upward=False),)))
+            for k, release in enumerate(answer.releases, 1)]
+    return TextTable(("release", "ε alone", "total ε", *left), rows, frozenset({"release"}), frozenset({"release"}))
+
+
+def full_releases(answer: Answer) -> TextTable:
+    """The table for programs: numbers in full."""
+    records = release_records(answer)
+    return TextTable(tuple(records[0]), [tuple(x if isinstance(x, str) else repr(x) for x in one.values())
+                                         for one in records])
+
+
+def release_records(answer: Answer) -> list[dict[str, Any]]:
+    """The releases as they stand in JSON; `left` only where there is a budget."""
+    return [{name: x for name, x in release._asdict().items() if x is not None} for release in answer.releases]
+
+
+def budget_lines(answer: Answer) -> list[str]:
+    """What is left of the budget, or by how much it is exceeded; nothing without a budget."""
+    numbers, delta = answer.extra, answer.question.delta or 0.0
+    if "budget" not in numbers or answer.question.unknown:
+        return []
+    budget, at = plain(numbers["budget"]), f"at δ = {plain(delta)}"
+    if answer.over_budget:
+        return [f"Over the budget ε ≤ {budget} {at} by {human(numbers['over'])}."]
+    left = human(numbers["left"], upward=False)
+    return [f"ε left of the budget {budget} {at}: {left}."]
