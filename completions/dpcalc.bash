@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/dpcalc
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_dpcalc_subparsers=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion)
+_shtab_dpcalc_subparsers=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion)
 
 _shtab_dpcalc_rdp_option_strings=(--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --clipping-norm --adjacency --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --output --batch --json -q --quiet --certify --all --explain --color -h --help)
 _shtab_dpcalc_convert_option_strings=(--from --to --alpha -a --rdp --mu --rho --tv --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --output --batch --input --json -q --quiet --certify --all --explain --color -h --help)
@@ -16,6 +16,7 @@ _shtab_dpcalc_online_noise_option_strings=(--noise --c1 --c2 --decay --sigmas --
 _shtab_dpcalc_burn_in_option_strings=(--n --batch-size --steps --lipschitz --smoothness --strong-convexity --loss --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --output --batch --json -q --quiet --certify --all --explain --color -h --help)
 _shtab_dpcalc_noise_feedback_option_strings=(--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --output --batch --json -q --quiet --certify --all --explain --color -h --help)
 _shtab_dpcalc_compare_option_strings=(--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --output --batch --json -q --quiet --certify --all --explain --color -h --help)
+_shtab_dpcalc_ledger_option_strings=(--file --epsilon -e --delta -d --solve --orders --precision --alpha -a --rdp --bound --format --digits --plot --output --batch --input --json -q --quiet --certify --all --explain --color -h --help)
 _shtab_dpcalc_bounds_option_strings=(--command --status --assumes --format --json -q --quiet --color -h --help)
 _shtab_dpcalc_explain_option_strings=(--format --json --color -h --help)
 _shtab_dpcalc_verify_option_strings=(--json -q --quiet --color -h --help)
@@ -61,6 +62,12 @@ _shtab_dpcalc_compare___run_COMPGEN=_shtab_compgen_files
 _shtab_dpcalc_compare___plot_COMPGEN=_shtab_compgen_files
 _shtab_dpcalc_compare___output_COMPGEN=_shtab_compgen_files
 _shtab_dpcalc_compare___batch_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger___file_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger___plot_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger___output_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger___batch_COMPGEN=_shtab_compgen_files
+_shtab_dpcalc_ledger___input_COMPGEN=_shtab_compgen_files
 _shtab_dpcalc_verify_pos_0_COMPGEN=_shtab_compgen_files
 
 _shtab_dpcalc_rdp___mechanism_choices=(gaussian laplace randomized-response)
@@ -118,7 +125,10 @@ _shtab_dpcalc_compare___solve_choices=(sigma noise-multiplier)
 _shtab_dpcalc_compare___bound_choices=(poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile wor-rdp burn-in-rdp burn-in-profile burn-in-rdp-nonconvex burn-in-profile-nonconvex gaussian-exact iteration iteration-nonconvex shuffled-hiding-last shuffled-hiding shuffled-contraction shuffled-iteration smooth-nonconvex-shuffled-hiding smooth-nonconvex-shuffled-exact fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact)
 _shtab_dpcalc_compare___format_choices=(table json jsonl csv tsv markdown latex statement bibtex)
 _shtab_dpcalc_compare___color_choices=(auto always never)
-_shtab_dpcalc_bounds___command_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare)
+_shtab_dpcalc_ledger___bound_choices=(rdp-curve rdp-optimal rdp-improved rdp-mironov zcdp-composition gdp-exact gdp-rdp gdp-zcdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp pure-zcdp bounded-range-zcdp outcomes-exact outcomes-rdp profile-composition rdp-composition)
+_shtab_dpcalc_ledger___format_choices=(table json jsonl csv tsv markdown latex statement bibtex)
+_shtab_dpcalc_ledger___color_choices=(auto always never)
+_shtab_dpcalc_bounds___command_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger)
 _shtab_dpcalc_bounds___status_choices=(proven as-published conjecture limit lower)
 _shtab_dpcalc_bounds___format_choices=(table json jsonl csv tsv markdown latex bibtex)
 _shtab_dpcalc_bounds___color_choices=(auto always never)
@@ -126,13 +136,13 @@ _shtab_dpcalc_explain_pos_0_choices=(gaussian-exact gaussian-rdp gaussian-classi
 _shtab_dpcalc_explain___format_choices=(table json jsonl bibtex)
 _shtab_dpcalc_explain___color_choices=(auto always never)
 _shtab_dpcalc_verify___color_choices=(auto always never)
-_shtab_dpcalc_schema_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare)
+_shtab_dpcalc_schema_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger)
 _shtab_dpcalc_schema___color_choices=(auto always never)
-_shtab_dpcalc_help_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline)
+_shtab_dpcalc_help_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline)
 _shtab_dpcalc_help___color_choices=(auto always never)
 _shtab_dpcalc_completion_pos_0_choices=(bash zsh fish)
 _shtab_dpcalc_completion___color_choices=(auto always never)
-_shtab_dpcalc_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion)
+_shtab_dpcalc_pos_0_choices=(rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion)
 _shtab_dpcalc___color_choices=(auto always never)
 
 _shtab_dpcalc_rdp___json_nargs=0
@@ -210,6 +220,15 @@ _shtab_dpcalc_compare___all_nargs=0
 _shtab_dpcalc_compare___explain_nargs=0
 _shtab_dpcalc_compare__h_nargs=0
 _shtab_dpcalc_compare___help_nargs=0
+_shtab_dpcalc_ledger_pos_0_nargs='*'
+_shtab_dpcalc_ledger___json_nargs=0
+_shtab_dpcalc_ledger__q_nargs=0
+_shtab_dpcalc_ledger___quiet_nargs=0
+_shtab_dpcalc_ledger___certify_nargs=0
+_shtab_dpcalc_ledger___all_nargs=0
+_shtab_dpcalc_ledger___explain_nargs=0
+_shtab_dpcalc_ledger__h_nargs=0
+_shtab_dpcalc_ledger___help_nargs=0
 _shtab_dpcalc_bounds_pos_0_nargs='*'
 _shtab_dpcalc_bounds___json_nargs=0
 _shtab_dpcalc_bounds__q_nargs=0

@@ -50,8 +50,8 @@ function _shtab_dpcalc_using
   test "$_shtab_dpcalc_cmdpath" = "$argv"
 end
 
-set -g _shtab_dpcalc_commands rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --batch --batch-size --batches --bound --c1 --c2 --clipping-norm --color --command --constant --curvature --decay --delta --diameter --digits --dimension --epochs --epsilon --format --fpr --from --index --input --kl --learning-rate --lipschitz --loss --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --output --p --plot --precision --prior --probability --q --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --sigma --sigmas --slack --smoothness --solve --status --steps --strong-convexity --target-delta --target-epsilon --tau --to --tpr --tv -a -d -e
+set -g _shtab_dpcalc_commands rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
+set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --batch --batch-size --batches --bound --c1 --c2 --clipping-norm --color --command --constant --curvature --decay --delta --diameter --digits --dimension --epochs --epsilon --file --format --fpr --from --index --input --kl --learning-rate --lipschitz --loss --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --output --p --plot --precision --prior --probability --q --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --sigma --sigmas --slack --smoothness --solve --status --steps --strong-convexity --target-delta --target-epsilon --tau --to --tpr --tv -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
@@ -123,7 +123,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using convert' -l explain -d 'add statement
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using convert' -l help -d 'print this help, with every option'
-complete -c dpcalc -n '_shtab_dpcalc_using convert; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
+complete -c dpcalc -n '_shtab_dpcalc_using convert; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'read a guarantee (JSON) from a file (repeatable); - is standard input'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a subsample -d 'privacy of training on random batches (DP-SGD)'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l scheme -xka "poisson without-replacement weighted" -d 'how batches are drawn at every step'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l sampling-rate -x -d 'probability that a record is in a batch'
@@ -162,7 +162,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l explain -d 'add stateme
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l help -d 'print this help, with every option'
-complete -c dpcalc -n '_shtab_dpcalc_using subsample; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
+complete -c dpcalc -n '_shtab_dpcalc_using subsample; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'read a guarantee (JSON) from a file (repeatable); - is standard input'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a tv -d 'total variation: what any attacker can do'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l mechanism -xka "gaussian laplace randomized-response" -d 'mechanism of the release'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l sigma -x -d 'standard deviation of the noise on the query'
@@ -209,7 +209,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using tv' -l explain -d 'add statement, ass
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l help -d 'print this help, with every option'
-complete -c dpcalc -n '_shtab_dpcalc_using tv; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'guarantees (JSON) to read'
+complete -c dpcalc -n '_shtab_dpcalc_using tv; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'read a guarantee (JSON) from a file (repeatable); - is standard input'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a shuffle-pnsgd -d 'noisy SGD over shuffled records, or in a fixed order'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l noise -xka "gaussian laplace" -d 'noise that is added to every gradient'
 complete -c dpcalc -n '_shtab_dpcalc_using shuffle-pnsgd' -l sigma -x -d 'standard deviation of the noise on every gradient'
@@ -381,8 +381,33 @@ complete -c dpcalc -n '_shtab_dpcalc_using compare' -l explain -d 'add statement
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using compare' -l help -d 'print this help, with every option'
+complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a ledger -d 'total of several releases, and what is left of a budget'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l file -xka "(__fish_complete_path (commandline -ct))" -d 'a ledger of releases'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l epsilon -s e -x -d 'the budget on the total ε'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l delta -s d -x -d 'δ of the total'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l solve -x -d 'not for a ledger'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l orders -x -d 'Rényi orders to try'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l precision -x -d 'largest gap allowed between the lower and upper ε, relative'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l alpha -s a -x -d 'Rényi order'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l rdp -x -d 'budget on the Rényi divergence at --alpha, for --solve'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l bound -xka "rdp-curve rdp-optimal rdp-improved rdp-mironov zcdp-composition gdp-exact gdp-rdp gdp-zcdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp pure-zcdp bounded-range-zcdp outcomes-exact outcomes-rdp profile-composition rdp-composition" -d 'use only this bound'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l format -xka "table json jsonl csv tsv markdown latex statement bibtex" -d 'output format'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l digits -x -d 'significant digits'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write the complete answer to this file, in the format of its suffix'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l batch -xka "(__fish_complete_path (commandline -ct))" -d 'read one set of options per line'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l input -xka "(__fish_complete_path (commandline -ct))" -d 'read a guarantee'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l json -d 'short for --format json'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -s q -l quiet -d 'print only the number of the headline, with all its digits'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l color -xka "auto always never" -d 'colour the text'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -s h -d 'print short help'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l help -d 'print this help, with every option'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a ledger of releases (TOML or JSON), an earlier result (JSON), or the state of Opacus'"'"' accountant (JSON); - for standard input'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a bounds -d 'list the bounds: their status, commands and sources'
-complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l command -xka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare" -d 'only bounds that this command uses'
+complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l command -xka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d 'only bounds that this command uses'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l status -xka "proven as-published conjecture limit lower" -d 'only bounds of this status'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l assumes -x -d 'only bounds with this text among their assumptions'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l format -xka "table json jsonl csv tsv markdown latex bibtex" -d 'output format'
@@ -405,11 +430,11 @@ complete -c dpcalc -n '_shtab_dpcalc_using verify; and test $_shtab_dpcalc_npos 
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a schema -d 'JSON Schema of a result, and of a command'"'"'s parameters'
 complete -c dpcalc -n '_shtab_dpcalc_using schema' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using schema' -s h -l help -d 'print this help'
-complete -c dpcalc -n '_shtab_dpcalc_using schema; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare" -d words
+complete -c dpcalc -n '_shtab_dpcalc_using schema; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a help -d 'help on a command or a topic'
 complete -c dpcalc -n '_shtab_dpcalc_using help' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using help' -s h -l help -d 'print this help'
-complete -c dpcalc -n '_shtab_dpcalc_using help; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
+complete -c dpcalc -n '_shtab_dpcalc_using help; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a completion -d 'print the completion script of a shell'
 complete -c dpcalc -n '_shtab_dpcalc_using completion' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using completion' -s h -l help -d 'print this help'

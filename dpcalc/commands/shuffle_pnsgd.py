@@ -270,9 +270,7 @@ COMMAND = Command(
         Option(q.NOISE, MECHANISM, default="gaussian"),
         Option(q.SIGMA._replace(help="standard deviation of the noise on every gradient (for output perturbation, "
                                      "of the noise added once to the output)"), MECHANISM),
-        Option(q.SCALE, MECHANISM),
-        Option(q.C1, MECHANISM),
-        Option(q.C2, MECHANISM),
+        *(Option(quantity, MECHANISM) for quantity in (q.SCALE, q.C1, q.C2)),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN, default=0.0),
@@ -292,8 +290,7 @@ COMMAND = Command(
         ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1",
          "δ = 0.00165979"),
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 "
-         "--n 1e6 --epsilon 1",
-         "δ = 1.48377e-10"),
+         "--n 1e6 --epsilon 1", "δ = 1.48377e-10"),
         ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1 --delta "
          "1e-5 --solve sigma", "σ = 0.979099"),
     ),
