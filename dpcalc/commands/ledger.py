@@ -175,7 +175,7 @@ def theorems() -> Iterator[Route]:
 COMMAND = Command(
     "ledger",
     "Total privacy loss of several releases of one data set, and what is left of a budget. A file lists the releases: "
-    'each is a command with its options, or an earlier result. One number may be "?", and is solved for',
+    'each is a command with its options, or an earlier result. One number may be "?", and is solved for.',
     (
         Option(q.FILE, RUN, multiple=True),
         Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
@@ -195,6 +195,7 @@ COMMAND = Command(
     files="file",
     usual=("epsilon", "delta", "bound", "precision", "file", "format"),
     theorems=theorems,
+    usual=("epsilon", "delta"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",
 )

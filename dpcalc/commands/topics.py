@@ -127,8 +127,8 @@ TOPICS = (
          "Adding up ε and δ is always valid, and pessimistic. dpcalc composes the mechanisms themselves where it "
          "knows them, by their privacy loss distributions, and RDP curves or (ε, δ) points where it does not. The "
          "command says which theorem it used.",
-         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands. All "
-         "of them must have the same adjacency.",
+         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands, "
+         "and ledger keeps the total of a list of releases in a file. All of them must have the same adjacency.",
          "A guarantee for one command covers that release only. What else is computed from the same data, such as "
          "the choice of hyperparameters, must be counted too."),
         (("rdp --sigma 10 --steps 100 --delta 1e-5", "ε = 4.37718"),
