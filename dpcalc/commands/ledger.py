@@ -193,9 +193,8 @@ COMMAND = Command(
     ),
     inputs=True,
     files="file",
-    usual=("epsilon", "delta", "bound", "precision", "file", "format"),
+    usual=("epsilon", "delta", "file"),
     theorems=theorems,
-    usual=("epsilon", "delta"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",
 )
