@@ -18,6 +18,7 @@ assert "site-packages" in dpcalc.__file__ and (Path(dpcalc.__file__).parent / "p
 assert run("--version") == f"dpcalc {dpcalc.__version__}\n"
 assert "--delta" in run("rdp", "--help")
 assert all("convert" in run("completion", shell) for shell in ("bash", "zsh", "fish"))
+assert "{mironov2017renyi," in run("rdp", "--sigma", "1", "--alpha", "8", "--format", "bibtex")
 readme = ("--n", "60000", "--batch-size", "256", "--epochs", "15", "--sigma", "1.1", "--delta", "1e-5")
 assert 1.13 < float(run("subsample", *readme, "-q")) < 1.14
 assert abs(float(run("rdp", "--sigma", "1", "--delta", "1e-5", "-q")) / 4.3771780956812246 - 1) < 1e-12
