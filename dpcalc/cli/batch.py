@@ -147,8 +147,16 @@ def _names_file(x: Any, key: str = "") -> bool:
         return any(_names_file(value, str(name)) for name, value in x.items())
     if isinstance(x, list | tuple):
         return any(_names_file(value, key) for value in x)
-    of_file = key in ("file", "input", "run", "schedule") and not str(x).lstrip().startswith("{")
-    return isinstance(x, str) and (of_file or (x.startswith("@") and key != "name"))
+    if not isinstance(x, str):
+        return False
+    if x.lstrip().startswith("{"):  # JSON in place of a file
+        from dpcalc.accounting.guarantee import json_values
+
+        try:
+            return _names_file(json_values(x, "the JSON"))
+        except DpcalcError:
+            return False  # it is no JSON, which is refused where it is read
+    return key in ("file", "input", "run", "schedule") or (x.startswith("@") and key != "name")
 
 
 def asked_in_json(data: bytes | None, number: int) -> Asked:
