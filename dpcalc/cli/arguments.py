@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from dpcalc.core.errors import DpcalcError
+
 
 def wants_json(args: list[str]) -> bool:
     """Whether errors are to be printed as JSON."""
@@ -17,3 +21,13 @@ def with_source_of_batch(args: list[str]) -> list[str]:
     """The arguments with --batch alone as --batch -, because Typer has no options whose value may be left out."""
     return [word for arg, after in zip(args, [*args[1:], "--"], strict=True)
             for word in ((arg, "-") if arg == "--batch" and after.startswith("-") and after != "-" else (arg,))]
+
+
+def check_format(format: str | None, switches: Mapping[str, bool], of_json: tuple[str, ...] = ("json",)) -> None:
+    """Raises DpcalcError where two of --format, --json and --quiet contradict each other. `of_json` are the formats
+    that --json may stand for."""
+    if switches.get("json") and format not in (None, *of_json):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches.get("quiet") and (switches.get("json") or format):
+        other = "--json" if switches.get("json") else f"--format {format}"
+        raise DpcalcError("contradictory", f"prints the number alone; drop {other} or --quiet", "--quiet")

@@ -129,27 +129,15 @@ class Batch:
 
     def _question(self, fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
         """The options and the inputs of a line."""
-        raw: dict[str, Any] = {}
-        for key, x in fields.items():
-            name = self.names.get(key)
-            if name is None:
-                from dpcalc.core.validate import near
-
-                reason = f"no such key of a line for {self.command.name}{near(key[:40], tuple(self.names))}"
-                raise DpcalcError("unknown-option", reason, flag(key[:40]))
-            if name in raw:
-                raise DpcalcError("contradictory", "there twice", flag(name))
-            raw[name] = x
-        inputs = self.inputs
+        raw, inputs = named(self.command, fields, self.names), self.inputs
         if (own := raw.pop("input", None)) is not None:
             inputs = given_inputs(self.command, own if isinstance(own, list) else [own])
         for name, x in raw.items():
-            if isinstance(x, str | list | dict):
+            if isinstance(x, str | list | tuple | dict):
                 option = self.command.option(name)
                 if option.quantity.source(x) is not None or (option.quantity.reads and _names_file(x)):
                     raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line",
                                       flag(name))
-                raw[name] = (x,) if option.multiple and isinstance(x, str) else x
         return {**self.defaults, **raw}, inputs
 
 
@@ -157,10 +145,18 @@ def _names_file(x: Any, key: str = "") -> bool:
     """Whether data that are given in place of a file, such as a ledger, name a file within them."""
     if isinstance(x, dict):
         return any(_names_file(value, str(name)) for name, value in x.items())
-    if isinstance(x, list):
+    if isinstance(x, list | tuple):
         return any(_names_file(value, key) for value in x)
-    of_file = key in ("file", "input", "run", "schedule") and not str(x).lstrip().startswith("{")
-    return isinstance(x, str) and (of_file or (x.startswith("@") and key != "name"))
+    if not isinstance(x, str):
+        return False
+    if x.lstrip().startswith("{"):  # JSON in place of a file
+        from dpcalc.accounting.guarantee import json_values
+
+        try:
+            return _names_file(json_values(x, "the JSON"))
+        except DpcalcError:
+            return False  # it is no JSON, which is refused where it is read
+    return key in ("file", "input", "run", "schedule") or (x.startswith("@") and key != "name")
 
 
 def asked_in_json(data: bytes | None, number: int) -> Asked:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from dpcalc.cli.arguments import check_format
 from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Asked, Batch, JsonReplies, NumberReplies, Replies, asked_in_json
-from dpcalc.cli.standard_streams import quiet_beside
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.output.formats import format_of
 
 _FORMATS = ("json", "jsonl", "csv", "tsv")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
 def stream(command: Command, raw: dict[str, Any], source: str, inputs: tuple[str, ...],
@@ -44,10 +44,7 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
     format = raw.get("format")
     if format not in (None, *_FORMATS):
         raise DpcalcError("contradictory", f"--batch prints {', '.join(_FORMATS)}, or with -q numbers", "--format")
-    if switches["json"] and format not in (None, "json", "jsonl"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
-    if switches["quiet"] and (switches["json"] or format):
-        raise quiet_beside("--json" if switches["json"] else f"--format {format}")
+    check_format(format, switches, ("json", "jsonl"))
     if raw.get("plot"):
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
     if switches["all"]:
@@ -114,10 +111,9 @@ def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tup
 
 def _is_json(source: str, first: bytes | None) -> bool:
     """Whether the lines are JSON Lines: by the suffix of the file, or else by the first line that is not empty."""
-    suffix = os.path.splitext(source)[1].lower()
-    if suffix in (".csv", ".tsv"):
+    if (format := format_of(source)) in _DELIMITERS:
         return False
-    return suffix in _JSON_SUFFIXES or not first or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return format in ("json", "jsonl") or not first or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
 class _Source:

@@ -9,15 +9,11 @@ from dpcalc.core.command import Page
 
 def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
     """The validated options with their defaults, and the switches. Raises DpcalcError that names the option."""
-    from dpcalc.cli.standard_streams import quiet_beside
-    from dpcalc.core.errors import DpcalcError
+    from dpcalc.cli.arguments import check_format
     from dpcalc.core.validate import validate
 
     switches = {name: raw.pop(name) for name, _ in page.switches}
-    if switches.get("json") and raw.get("format") not in (None, "json"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
-    if switches.get("json") and switches.get("quiet"):
-        raise quiet_beside("--json")
+    check_format(raw.get("format"), switches)
     if switches.get("json") and "format" in raw:
         raw["format"] = "json"
     return validate(page, raw).values | switches

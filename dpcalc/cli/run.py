@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.cli.arguments import check_format
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.text import report
@@ -66,14 +67,9 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 
     if sources.count("-") + (raw.get("file") or ()).count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
-    if switches["json"] and raw.get("format") not in (None, "json"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    check_format(raw.get("format"), switches)
     if switches["json"]:
         raw["format"] = "json"
-    if switches["quiet"] and raw.get("format"):
-        from dpcalc.cli.standard_streams import quiet_beside
-
-        raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
     if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",

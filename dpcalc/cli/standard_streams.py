@@ -60,8 +60,3 @@ def _drop_output() -> None:
     """Drops what is still buffered, so that the interpreter's own flush at exit cannot fail."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def quiet_beside(option: str) -> DpcalcError:
-    """The error for --quiet together with another option that chooses the output format."""
-    return DpcalcError("contradictory", f"prints the number alone; drop {option} or --quiet", "--quiet")

@@ -83,10 +83,11 @@ def command_of(name: str) -> Command:
                       f"{', '.join(calculators)}{near(str(name), calculators)}")
 
 
-def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Name → value of the options, from any of their spellings. Raises DpcalcError for an option that the command does
-    not have, and for one that is given twice."""
-    names, raw = spellings(command), dict[str, Any]()
+def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Name → value of the options, from any of their spellings, or from `names`: spelling → name. Raises DpcalcError
+    for an option that the command does not have, and for one that is given twice."""
+    names, raw = names or spellings(command), dict[str, Any]()
+    repeatable = {o.name for o in command.all_options() if o.multiple and o.name not in _NOT_ASKED}
     for key, x in options.items():
         name = names.get(key)
         if name is None:
@@ -96,7 +97,7 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
                               flag(key[:40]))
         if raw.get(name) is not None:
             raise DpcalcError("contradictory", "is given twice; drop one", flag(name))
-        raw[name] = (x,) if isinstance(x, str) and command.option(name).multiple else x
+        raw[name] = (x,) if isinstance(x, str) and name in repeatable else x
     return raw
 
 

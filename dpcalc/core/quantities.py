@@ -62,18 +62,14 @@ class Quantity(NamedTuple):
         return value if self.kind != "series" else value[1:] if value.startswith("@") else None
 
     def range(self) -> str:
-        """'> 0 and <= 1'."""
-        limits = ((">", self.gt), (">=", self.ge), ("<", self.lt), ("<=", self.le))
-        return " and ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
+        """The range in a sentence, '> 0 and ≤ 1', without the limit that all whole numbers have."""
+        limits = ((">", self.gt), ("≥", self.ge), ("<", self.lt), ("≤", self.le))
+        return " and ".join(f"{sign} {limit:g}" for sign, limit in limits if limit not in (None, LARGEST_COUNT))
 
     def limits(self) -> str:
-        """'>0, <=1': the range for help, without the limit that all whole numbers have."""
-        words = self.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(" and ", ", ")
-        return words.replace("= ", "=").replace("> ", ">").replace("< ", "<")
-
-    def admits(self, x: float) -> bool:
-        return ((self.gt is None or x > self.gt) and (self.ge is None or x >= self.ge)
-                and (self.lt is None or x < self.lt) and (self.le is None or x <= self.le))
+        """The range for help, '>0, <=1'."""
+        short = self.range().replace(" and ", ", ").replace("≥", ">=").replace("≤", "<=")
+        return short.replace("= ", "=").replace("> ", ">").replace("< ", "<")
 
 
 LARGEST_COUNT = 2.0**53 - 1  # larger whole numbers may round to another whole number as doubles
@@ -130,10 +126,10 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)  # parameters of bounds, not options
+STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
-STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
               safe_direction=+1)

@@ -39,7 +39,7 @@ def noun(unknown: Quantity) -> str:
 def budget(question: Question) -> str:
     """The budget of a question in a sentence, for example 'ε ≤ 1 at δ = 1e-05'."""
     asks, at = question.asks, ""
-    if asks == "epsilon" and question.delta:
+    if asks == "epsilon" and question.delta is not None:
         at = f" at δ = {plain(question.delta)}"
     elif asks == "rdp":
         at = f" at α = {plain(question.alpha or 0.0)}"

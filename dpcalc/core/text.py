@@ -82,10 +82,18 @@ def _between_words(text: str) -> str:
                                    break_long_words=False))
 
 
+def option_words(name: str, value: Any) -> list[str]:
+    """The words of an option as they are typed: a tuple of texts repeats it, and one of numbers is a list with commas.
+    Every number is written such that it is read back as the same double."""
+    several = value if isinstance(value, tuple) else (value,)
+    if several and all(isinstance(x, str) for x in several):
+        return [word for x in several for word in (flag(name), x)]
+    return [flag(name), ",".join(plain(x) if isinstance(x, float) else str(x) for x in several)]
+
+
 def options_text(options: Mapping[str, Any]) -> str:
-    """Options as they are typed. Every number is printed such that it is read back as the same double."""
-    return " ".join(f"{flag(name)} {plain(one) if isinstance(one, float) else one}" for name, value in options.items()
-                    for one in (value if isinstance(value, tuple) else (value,)))
+    """Options as they are typed in a line."""
+    return " ".join(word for name, value in options.items() for word in option_words(name, value))
 
 
 def shell_lines(line: str, width: int) -> list[str]:

@@ -179,9 +179,8 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     if q.kind == "text":
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
-    allowed = q.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(">=", "≥").replace("<=", "≤")
     symbol = f"{q.symbol}: " if q.symbol else ""
-    return DpcalcError("out-of-range", f"{shown} is not {allowed} ({symbol}{q.brief})", q.option)
+    return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:

@@ -12,6 +12,7 @@ from dpcalc.core import style
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
+from dpcalc.core.question import budget
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
@@ -236,11 +237,7 @@ def _condition(answer: Answer) -> str:
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
         return f" at {symbol(name)} = {plain(result[name])}" if name else ""
-    assert question.target is not None
-    name, at = {"tv": ("TV", ""), "tpr": ("TPR", f" at FPR = {plain(question.fpr or 0.0)}"),
-                "rdp": ("ε(α)", f" at α = {plain(question.alpha or 0.0)}")}.get(
-        question.asks, ("ε", f" at δ = {plain(question.delta or 0.0)}"))
-    return f" gives {name} ≤ {plain(question.target)}{at}"
+    return f" gives {budget(question)}"
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:

@@ -7,8 +7,8 @@ import shlex
 from typing import Any, NamedTuple
 
 from dpcalc.core.errors import flag
-from dpcalc.core.numbers import plain
 from dpcalc.core.results import Answer
+from dpcalc.core.text import option_words
 
 LONGEST_LIST = 20  # entries of an option that are written out; more do not fit into a command that people read
 LONGEST_JSON = 800  # characters of JSON that are written out, for the same reason: eight lines of a page
@@ -26,16 +26,13 @@ def command_line(answer: Answer) -> CommandLine:
     read back as the same double."""
     words, files = list[str](), list[str]()
     for name, value in answer.options.items():
-        written = [_written(x) for x in value] if isinstance(value, tuple) else [_written(value)]
         if isinstance(value, list):  # the releases of a ledger
             continue
-        if len(written) > LONGEST_LIST or len(written[0]) > LONGEST_JSON:
+        if isinstance(value, tuple | str) and len(value) > (LONGEST_LIST if isinstance(value, tuple) else LONGEST_JSON):
             files.append(f"the values of {flag(name)}")
             words += [flag(name), "@FILE" if isinstance(value, tuple) else "FILE"]
-        elif isinstance(value, tuple) and all(isinstance(x, str) for x in value):  # a repeatable option
-            words += [word for x in written for word in (flag(name), x)]
         else:
-            words += [flag(name), ",".join(written)]
+            words += option_words(name, value)
     data = _data(answer)
     if data is None:
         return CommandLine(shlex.join(["dpcalc", answer.command, *words]), " and ".join(files))
@@ -46,10 +43,6 @@ def command_line(answer: Answer) -> CommandLine:
                                                                                                  *files)))
     return CommandLine(f"echo {shlex.quote(text)} | {shlex.join(['dpcalc', answer.command, '-', *words])}",
                        " and ".join(files))
-
-
-def _written(x: object) -> str:
-    return plain(x) if isinstance(x, float) else str(x)
 
 
 def _data(answer: Answer) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -39,6 +40,16 @@ class Document(NamedTuple):
 def render(document: Document, format: str) -> str:
     """The text of a document in the given format, a key of FORMATS, without a newline at its end."""
     return FORMATS[format](document)
+
+
+# Suffix of a file → the format of its content.
+_OF_SUFFIX = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".md": "markdown",
+              ".tex": "latex"}
+
+
+def format_of(file: str) -> str | None:
+    """The format that the suffix of a file names, or None."""
+    return _OF_SUFFIX.get(os.path.splitext(file)[1].lower())
 
 
 def json_text(value: Any) -> str:

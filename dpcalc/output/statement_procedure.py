@@ -183,11 +183,8 @@ def _batches(answer: Answer, values: Values) -> str:
     return f"A batch holds {size}, drawn uniformly without replacement and afresh at every step; {_NOT_SHUFFLED}"
 
 
+# The batches of a run that are no sampling scheme.
 _OF_RUN = {
-    "poisson": "Batches are Poisson samples: each record is in a batch with probability {b}/{n}, independently; "
-               f"{_NOT_SHUFFLED}",
-    "without-replacement": "A batch holds {b} of {n} records, drawn uniformly without replacement and afresh at every "
-                           f"step; {_NOT_SHUFFLED}",
     "shuffled": "Every pass takes batches of {b} of {n} records in a secret order that is shuffled afresh.",
     "fixed-order": "Every pass takes batches of {b} of {n} records in the same order.",
     "full": "Every step uses all {n} records.",
@@ -199,8 +196,10 @@ def _run(answer: Answer, values: Values) -> list[str]:
     """Of compare: the noise on the sum of a batch, and the batches."""
     clipping, lipschitz = values.get("clipping_norm"), values.get("lipschitz")
     clipped = clipping is not None or lipschitz is None
-    return [_of_sum(human(answer.extra["noise_multiplier"]), clipping if clipped else lipschitz, clipped),
-            _OF_RUN[values["batches"]].format(b=values.get("batch_size"), n=values["n"])]
+    ordered = _OF_RUN.get(values["batches"])
+    batches = (ordered.format(b=values.get("batch_size"), n=values["n"]) if ordered else
+               _batches(answer, {**values, "scheme": values["batches"]}))
+    return [_of_sum(human(answer.extra["noise_multiplier"]), clipping if clipped else lipschitz, clipped), batches]
 
 
 # --- the last iterate ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all."""
+"""A file that is written whole or not at all. An error names the option that named the file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from dpcalc.core.errors import DpcalcError
+
 
 @contextmanager
-def whole_file(name: str) -> Iterator[BinaryIO]:
+def whole_file(name: str, option: str) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file where the body of the `with` ends without an exception.
+
+    Raises DpcalcError where it cannot be written.
+    """
+    try:
+        with _whole_file(name) as file:
+            yield file
+    except OSError as error:
+        raise _not_writable(name, error.strerror or str(error), option) from None
+
+
+@contextmanager
+def _whole_file(name: str) -> Iterator[BinaryIO]:
+    """The stream of a file of that name.
 
     The content goes to a temporary file in the same directory, which then takes the name; on an exception, also an
     interrupt, it is removed and an old file stays as it was. Raises OSError. A pipe, a device, or a file in a directory
@@ -38,11 +53,16 @@ def whole_file(name: str) -> Iterator[BinaryIO]:
         raise
 
 
-def reason_not_writable(name: str) -> str | None:
-    """Why a file of this name cannot be written, found before anything is computed; None where it can."""
+def require_writable(name: str, option: str) -> None:
+    """Raises DpcalcError where a file of this name cannot be written, before anything is computed."""
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
-        return f"no directory {folder!r}"
+        raise _not_writable(name, f"no directory {folder!r}", option)
     if os.path.isdir(name):
-        return "is a directory"
-    return None if os.access(name if os.path.exists(name) else folder, os.W_OK) else "permission denied"
+        raise _not_writable(name, "is a directory", option)
+    if not os.access(name if os.path.exists(name) else folder, os.W_OK):
+        raise _not_writable(name, "permission denied", option)
+
+
+def _not_writable(name: str, reason: str, option: str) -> DpcalcError:
+    return DpcalcError("output", f"cannot write {name!r}: {reason}", option)

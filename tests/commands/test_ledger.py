@@ -279,7 +279,9 @@ def test_the_record_is_verified_and_a_changed_one_is_not():
 def test_a_line_of_a_batch_holds_its_ledger_itself():
     lines = [{"file": {"release": [GAUSSIAN, {"kind": "gdp", "mu": 0.2}]}}, {"kind": "gdp", "mu": 0.2},
              {"file": "ledger.toml"}, {"file": ["ledger.toml"]}, {"file": {"release": [{"file": "one.json"}]}},
-             {"file": {"release": [{"command": "compare", "run": "run.toml"}]}}]
+             {"file": {"release": [{"command": "compare", "run": "run.toml"}]}},
+             {"file": json.dumps({"release": [{"file": "one.json"}]})},
+             {"file": '{"kind": "gdp", "mu": 0.2}\n{"release": [{"file": "one.json"}]}'}]
     found = [json.loads(line) for line in answer_lines(map(json.dumps, lines), "ledger", delta=DELTA)]
     assert found[0]["result"]["epsilon"] == total(GAUSSIAN, {"kind": "gdp", "mu": 0.2}).value
     assert found[1]["result"]["epsilon"] == total({"kind": "gdp", "mu": 0.2}).value

@@ -11,7 +11,7 @@ from dpcalc.core import style
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, MissingExtra
 from dpcalc.core.text import report
-from dpcalc.output.whole_file import reason_not_writable, whole_file
+from dpcalc.output.whole_file import require_writable, whole_file
 
 if TYPE_CHECKING:
     from dpcalc.output.plot.data import Plot
@@ -42,11 +42,8 @@ class Target(NamedTuple):
 
         _warn(plot.notes)
         content = draw(plot, _suffix(self.name))
-        try:
-            with whole_file(self.name) as file:
-                file.write(content)
-        except OSError as error:
-            raise _unwritable(self.name, error.strerror or str(error)) from None
+        with whole_file(self.name, "--plot") as file:
+            file.write(content)
         report(f"plot: {self.name}")
 
 
@@ -76,8 +73,7 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     if _suffix(name) not in SUFFIXES:
         raise DpcalcError("unknown-value", f"{name!r} is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)",
                           "--plot")
-    if reason := reason_not_writable(name):
-        raise _unwritable(name, reason)
+    require_writable(name, "--plot")
     try:
         import dpcalc.output.plot.figure  # noqa: F401
     except ImportError as error:
@@ -91,10 +87,6 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
 def _suffix(name: str) -> str:
     return os.path.splitext(name)[1][1:].lower()
-
-
-def _unwritable(name: str, why: str) -> DpcalcError:
-    return DpcalcError("output", f"cannot write {name!r}: {why}", "--plot")
 
 
 def _example(command: Command, raw: Mapping[str, Any]) -> str:
