@@ -209,8 +209,8 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
         raise DpcalcError("missing", "nothing to compute: give --delta, --epsilon or --alpha")
     head, asked = answer.headline, {answer.quantity: answer.value}  # the number asked for comes first
     numbers = {**asked, **answer.extra, **head.result}
-    titles = {name: f"{RESULT}{name}" if answer.has_given_namesake and name in of_input and name in head.result else name
-              for name in numbers}
+    renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
+    titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
     return {**{titles[name]: repr(x) for name, x in numbers.items()},
             "bound": head.route.label, "status": head.route.bound.status,
             "adjacency": answer.adjacency}, titles[answer.quantity]
