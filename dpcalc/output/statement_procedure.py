@@ -103,7 +103,8 @@ _GIVEN: dict[str, Callable[[Values], str]] = {
     "p": lambda values: f"one with {len(values['p'])} outcomes of known probabilities",
     "kl": lambda values: f"one of Kullback–Leibler divergence at most {plain(values['kl'])}",
     "epsilon": lambda values: (f"({plain(values['epsilon'])}, {plain(values.get('delta') or 0.0)})-differentially "
-                               "private" + (f" with total variation at most {plain(values['tv'])}" if values.get("tv") else "")),
+                               "private"
+                               + (f" with total variation at most {plain(values['tv'])}" if values.get("tv") else "")),
     "tv": lambda values: f"one of total variation at most {plain(values['tv'])}",
 }
 
