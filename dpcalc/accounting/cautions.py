@@ -60,5 +60,5 @@ def _large_epsilon(answer: Answer) -> tuple[str, ...]:
     point = _point(answer)
     if point is None or answer.headline.route.bound.status != "proven" or not LARGE_EPSILON < point[0] < inf:
         return ()
-    return (f"ε = {human(point[0])} promises next to nothing: at a false-positive rate of {100 * FALSE_POSITIVES:g} %, "
-            "an attack may have a true-positive rate of 100 %",)
+    return (f"ε = {human(point[0])} promises next to nothing: by itself it allows an attack with a true-positive rate "
+            f"of 100 % at a false-positive rate of {100 * FALSE_POSITIVES:g} %",)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from dpcalc.cli.batch import LONGEST, Asked, Replies, is_guarantee
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.results import Answer
+from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
 from dpcalc.core.text import printable
 
@@ -119,6 +119,7 @@ class CsvReplies(Replies):
 
     The first answer decides which numbers have a column. Lines that fail before it are printed with it. A number whose
     name a column of the input already has gets no second one; only the number asked for fills its empty cell there.
+    Where the line describes a guarantee by such columns, the numbers of the answer are in result_epsilon and so on.
     """
 
     def __init__(self, names: Mapping[str, str], delimiter: str, columns: Mapping[Any, str] | None = None) -> None:
@@ -129,17 +130,18 @@ class CsvReplies(Replies):
         self._held: list[tuple[Mapping[Any, str], str]] = []
 
     def answered(self, asked: Asked, answer: Answer) -> str:
-        found, cells = _columns_of(answer), self._cells(asked)
+        cells = self._cells(asked)
         of_input = {self._names.get(title, title): k for k, title in self._columns.items()}
+        found, quantity = _columns_of(answer, of_input)
         head = []
         if self._added is None:
             self._added = tuple(name for name in found if name not in of_input)
             head = [self._header(), *self._held_rows()]
-        if answer.quantity in of_input:
-            column = of_input[answer.quantity]
-            cells[column] = cells[column] if cells.get(column, "").strip() else found[answer.quantity]
-        elif answer.quantity not in self._added:
-            raise DpcalcError("contradictory", f"the answer is {answer.quantity}, which has no column: the first "
+        if quantity in of_input:
+            column = of_input[quantity]
+            cells[column] = cells[column] if cells.get(column, "").strip() else found[quantity]
+        elif quantity not in self._added:
+            raise DpcalcError("contradictory", f"the answer is {quantity}, which has no column: the first "
                               "answer of a batch decides the columns (--format jsonl needs none)")
         return "\n".join([*head, self._row(cells, found)])
 
@@ -198,12 +200,17 @@ def _cells_as_text(asked: Asked) -> dict[Any, str]:
             for key, x in asked.fields.items() if key not in ("input", "inputs", "error")}
 
 
-def _columns_of(answer: Answer) -> dict[str, str]:
-    """Column → cell of an answer. Raises DpcalcError for one that is more than one line."""
+def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str], str]:
+    """Column → cell of an answer, and the column of the number asked for. Raises DpcalcError for an answer that is more
+    than one line."""
     if answer.table or (answer.roc and len(answer.roc.rows) > 1):
         raise DpcalcError("contradictory", "the answer is a table, which is no line of CSV; use --format jsonl")
     if not answer.rows:
         raise DpcalcError("missing", "nothing to compute: give --delta, --epsilon or --alpha")
     head, asked = answer.headline, {answer.quantity: answer.value}  # the number asked for comes first
-    return {**{name: repr(x) for name, x in {**asked, **answer.extra, **head.result}.items()},
-            "bound": head.route.label, "status": head.route.bound.status, "adjacency": answer.adjacency}
+    numbers = {**asked, **answer.extra, **head.result}
+    renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
+    titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
+    return {**{titles[name]: repr(x) for name, x in numbers.items()},
+            "bound": head.route.label, "status": head.route.bound.status,
+            "adjacency": answer.adjacency}, titles[answer.quantity]

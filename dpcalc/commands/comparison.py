@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
-from dpcalc.commands.training_run import Run
+from dpcalc.commands.training_run import EVERY, Run
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
@@ -160,6 +160,9 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
+    if run.release != EVERY or run.diameter is not None or run.strong_convexity:
+        # Lower ends are for all outputs of any losses. Less is released, projected, or known of the losses here.
+        row = row._replace(result={key: x for key, x in row.result.items() if not key.endswith("_lower")})
     context = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
                "command": command_line(interpretation.command, options)}
     return row._replace(context=context, notes=tuple(f"{name}: {note}" for note in row.notes))

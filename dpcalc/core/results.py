@@ -15,6 +15,8 @@ from dpcalc.core.question import Question
 NOT_SHUFFLED = ("holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
                 "shuffled")
 
+RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself
+
 
 class Route(NamedTuple):
     """A bound, and for an RDP bound the conversion to (ε, δ)."""
@@ -149,6 +151,12 @@ class Answer(NamedTuple):
     def quantity(self) -> str:
         """The name of the quantity that the answer is about: the unknown, or what the question asks."""
         return self.question.unknown.name if self.question.unknown else self.question.asks
+
+    @property
+    def has_given_namesake(self) -> bool:
+        """Whether an option of the same name as the number asked for is given: the ε of each step, where the total ε is
+        asked for. In one table the two need different names."""
+        return self.question.unknown is None and self.options.get(self.quantity) is not None
 
     @property
     def value(self) -> float:

@@ -197,7 +197,8 @@ def lines_below_headline(answer: Answer) -> list[str]:
         lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
     if answer.roc and _is_one_rate(answer.roc):
         fpr, tpr = answer.roc.rows[0]
-        lines.append(f"No attack has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
+        on = " on this record" if answer.only and not answer.only.is_worst else ""
+        lines.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
     return [*budget_lines(answer), *lines, holds_for(answer)]
 
 

@@ -87,6 +87,8 @@ def _guarantees(answer: Answer, values: Values) -> list[str]:
     steps = int(answer.extra.get("steps", 1))
     if answer.inputs:
         return [f"All of it is done {steps} times." if steps > 1 else ""]
+    if answer.options.get("from") == "tv":  # its ε is that of the question
+        values = {name: x for name, x in values.items() if name != "epsilon"}
     given = next((words(values) for name, words in _GIVEN.items() if values.get(name) is not None), "")
     subject = f"Each of {steps} releases, chosen in view of those before it or not," if steps > 1 else (
         "The given mechanism")
@@ -100,7 +102,8 @@ _GIVEN: dict[str, Callable[[Values], str]] = {
     "rdp": lambda values: f"(α, ε)-Rényi differentially private with {_curve(values)}",
     "p": lambda values: f"one with {len(values['p'])} outcomes of known probabilities",
     "kl": lambda values: f"one of Kullback–Leibler divergence at most {plain(values['kl'])}",
-    "epsilon": lambda values: (f"({plain(values['epsilon'])}, {plain(values['delta'] or 0.0)})-differentially private"
+    "epsilon": lambda values: (f"({plain(values['epsilon'])}, {plain(values.get('delta') or 0.0)})-differentially "
+                               "private"
                                + (f" with total variation at most {plain(values['tv'])}" if values.get("tv") else "")),
     "tv": lambda values: f"one of total variation at most {plain(values['tv'])}",
 }

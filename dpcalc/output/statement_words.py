@@ -115,6 +115,8 @@ def neighbours(answer: Answer) -> str:
 
 def tested(answer: Answer) -> str:
     """What an attacker tests, in words that continue 'no test of'."""
+    if answer.only and not answer.only.is_worst and answer.adjacency != "add-remove":
+        return "which of two data sets that differ in this record alone was used"
     if answer.adjacency == "add-remove":
         record = "this record" if answer.only and not answer.only.is_worst else "a given record"
         return f"whether {record} is in the data"

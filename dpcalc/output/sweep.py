@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Row, Table
+from dpcalc.core.results import RESULT, Answer, Row, Table
 from dpcalc.output.answer import full_table, record, table_of_numbers
 from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
@@ -143,7 +143,8 @@ def _rows(points: Points) -> TextTable:
     answers = _answers(points)
     names, companions = list(dict.fromkeys(label(row) for row in rows_for_people(answers))), _companions(answers)
     rows = [_row(point, names, companions) for point in points]
-    header = (*map(symbol, points[0].at), symbol(answers[0].quantity), *names,
+    asked = f"resulting {symbol(answers[0].quantity)}" if answers[0].has_given_namesake else symbol(answers[0].quantity)
+    header = (*map(symbol, points[0].at), asked, *names,
               *(_COMPANIONS[name].header for name in companions))
     first = len(points[0].at) + 1  # the column of the first bound
     kept = [k for k in range(len(header)) if not first <= k < first + len(names)
@@ -213,7 +214,7 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 def _full_table(points: Points) -> TextTable:
     """The table for programs: a row for each bound at each point, with numbers in full precision."""
     swept = points[0].at
-    tables = [(point, full_table(point.answer)) for point in points if point.answer]
+    tables = [(point, _renamed(full_table(point.answer), point.answer, swept)) for point in points if point.answer]
     names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
     rows = []
     for point, table in tables:
@@ -222,3 +223,10 @@ def _full_table(points: Points) -> TextTable:
             cells = dict(zip(table.header, row, strict=True))
             rows.append((*at, *(cells.get(name, "") for name in names)))
     return TextTable((*swept, *names), rows)
+
+
+def _renamed(table: TextTable, answer: Answer, swept: Collection[str]) -> TextTable:
+    """The table with other names for numbers of the answer that a swept option has the name of."""
+    if not answer.has_given_namesake:
+        return table
+    return table._replace(header=tuple(f"{RESULT}{name}" if name in swept else name for name in table.header))

@@ -188,3 +188,23 @@ def test_a_slow_pipe_is_answered_line_by_line():
     assert process.stdout.readline().startswith(b"2,1.99")
     process.stdin.close()
     assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(("line", "args"), [
+    ({"epsilon": .1, "delta": 1e-7, "steps": 5, "target-delta": 1e-5}, ("convert", "--from", "dp")),
+    ({"epsilon": .1, "delta": 1e-7, "steps": 5, "target-epsilon": 1}, ("convert", "--from", "dp")),
+    ({"epsilon": 1, "delta": 1e-6, "sampling-rate": .1}, ("subsample",)),
+    ({"epsilon": 1, "delta": 1e-6, "tv": .1, "steps": 3}, ("tv",)),
+], ids=lambda x: x[0] if isinstance(x, tuple) else "")
+def test_the_answer_stands_beside_a_given_number_of_the_same_name(line, args):
+    """The ε of each step is no answer: the total ε has a column of its own, and so has its δ."""
+    (row,) = table(",".join(line) + "\n" + ",".join(map(str, line.values())) + "\n", *args)[1]
+    expected = json.loads(call([*args, *(x for k, v in line.items() for x in (f"--{k}", str(v))), "--json"]).stdout)
+    results = {name.removeprefix("result_"): float(x) for name, x in row.items() if name.startswith("result_")}
+    assert results and results == {name: expected["result"][name] for name in results}
+    assert {name: float(row[name]) for name in line} == line
+
+
+def test_a_later_line_whose_answer_has_no_column_is_an_error():
+    rows = table("epsilon,delta,sampling-rate,sigma\n,1e-6,.1,2\n1,1e-6,.1,\n", "subsample", code=1)[1]
+    assert float(rows[0]["epsilon"]) > 0 and "result_epsilon, which has no column" in rows[1]["error"]

@@ -31,6 +31,7 @@ CASES = [
     ("convert --from gdp --mu 1 --steps 4 --delta 1e-5", "Each of 4 releases", "μ = 1", "those of the given guarantee"),
     ("convert --from dp --epsilon 1 --delta 0 --to gdp", "(μ-GDP) with μ = 1.23204", "(1, 0)-differentially private"),
     ("convert --from dp --epsilon 1 --delta 1e-6 --to tv", "total variation at most 0.462118"),
+    ("convert --from tv --tv .01 --epsilon 1", "one of total variation at most 0.01", "with ε = 1 and δ = 0.0100001"),
     ("convert --from outcomes --p .5,.5 --q .25,.75", "one with 2 outcomes", "ε = 0.693148"),
     (f"{RUN} --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341 and δ = 1e-05", "The unit of privacy is one record",
      "Poisson samples: each record is in a batch with probability 256/60000", "is 1.1", "3516 accesses to the data",
@@ -51,7 +52,8 @@ CASES = [
     (f"shuffle-pnsgd --sigma 1 {LAST} --n 1000 --epsilon 1", "a secret order that is shuffled afresh, is covered",
      "Constants: L = 1, β = 0.5, ρ = 0, η = 0.25, D = 1", "the release of the last iterate"),
     (f"shuffle-pnsgd --sigma 1 {LAST} --n 1000 --epsilon 1 --index 10", "This is no guarantee for the whole data set. "
-     "It is for record 10 only; the worst record, 1000, has δ = 0.509862."),
+     "It is for record 10 only; the worst record, 1000, has δ = 0.509862.",
+     "no test of which of two data sets that differ in this record alone was used has"),
     (f"online-noise --sigmas 1,2,3 {LAST} --index 1 --epsilon 1", "a stream of 3 records", "a known level at each step"),
     ("burn-in --n 60000 --batch-size 128 --steps 1e4 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 "
      "--sigma .1 --delta 1e-5", "10000 steps are covered; a batch holds 128 of 60000 records"),

@@ -179,3 +179,14 @@ def test_a_latex_grid_is_whole():
         r" & \multicolumn{2}{c}{$\varepsilon$} \\", r"\cmidrule(l){2-3}", r"$\sigma$ & 1 & 2 \\", r"\midrule",
         *[line for line in text.splitlines() if line.startswith(("1 &", "20 &"))], r"\bottomrule", r"\end{tabular}"]
     assert r"\times10^{" in text and "e-" not in "".join(line for line in text.splitlines() if "&" in line)
+
+
+@pytest.mark.parametrize(("args", "asked"), [
+    ("convert --from dp --epsilon .1,.2 --delta 1e-7 --steps 5 --target-delta 1e-5", "epsilon"),
+    ("convert --from dp --epsilon .1 --delta 1e-7,1e-6 --steps 5 --target-epsilon 1", "delta"),
+    ("subsample --epsilon 1,2 --delta 1e-7,1e-6 --sampling-rate .1", "epsilon"),
+])
+def test_a_swept_number_does_not_hide_the_answer_of_the_same_name(cli, args, asked):
+    rows = list(csv.DictReader(io.StringIO(cli(*args.split(), "--format", "csv").stdout)))
+    numbers = [float(x) for x in cli(*args.split(), "-q").stdout.split()]
+    assert set(numbers) <= {float(row[f"result_{asked}"]) for row in rows} and len(set(numbers)) > 1

@@ -52,7 +52,7 @@ BOUND = CompositionBound(
         source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi "
                "2022, arXiv:2207.04380v3 (connect the dots)",
         assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs "
-                     "before it",),
+                     "before it", "the privacy parameters and the number of the parts do not depend on these outputs"),
     ),
     params=("pairs",),
     value=value,
