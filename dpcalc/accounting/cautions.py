@@ -45,7 +45,8 @@ def _point(answer: Answer) -> tuple[float, float] | None:
 def _large_delta(answer: Answer) -> tuple[str, ...]:
     """A warning where δ is at least 1/n; nothing where the number n of records is unknown."""
     point = _point(answer)
-    return large_delta(answer.headline.result.get("n", answer.parameters.get("n")), point[1] if point else None)
+    delta = point[1] if point else answer.parameters.get("delta")
+    return large_delta(answer.headline.result.get("n", answer.parameters.get("n")), delta)
 
 
 def large_delta(n: float | None, delta: float | None) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 
 def _solvable(command: Command, given: Given) -> str:
     """The parameters that can be solved for, in words: for Gaussian noise only 'noise-multiplier (or sigma)', for
-    another mechanism all of its own."""
+    another mechanism all of its own; elsewhere those that are not given, the noise first."""
     names, mechanism = command.solvable(), given["mechanism"] or "gaussian"
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
@@ -82,7 +82,8 @@ def _solvable(command: Command, given: Given) -> str:
         own = {*MECHANISMS[mechanism].options, *MECHANISMS[mechanism].optional}
         of_others = {"noise-multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
         names = tuple(name for name in names if name not in of_others)
-    first, *others = names
+    names = tuple(name for name in names if not given.has(name.replace("-", "_"))) or names
+    first, *others = sorted(names, key=lambda name: name != "sigma")
     return f"{first} (or {', '.join(others)})" if others else first
 
 

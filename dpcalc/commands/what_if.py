@@ -183,12 +183,15 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
          answers: Answers, text: str) -> WhatIf | None:
     """The headline of the run with these options; None where there is none."""
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
+    run = describe(changed)
     try:
-        row = headline(describe(changed), question, named, answers)
+        row = headline(run, question, named, answers)
     except EveryValueMeets:
         return None
     if row is None:
         return None
+    if run.record is not None and " --index " in row.context["command"]:
+        text += f"; the guarantee is for record {run.record} alone"
     name = question.unknown.name if question.unknown else question.asks
     options_of_line = {**{k: changed[k] for k in _OPTIONS if k in changed}, **({"bound": named} if named else {})}
     line = command_line("compare", options_of_line)

@@ -31,6 +31,12 @@ def test_a_delta_of_a_record_in_n_or_more_warns(line, delta, warned):
     assert (f"warning: δ = {float(delta):g} is at least 1/n = 0.01: publishing one random record in full would satisfy it\n" in done.stderr) == warned
 
 
+def test_also_beside_the_total_variation_of_a_guarantee():
+    for delta, count in ((".02", 1), (".009", 0)):
+        done = call(["tv", "--epsilon", "1", "--delta", delta, "--n", "100", "-q"])
+        assert done.stderr.count("publishing one random record") == count
+
+
 @pytest.mark.parametrize("line", KNOWN_N)
 def test_also_where_delta_is_the_answer(line):
     for epsilon in ("0", "1e2"):

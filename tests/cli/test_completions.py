@@ -18,6 +18,9 @@ CASES = [
     ("dpcalc rdp --mechanism=lap", "rdp --mechanism=laplace"),
     ("dpcalc explain burn-in-as", "explain burn-in-as-published"),
     ("dpcalc bounds --command noise", "bounds --command noise-feedback"),
+    ("dpcalc ledg", "ledger"), ("dpcalc completion zs", "completion zsh"), ("dpcalc help poi", "help poisson"),
+    ("dpcalc compare --solve noise", "compare --solve noise-multiplier"),
+    ("dpcalc rdp --format stat", "rdp --format statement"), ("dpcalc --color nev", "--color never"),
 ]
 SHELLS = {
     "bash": (["bash", "--norc", "-i"], f"source {FOLDER}/dpcalc.bash; dpcalc() {{ echo GOT:$*; }}"),

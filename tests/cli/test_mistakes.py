@@ -8,6 +8,8 @@ from dpcalc.cli.app import main
 from dpcalc.core.suggest import meant
 
 MISTAKES = [
+    ("rdp", "nothing to compute: give --delta"), ("subsample", "no noise given: add --noise-multiplier"),
+    ("ledger", "no release is given: name a TOML or JSON file"),
     ("rdp --sigma 1 -delta 1e-5", "-delta: one dash too few; did you mean --delta?"),
     ("rdp --sigma 1 -epsilon=1", "-epsilon: one dash too few; did you mean --epsilon?"),
     ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has no value beside one of its commas"),

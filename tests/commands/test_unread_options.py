@@ -65,6 +65,8 @@ def test_other_options_without_an_effect_are_refused(line):
     ("rdp --mechanism randomized-response --epsilon 3 --delta 1e-5",
      "add --solve probability (or steps), or drop one"),
     ("noise-feedback --epsilon 3 --delta 1e-5", "add --solve sigma, or drop one"),
+    ("burn-in --n 600 --batch-size 12 --steps 1e4 --learning-rate .05 --diameter 2 --epsilon 3 --delta 1e-5",
+     "add --solve sigma, or drop one"),
 ])
 def test_a_budget_with_nothing_to_solve_for_says_what_to_add(line, words):
     done = call(line.split())

@@ -8,6 +8,7 @@ from calling import call
 
 from dpcalc.core.quantities import MECHANISM
 
+RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
 ANSWERS = {
     "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1",
             "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
@@ -26,8 +27,17 @@ ANSWERS = {
     "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5",
                   "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
                   "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5",
-                  "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5"],
+                  "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5",
+                  "--n 100 --batch-size 10 --epochs 2 --noise-multiplier 2 --clipping-norm 3 --delta 1e-3"],
+    "compare": ["--n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier 2 --delta 1e-3",
+                "--n 100 --batches shuffled --batch-size 10 --epochs 2 --epsilon 3 --delta 1e-3 --solve noise-multiplier"],
+    "shuffle-pnsgd": [f"{RUN} --sigma 1 --n 100 --epsilon 1", f"{RUN} --sigma 1 --n 100 --index 3 --delta 1e-3"],
+    "online-noise": [f"{RUN} --c1 100 --c2 100 --decay 1.5 --n 100 --index 5 --epsilon 1"],
+    "burn-in": [f"{RUN} --n 100 --batch-size 10 --steps 100 --sigma 1 --delta 1e-3"],
+    "noise-feedback": ["--curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --index 3"],
 }
+LEDGER = json.dumps({"delta": 1e-5, "epsilon": 3, "release": [{"command": "rdp", "sigma": 4},
+                                                              {"command": "rdp", "mechanism": "laplace", "scale": 20}]})
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +49,8 @@ def schemas(cli):
 
 
 @pytest.mark.parametrize("name, line", [(name, line) for name, lines in ANSWERS.items() for line in lines])
-def test_results_follow_it(name, line, schemas, ask):
-    answer = ask(name, *line.split())
+def test_results_follow_it(name, line, schemas, cli):
+    answer = json.loads(cli(name, *line.split(), "--json").stdout)
     for schema in (schemas[""], schemas[name]):
         jsonschema.validate(answer, schema)
     with pytest.raises(jsonschema.ValidationError):
@@ -55,6 +65,18 @@ def test_results_made_from_results_follow_it(schemas, cli, ask):
     curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2]})
     jsonschema.validate(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha",
                             "2", stdin=curve), schemas["subsample"])
+
+
+@pytest.mark.parametrize("ledger", [LEDGER, LEDGER.replace("20", '"?"'), LEDGER.replace(": 3", ": 0.1"),
+                                    '{"history": [[1.1, 0.01, 100], [1.0, 0.02, 50]]}'])
+def test_ledgers_follow_it(ledger, schemas, cli):
+    done = cli("ledger", "-", "--delta", "1e-5", "--json", stdin=ledger)
+    found = json.loads(done.stdout)
+    assert done.returncode == (3 if "over" in found["result"] else 0) and found["releases"]
+    for schema in (schemas[""], json.loads(cli("schema", "ledger").stdout)):
+        jsonschema.validate(found, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**found, "releases": [{"name": "no numbers"}]}, schemas[""])
 
 
 def test_ranges_come_from_the_quantities(schemas):
