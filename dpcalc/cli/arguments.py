@@ -15,5 +15,5 @@ def is_batch(args: list[str]) -> bool:
 
 def with_source_of_batch(args: list[str]) -> list[str]:
     """The arguments with --batch alone as --batch -, because Typer has no options whose value may be left out."""
-    return [word for arg, after in zip(args, [*args[1:], "--"], strict=True)
+    return [word for arg, after in zip(args, [*args, "--"][1:], strict=True)
             for word in ((arg, "-") if arg == "--batch" and after.startswith("-") and after != "-" else (arg,))]
