@@ -121,6 +121,8 @@ class CsvReplies(Replies):
     name a column of the input already has gets no second one; only the number asked for fills its empty cell there.
     """
 
+    error_column = True
+
     def __init__(self, names: Mapping[str, str], delimiter: str, columns: Mapping[Any, str] | None = None) -> None:
         self._names, self._delimiter = names, delimiter
         self._columns = dict(columns or {})  # of JSON Lines: the keys of the lines up to the first answer
