@@ -252,6 +252,8 @@ def read(data: Any, where: str) -> Guarantee:
     if isinstance(data, list):
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee",
                           "--input")
+    if isinstance(data, dict) and "history" in data:
+        raise DpcalcError("bad-json", f"{where} is a state of Opacus' accountant, which dpcalc ledger reads", "--input")
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json",
                           f"{where} is not a dpcalc result or guarantee; a guarantee has a \"kind\": "

@@ -94,6 +94,7 @@ def build(command: Command) -> FastCommand:
     built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption(), *helps],
                         help=command.help, rich_markup_mode=None, add_help_option=False)
     built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
+    built.sample = command.sample
     return built
 
 

@@ -49,6 +49,8 @@ class Asked(NamedTuple):
 class Replies(Protocol):
     """A form of the answers. Each method returns the text for one line, or None where it is printed later."""
 
+    error_column: bool = False  # whether a failed line says why in its column error
+
     def answered(self, asked: Asked, answer: Answer) -> str | None: ...
 
     def failed(self, asked: Asked, error: DpcalcError) -> str | None: ...

@@ -122,6 +122,8 @@ class CsvReplies(Replies):
     Where the line describes a guarantee by such columns, the numbers of the answer are in result_epsilon and so on.
     """
 
+    error_column = True
+
     def __init__(self, names: Mapping[str, str], delimiter: str, columns: Mapping[Any, str] | None = None) -> None:
         self._names, self._delimiter = names, delimiter
         self._columns = dict(columns or {})  # of JSON Lines: the keys of the lines up to the first answer

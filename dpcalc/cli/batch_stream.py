@@ -66,14 +66,14 @@ def _run(batch: Batch, source: str, format: str | None) -> int:
 
     if sys.stdout is None:
         raise DpcalcError("unreadable", "standard output is closed", "--batch")
-    name, failed = f"dpcalc {batch.command.name}", False
+    name, failed, count = f"dpcalc {batch.command.name}", 0, 0
     messages = Messages(f"{name}: ")
     with _Source(source) as lines, Writer(sys.stdout.buffer) as out, waiting(name, lines.may_show_progress) as work:
         lines.before_waiting = out.flush
         questions, replies = _forms(batch, lines, source, format)
         for count, asked in enumerate(questions, 1):
             line = batch.reply(asked, replies)
-            failed = failed or bool(line.error)
+            failed += bool(line.error)
             if line.text is not None:
                 out.line(line.text)
             if line.error and format == "quiet":
@@ -83,6 +83,8 @@ def _run(batch: Batch, source: str, format: str | None) -> int:
             work.show(lines.share_read, f"{count} lines")
         if (rest := replies.rest()) is not None:
             out.line(rest)
+    if failed and replies.error_column:
+        messages.print_error(f"{failed} of {count} lines have no answer; the column error says why")
     return 1 if failed else 0
 
 

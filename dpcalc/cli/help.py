@@ -114,8 +114,9 @@ def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
         formatter.write(f"{indent}{bold(left)}{space}{next_line.join(lines).replace(_NO_BREAK, ' ')}\n")
 
 
-def write_examples(formatter: Any, examples: Sequence[tuple[str, str]]) -> None:
-    """Writes commands, broken so that a shell still reads them, each with its result."""
+def write_examples(formatter: Any, examples: Sequence[tuple[str, str]], sample: str = "") -> None:
+    """Writes commands, broken so that a shell still reads them, each with its result, and below them the file
+    that they read."""
     if not examples:
         return
     with section(formatter, "Examples"):
@@ -124,6 +125,8 @@ def write_examples(formatter: Any, examples: Sequence[tuple[str, str]]) -> None:
             for part in shell_lines(f"dpcalc {line}", formatter.width - len(indent)):
                 formatter.write(f"{indent}{part}\n")
             formatter.write(f"{indent}    → {result}\n")
+        for line in sample.splitlines():
+            formatter.write(f"{indent}{line}\n")
 
 
 def write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> None:

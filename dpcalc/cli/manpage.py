@@ -106,6 +106,8 @@ def _command(name: str, command: Any, shared: dict[tuple[Any, ...], RawOption]) 
     lines = [f".SS dpcalc {escape(name)}", escape(command.help)]
     if command.asks:
         lines += [".PP", escape(command.asks)]
+    if getattr(command, "sample", ""):
+        lines += [".PP", ".nf", ".RS 4", *map(escape, command.sample.splitlines()), ".RE", ".fi"]
     own = {str(o.name): o for o in _options(command) if not command.asks or _signature(o) not in shared}
     records = [(o.group, str(o.name), str(o.name), "") for o in own.values()]
     for group, rows in help.in_groups(records).items():

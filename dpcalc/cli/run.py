@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,7 @@ class Printed(NamedTuple):
     code: int = 0
 
 
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
 _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
@@ -156,10 +158,13 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
     failed = [p.error for p in points if p.error]
     if len(failed) == len(points):
         raise failed[0]
-    for warning in dict.fromkeys(w for p in points if p.answer for w in warnings_of(p.answer)):
+    drawn_here = target is not None and target.in_terminal
+    has_table = (raw.get("format") or "table") == "table" and not switches["quiet"] and not drawn_here
+    # A table already says below it that its numbers hold for one record only.
+    answers = [p.answer._replace(only=None) if has_table else p.answer for p in points if p.answer]
+    for warning in _of_each_kind(w for answer in answers for w in warnings_of(answer)):
         warn(warning)
     code = 1 if failed else 0
-    drawn_here = target is not None and target.in_terminal
     if drawn_here or switches["quiet"] or raw.get("format") in FORMATS_WITHOUT_ERRORS:
         for line in unanswered(points):
             warn(line)
@@ -176,6 +181,15 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
     if target:
         target.write(plot)
     return Printed(text, code)
+
+
+def _of_each_kind(warnings: Iterable[str]) -> list[str]:
+    """The first of the warnings that differ in numbers only, and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for warning in dict.fromkeys(warnings):
+        kinds.setdefault(_NUMBER.sub("", warning), []).append(warning)
+    return [first + (f" (and so at {len(more)} more points)" if len(more) > 1 else
+                     " (and so at 1 more point)" if more else "") for first, *more in kinds.values()]
 
 
 def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],

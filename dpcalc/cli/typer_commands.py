@@ -100,6 +100,7 @@ class FastCommand(TyperCommand):
 
     examples: tuple[tuple[str, str], ...] = ()
     asks = ""
+    sample = ""  # what the file holds that the first example reads
     usual: tuple[str, ...] = ()  # the options of the short help
     words: Callable[[], Iterable[str]] = staticmethod(tuple)  # the values of its arguments, for completion
 
@@ -118,7 +119,7 @@ class FastCommand(TyperCommand):
     def format_options(self, ctx: Context, formatter: Any) -> None:
         records = [(o.group, str(o.name), *o.get_help_record(ctx)) for o in self.options()]
         help.write_options(formatter, records, self.asks)
-        help.write_examples(formatter, self.examples)
+        help.write_examples(formatter, self.examples, self.sample)
 
     def format_short_help(self, ctx: Context, formatter: Any) -> None:
         """Writes the usage, the usual options with a line each, and the examples."""
@@ -127,6 +128,6 @@ class FastCommand(TyperCommand):
         records = [(o.group, str(o.name), f"{o.own_names[0]} {o.short[0]}", o.short[1]) for o in self.options()
                    if o.name in self.usual]
         help.write_options(formatter, records, self.asks)
-        help.write_examples(formatter, self.examples[:3])
+        help.write_examples(formatter, self.examples[:3], self.sample)
         formatter.write_paragraph()
         formatter.write_text(f"{ctx.command_path} --help shows every option.")

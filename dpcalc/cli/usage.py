@@ -8,7 +8,7 @@ from typing import Any
 from typer._click.exceptions import BadOptionUsage, ClickException, NoSuchOption, UsageError
 
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.suggest import meant
+from dpcalc.core.suggest import meant, synonym
 
 
 def translated(error: ClickException, known: Mapping[str, Any]) -> DpcalcError:
@@ -23,10 +23,11 @@ def translated(error: ClickException, known: Mapping[str, Any]) -> DpcalcError:
 def _unknown_option(error: Any, known: Mapping[str, Any]) -> DpcalcError:
     name = error.option_name
     own = tuple(option for option, param in known.items() if option in param.own_names)
-    close = "dpcalc --version" if name == "--version" else meant(name, own)
+    commands = _commands_with(name)
+    # An option of another command is hardly ever a mistyped one of this command.
+    close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:
         return DpcalcError("unknown-option", f"no such option; did you mean {close}?", name)
-    commands = _commands_with(name)
     where = f"it belongs to {', '.join(commands)}" if commands else f"{_command_path(error)} --help lists the options"
     return DpcalcError("unknown-option", f"no such option; {where}", name)
 

@@ -154,9 +154,9 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     size = "the expected batch size b" if run.batches == POISSON else "b"
-    units = ("σ and all lengths are in units of the clipping norm" if is_scale_free(values)
-             else f"the noise multiplier is bσ/{norm}")
-    of_sigma = f"σ is the noise on a batch's sum of gradients divided by {size}; {units}"
+    of_sigma = ("lengths are in units of the clipping norm, so that --lipschitz is 1" if is_scale_free(values)
+                else f"σ is the noise on a batch's sum of gradients divided by {size}; "
+                     f"the noise multiplier is bσ/{norm}")
     if values.get("solve") == "sigma" or values.get("sigma"):
         notes.append(of_sigma)
     if run.batches in ("shuffled", "fixed-order", "stream"):

@@ -172,6 +172,24 @@ def theorems() -> Iterator[Route]:
     return of_convert()
 
 
+# What releases.toml holds in the first example of the help.
+_SAMPLE = """\
+where releases.toml is
+    delta = 1e-5
+    epsilon = 3             # the budget, if there is one
+    [[release]]
+    name = "model"          # optional
+    command = "subsample"   # a command and its options
+    n = 50_000
+    batch-size = 1024
+    epochs = 10
+    noise-multiplier = 2    # or "?", to find it
+    [[release]]
+    command = "rdp"         # or file = "earlier.json"
+    mechanism = "laplace"
+    scale = 20
+"""
+
 COMMAND = Command(
     "ledger",
     "Total privacy loss of several releases of one data set, and what is left of a budget. A file lists the releases: "
@@ -197,4 +215,5 @@ COMMAND = Command(
     theorems=theorems,
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",
+    sample=_SAMPLE,
 )

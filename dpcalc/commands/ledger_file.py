@@ -97,7 +97,7 @@ def _release(data: Any, where: str, folder: str, name: str = "") -> list[dict[st
         from dpcalc.core.validate import near
 
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
-        raise DpcalcError("missing", f"{where}: a command, a file, or a guarantee with its kind is needed{close}",
+        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}',
                           "--file")
     return [_of_command(data, where, folder)]
 

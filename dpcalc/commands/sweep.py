@@ -64,6 +64,9 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
         parts = tuple(" ".join(part.split()) for part in text.split(","))
         if "" in parts:
             raise DpcalcError("not-a-number", f"{text!r} has no value beside one of its commas", flag(quantity.name))
+        if len(set(parts)) < len(parts):
+            decimal = f"; did you mean {text.replace(',', '.')}?" if _DECIMAL_COMMA.fullmatch(text) else ""
+            raise DpcalcError("not-a-number", f"{text} has one value twice{decimal}", flag(quantity.name))
         return parts
     from dpcalc.core.numbers import NotANumber, number
 

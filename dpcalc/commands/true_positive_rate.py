@@ -43,9 +43,12 @@ def _ask(answer: Answer) -> Answer:
     from dpcalc.accounting.guarantee import read
     from dpcalc.commands.ask import answer as answer_of
 
-    if answer.command == "tv" and answer.question.unknown is None:
-        options: dict[str, Any] = {k: v for k, v in answer.options.items() if k not in ("roc", "prior")}
+    options: dict[str, Any]
+    if answer.command in ("tv", "convert") and answer.inputs and answer.question.unknown is None:
         inputs = tuple(read(g, "the input") for g in answer.inputs)
+        options = {k: v for k, v in answer.options.items() if k == "steps"}
+    elif answer.command == "tv" and answer.question.unknown is None:
+        options, inputs = {k: v for k, v in answer.options.items() if k not in ("roc", "prior")}, ()
     else:
         options, inputs = {}, (read(answer.guarantee, "the guarantee"),)
     return answer_of(calculator("tv"), {**options, "fpr": FALSE_POSITIVES}, inputs)

@@ -76,6 +76,7 @@ class Command(NamedTuple):
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
     theorems: Callable[[], Iterable[Route]] = tuple  # every route by which it can answer
     asks: str = ASKS  # how a question is put, for the help
+    sample: str = ""  # what the file holds that the first example reads, for the help
     usual: tuple[str, ...] = ()  # names of the options that the short help (-h) shows
 
     def __hash__(self) -> int:

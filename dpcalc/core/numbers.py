@@ -46,6 +46,8 @@ def number(text: str) -> float:
         raise NotANumber(f"{_quoted(text)} {reason}") from None
     except (ValueError, SyntaxError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
         value = math.nan
+    if text.rstrip().endswith("%"):
+        raise NotANumber(f"{_quoted(text)} is a percentage; write {text.rstrip()[:-1].strip()}/100")
     if not math.isfinite(value):
         raise NotANumber(f"{_quoted(text)} is not a finite number (1e-5, 1/3, 2^-20 and sqrt(2) are)")
     return value

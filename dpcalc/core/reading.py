@@ -49,6 +49,8 @@ def json_value(content: str, source: str, option: str | None = None) -> Any:
         return loads(content)
     except BadJson as e:
         reason = f"{source}: {e}" if e.at_fault else f"{source} is not one JSON object: {e}{e.place}"
+        if option == "--input" and source.lower().endswith((".csv", ".tsv", ".jsonl", ".ndjson")):
+            reason += f"; a question per line is read by --batch {source}"
         raise DpcalcError("bad-json", reason, option) from None
 
 

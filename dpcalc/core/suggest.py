@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 # Our name, and the words that stand for it elsewhere. Options, values and commands share one table; of a word that is
 # there several times, the first name among the choices is meant.
@@ -11,8 +11,8 @@ _WORDS = {
     "target-epsilon": "target-eps",
     "alpha": "order",
     "mechanism": "noise",
+    "noise-multiplier": "z noise",
     "sigma": "std stddev noise-std variance noise noise-scale",
-    "noise-multiplier": "z",
     "batch-size": "b batch minibatch lot-size",
     "scale": "b noise-scale lambda",
     "clipping-norm": "clip clipping clip-norm max-norm",
@@ -58,14 +58,26 @@ _WORDS = {
 
 def meant(word: str, choices: Sequence[str]) -> str | None:
     """The choice that a word probably stands for, or None. A long option never stands for a short one."""
-    known = {c.lstrip("-"): c for c in choices if c.startswith("--")
-             or not (c.startswith("-") or word.startswith("--"))}
-    written = word.lstrip("-").lower().replace("_", "-")
+    return synonym(word, choices) or _similar(*_compared(word, choices))
+
+
+def synonym(word: str, choices: Sequence[str]) -> str | None:
+    """The choice that a word stands for in another spelling or elsewhere, or None."""
+    written, known = _compared(word, choices)
     if written in known:
         return known[written]
-    for name, words in _WORDS.items():
-        if written in words.split() and name.lstrip("-") in known:
-            return known[name.lstrip("-")]
+    return next((known[name.lstrip("-")] for name, words in _WORDS.items()
+                 if written in words.split() and name.lstrip("-") in known), None)
+
+
+def _compared(word: str, choices: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The word and the choices without dashes and in one spelling."""
+    known = {c.lstrip("-"): c for c in choices if c.startswith("--")
+             or not (c.startswith("-") or word.startswith("--"))}
+    return word.lstrip("-").lower().replace("_", "-"), known
+
+
+def _similar(written: str, known: Mapping[str, str]) -> str | None:
     longer = [name for name in known if name.startswith(written)]
     if len(written) >= 3 and len(longer) == 1:
         return known[longer[0]]

@@ -92,3 +92,12 @@ def test_the_true_positive_rate_in_six_digits_is_100_percent():
     """It is at most 1 − e^{−ε}(1 − δ − f), which above ε = 20 is 100 % in six digits, rounded up."""
     missed = exp(-LARGE_EPSILON) * (1 - FALSE_POSITIVES)
     assert human(100 * (1 - missed)) == "100" and FALSE_POSITIVES == 0.001
+
+
+def test_a_sweep_warns_once_of_each_kind():
+    done = call(["rdp", "--sigma", "1", "--delta", "1e-5", "-q"])
+    assert done.stderr == ""
+    run = [*f"shuffle-pnsgd {RUN} --index 5 --n 100,200,300 --sigma 1 --delta .2".split()]
+    for output, only in ((["-q"], 1), ([], 0)):  # a table says itself that its numbers are for one record only
+        lines = call([*run, *output]).stderr.splitlines()
+        assert len(lines) == 1 + only and lines[0].endswith("would satisfy it (and so at 2 more points)"), lines

@@ -101,6 +101,9 @@ def test_what_comes_from_a_pipe_is_part_of_the_command():
     text, command = stated("convert - --delta 1e-5", run)
     assert "Gaussian noise (noise multiplier 2) on Poisson batches, rate 0.01, 1000 times" in text
     assert "ε = 0.622123" in text and "adding or removing one record" in text
+    rate = r"true-positive\s+rate above ([\d.]+) %"
+    direct = stated("subsample --sampling-rate .01 --steps 1000 --noise-multiplier 2 --delta 1e-5")[0]
+    assert re.search(rate, text).group(1) == re.search(rate, direct).group(1)
     echo, bar, *rest = shlex.split(command.replace("\\\n", " "))[1:]
     assert bar == "|" and rest[0] == "dpcalc"
     again = call([*rest[1:], "-q"], echo)

@@ -104,18 +104,18 @@ def _scale(axes: Any, which: str, scale: Scale, values: Sequence[float]) -> None
     axis = getattr(axes, f"{which}axis")
     if scale.kind == "log" and values:
         getattr(axes, f"set_{which}scale")("log")
-        _set_ticks_of_log_axis(axis, values)
+        _set_ticks_of_log_axis(axis, values, sorted(set(values)) if which == "x" else ())
     elif scale.kind == "powers":
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"$10^{{{x:.10g}}}$"))
 
 
-def _set_ticks_of_log_axis(axis: Any, values: Sequence[float]) -> None:
-    """Sets ticks at 1, 2 and 5 times powers of ten where the axis spans fewer than two decades. Numbers near 1 are
-    written as 0.01 and 100, not as powers."""
+def _set_ticks_of_log_axis(axis: Any, values: Sequence[float], swept: Sequence[float] = ()) -> None:
+    """Sets ticks at the few values that were swept, or at 1, 2 and 5 times powers of ten, where the axis spans fewer
+    than two decades. Numbers near 1 are written as 0.01 and 100, not as powers."""
     span = extent([coordinate(v, "log") for v in values])
     if span.high - span.low < 2:
-        found = ticks(span, "log", 6)
+        found = ticks(span, "log", 6, swept)
         axis.set_major_locator(FixedLocator([10**at for at, _ in found]))
         axis.set_major_formatter(FixedFormatter([text for _, text in found]))
         axis.set_minor_formatter(NullFormatter())

@@ -187,7 +187,8 @@ def _axis_below(plot: Plot, across: Extent, style: Style, gutter: int, columns: 
     """The horizontal axis, its numbers, and its label."""
     axis, numbers = list(style.across * columns), [" "] * (gutter + 1 + columns)
     free = 0
-    for at, text in ticks(across, plot.x.kind, max(2, columns // 10)):
+    swept = sorted({x for s in plot.series for x in s.x})
+    for at, text in ticks(across, plot.x.kind, max(2, columns // 10), swept):
         column = across.dot(at) // style.dots[0]
         start = min(max(gutter + 1 + column - len(text) // 2, 0), len(numbers) - len(text))
         axis[column] = style.foot

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+_LONGEST_VALUE = 5  # characters of a swept value that stands below an axis
 _SAME = 1e-9  # relative: numbers that differ by less are the same but for rounding
 
 
@@ -35,8 +36,9 @@ def extent(coordinates: Sequence[float], dots: int = 1) -> Extent:
     return Extent(low, high, dots)
 
 
-def ticks(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
-    """The coordinates and texts of about `most` round numbers."""
+def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) -> list[tuple[float, str]]:
+    """The coordinates and texts of about `most` round numbers. On a logarithmic axis over fewer than two decades, they
+    are the values that were swept, as 64, 128, 256, where these are few and short."""
     if kind == "linear":
         return _with_texts(_round_numbers(extent.low, extent.high, most))
     if kind == "powers":
@@ -46,6 +48,10 @@ def ticks(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
         step = max(1, ceil((high - low) / most))
         start = low + (-low) % step
         return [(float(e), _power(e)) for e in range(start, high + 1, step)]
+    if len(values) <= most and all(len(_short(x)) <= _LONGEST_VALUE for x in values):
+        shown = [(at, _short(x)) for x in values if extent.low - _SAME <= (at := log10(x)) <= extent.high + _SAME]
+        if len(shown) >= 2:
+            return shown
     inner = [(log10(m) + e, _short(m * 10.0**e)) for e in range(floor(extent.low), ceil(extent.high) + 1)
              for m in (1, 2, 5)]
     found = [(at, text) for at, text in inner if extent.low - _SAME <= at <= extent.high + _SAME]

@@ -96,6 +96,13 @@ def test_ticks_are_round_numbers_in_their_place(low, size, kind, most):
         assert said == pytest.approx(at, abs=1e-5 * size + 1e-9)
 
 
+def test_ticks_are_the_few_values_that_were_swept():
+    said = [text for _, text in ticks(Extent(math.log10(64), math.log10(256)), "log", 6, (64, 128, 256))]
+    assert said == ["64", "128", "256"]
+    odd = (1, 2.1147425, 20)
+    assert [text for _, text in ticks(Extent(0, math.log10(20)), "log", 6, odd)] == ["1", "2", "5", "10", "20"]
+
+
 @pytest.mark.parametrize("low, high, most, says", [(0.3, 8.9, 4, "2 4 6 8"), (0, 4, 4, "0 1 2 3 4"),
                                                    (1, 9, 3, "2 4 6 8"), (-1, 1, 9, "-1 -0.5 0 0.5 1"),
                                                    (1e6, 4e6, 3, "1e6 2e6 3e6 4e6"),
