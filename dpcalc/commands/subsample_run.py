@@ -217,8 +217,8 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
     replaces = noise_multiplier.adjacency_of(values) == "replace-one"
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
-        notes += ("In DP-SGD --sensitivity is twice the clipping norm here, so that the noise multiplier is 2σ/s",)
+        notes += ("in DP-SGD --sensitivity is twice the clipping norm here, so that the noise multiplier is 2σ/s",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
-        notes += ("Sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
+        notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes

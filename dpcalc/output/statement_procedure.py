@@ -88,7 +88,7 @@ def _guarantees(answer: Answer, values: Values) -> list[str]:
     if answer.inputs:
         return [f"All of it is done {steps} times." if steps > 1 else ""]
     given = next((words(values) for name, words in _GIVEN.items() if values.get(name) is not None), "")
-    subject = f"Each of {steps} releases, chosen in view of those before it or not," if steps > 1 else (
+    subject = f"Each of {steps} releases, which may depend on the earlier ones," if steps > 1 else (
         "The given mechanism")
     return [f"{subject} is {given}." if given else ""]
 

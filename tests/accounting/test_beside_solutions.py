@@ -74,7 +74,7 @@ def test_digits_beside_a_solution_are_those_of_its_own_question(line, cli):
 def test_a_solution_without_digits_says_why(cli):
     line = "tv --fpr .1 --tpr .4 --solve mu --digits 20 --json"
     notes = json.loads(cli(*line.split()).stdout)["notes"]
-    assert any(note.startswith("No digits for") and "no closed form" in note for note in notes)
+    assert any(note.startswith("no digits for") and "no closed form" in note for note in notes)
 
 
 @pytest.mark.parametrize("rest", ["--sigma 1000 --n 5 --index 5 --delta .5",

@@ -240,7 +240,7 @@ BOUND = Conversion(
     Theorem(
         name="rdp-optimal",
         example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
-        statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) <= ε + log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + "
+        statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) ≤ ε + log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + "
                   "(1−p)^α(e^ε−p+δ)^(1−α)] / (α−1)",
         source="Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3, arXiv:2008.06529v2",
         assumptions=(),

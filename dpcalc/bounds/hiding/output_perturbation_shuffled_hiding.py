@@ -70,8 +70,8 @@ BOUND = ProfileBound(
         name="output-perturbation-shuffled-hiding",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ <= 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
+        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
                   "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
         in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
                  "that is released.",

@@ -76,8 +76,8 @@ PLAIN = "a step depends on the iterate and its records alone: no momentum, adapt
 OTHERS = "at equal iterates the gradients of any two records that can occur differ by at most 2L: each is at most L"
 FIXED = ("L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are "
          "the same in every step")
-EQUAL = "n >= 2; all batches have b records, and what is left over in a pass is not used in it"
-ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)", "Gaussian noise")
+EQUAL = "n ≥ 2; all batches have b records, and what is left over in a pass is not used in it"
+ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η ≤ 2/(β+ρ)", "Gaussian noise")
 
 
 def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
@@ -154,10 +154,10 @@ BOUND = ProfileBound(
         name="shuffled-hiding",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--delta 1e-3",
-        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ <= 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ "
-                  "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), "
-                  "(2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
+        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ ≤ 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k≤m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ "
+                  "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k≤m} c^(2k) ≥ c^(2m+2)·Σ_{k<d} c^(2k), "
+                  "(2L/σ)²(c^m + c^m′)²/Σ_{k≤m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
                   "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
         in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
                  "released at the end of a pass, nobody can tell whether the changed record was used late, when "

@@ -58,8 +58,8 @@ BOUND = ProfileBound(
         name="smooth-nonconvex-shuffled-hiding",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--delta 1e-3",
-        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ <= 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one "
+        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ ≤ 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one "
                   "number Z, in blocks of places from above",
         in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning "
                  "rate, and with clipping of the gradient of each record.",

@@ -47,7 +47,7 @@ BOUND = ProfileBound(
             "at "
             "ε = 16 the true δ is 33.6 times the target.",
             "The proof in the CS5562 lecture bounds the tail under the wrong measure; a correct Markov argument proves "
-            "only ε <= 2 log 1.25 ≈ 0.446. The formula itself is right on (0, 1).",
+            "only ε ≤ 2 log 1.25 ≈ 0.446. The formula itself is right on (0, 1).",
         ),
     ),
     params=("sigma", "sensitivity", "steps"),

@@ -30,7 +30,7 @@ BOUND = ProfileBound(
     Theorem(
         name="randomized-response-exact",
         example="rdp --mechanism randomized-response --probability 0.7 --steps 9 --delta 1e-3",
-        statement="pure ε = T·|log(p/(1−p))|; δ(ε) = max(0, p − e^ε(1−p)) for one bit with p >= 1/2, the optimal "
+        statement="pure ε = T·|log(p/(1−p))|; δ(ε) = max(0, p − e^ε(1−p)) for one bit with p ≥ 1/2, the optimal "
                   "composition for T",
         source="Warner 1965; Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4; Berthier 2019, §2.2",
         assumptions=("one bit per person, answered truly with probability p and flipped otherwise",),

@@ -126,7 +126,7 @@ BOUND = RdpBound(
         name="burn-in-rdp",
         example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
                 "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
-        statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
+        statement="min over R ≤ T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
                   "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in "
                   "dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
         source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",

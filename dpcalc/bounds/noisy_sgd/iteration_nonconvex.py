@@ -155,7 +155,7 @@ BOUND = ProfileBound(
         name="iteration-nonconvex",
         example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
                 "0.05 --diameter 2 --sigma 0.1 --loss any --delta 1e-5",
-        statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that "
+        statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k ≥ 0 that "
                   "end at 0 (lower convex hull), c = 1 + ηβ; proof in dpcalc/bounds/noisy_sgd/iteration_nonconvex.py",
         source="after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
         assumptions=(*SETTING,

@@ -19,7 +19,7 @@ BURN_IN_RDP = without_convexity(
     "burn-in-rdp-nonconvex",
     "burn-in --n 60000 --batch-size 128 --steps 1e7 --lipschitz 1 --smoothness 1e-5 --loss any "
     "--learning-rate 0.05 --diameter 2 --sigma 0.1 --alpha 8",
-    "min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = (c²−1)/(1−c^(−2R)), c = 1 "
+    "min over R ≤ T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = (c²−1)/(1−c^(−2R)), c = 1 "
     f"+ ηβ, d = min(D, (2ηL/b)(c^(T−R)−1)/(c−1)); {_PROOF}",
     _RANDOM,
     "after Altschuler & Talwar 2022, Theorem 3.1, and Berthier 2019, Theorem 3.5",

@@ -67,7 +67,7 @@ BOUND = ProfileBound(
         name="online-hybrid",
         example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 "
                 "--n 1e6 --index 2 --epsilon 1",
-        statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
+        statement="δ_i(n) ≤ d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
                   "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
                   "ηρ; at most the value of online-contraction",
         source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "

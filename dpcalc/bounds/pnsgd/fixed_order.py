@@ -44,8 +44,8 @@ BOUND = ProfileBound(
         statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise "
                   "and (1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
         source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
-        assumptions=(*SETTING, "η <= 2/(β+ρ)", LAPLACE_LINE),
-        errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
+        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", LAPLACE_LINE),
+        errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
                 "up "
                 "to 136 times.",),
     ),

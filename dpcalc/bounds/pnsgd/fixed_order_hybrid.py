@@ -84,11 +84,11 @@ BOUND = ProfileBound(
         name="fixed-order-hybrid",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--index 500 --epsilon 1",
-        statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
+        statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
                   "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
         source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
                "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "Gaussian noise"),
     ),
     params=(*CONSTANT, "diameter", "n", "index"),
     value=value,

@@ -40,9 +40,9 @@ BOUND = ProfileBound(
         name="fixed-order-iteration",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--index 500 --epsilon 1",
-        statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), m = n − i, c = 1 − ηρ",
+        statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k≤m} c^(2k)), m = n − i, c = 1 − ηρ",
         source=FELDMAN,
-        assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "Gaussian noise"),
     ),
     params=(*CONSTANT, "n", "index"),
     value=value,

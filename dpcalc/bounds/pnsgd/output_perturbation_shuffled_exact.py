@@ -36,7 +36,7 @@ BOUND = ProfileBound(
         name="output-perturbation-shuffled-exact",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-        statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in "
+        statement="δ(ε) ≤ (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in "
                   "blocks, by chords of θ, at most 1.6 % above it (exact to n = 64)",
         source=f"{SOURCE}; joint convexity",
         assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),

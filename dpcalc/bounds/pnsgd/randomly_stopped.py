@@ -45,7 +45,7 @@ BOUND = ProfileBound(
         statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
                   "position i",
         source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
-        assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
+        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
                      LAPLACE_LINE),
         released=RELEASED,
     ),

@@ -30,7 +30,7 @@ BOUND = ProfileBound(
                 "--epsilon 1 --bound randomly-stopped-loose",
         statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
         source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",
-        assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
+        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
                      LAPLACE_LINE),
         released=RELEASED,
     ),

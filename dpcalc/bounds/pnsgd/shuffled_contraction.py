@@ -39,8 +39,8 @@ BOUND = ProfileBound(
                 "--epsilon 1",
         statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
         source="Sordello, Bu & Dong 2021, Theorem 2",
-        assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", LAPLACE_LINE),
-        errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
+        assumptions=(*SETTING, "the order is uniformly random and secret", "η ≤ 2/(β+ρ)", LAPLACE_LINE),
+        errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ).",
                 "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the "
                 "whole "
                 "profile here."),

@@ -39,11 +39,11 @@ BOUND = ProfileBound(
         name="shuffled-iteration",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--epsilon 1",
-        statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, μ_m), μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ; the sum is taken "
+        statement="δ(ε) ≤ (1/n)Σ_{m<n} θ(ε, μ_m), μ_m = (2L/σ)·c^m/√(Σ_{k≤m} c^(2k)), c = 1 − ηρ; the sum is taken "
                   "from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than .5 % "
-                  "where ε <= 15 and nηρ <= 1/4)",
+                  "where ε ≤ 15 and nηρ ≤ 1/4)",
         source=f"{FELDMAN}; joint convexity",
-        assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", "Gaussian noise"),
+        assumptions=(*SETTING, "the order is uniformly random and secret", "η ≤ 2/(β+ρ)", "Gaussian noise"),
     ),
     params=(*CONSTANT, "n"),
     value=value,

@@ -41,10 +41,10 @@ BOUND = ProfileBound(
                   "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of "
                   "shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
         source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
-        assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
+        assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) ≥ 1"),
         status="limit",
         errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
-                "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) >= 1."),
+                "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) ≥ 1."),
     ),
     params=("law", "c1"),
     value=value,

@@ -37,10 +37,10 @@ BOUND = RdpBound(
         name="smooth-nonconvex-high-noise",
         example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
                 "--bound smooth-nonconvex-high-noise",
-        statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of "
+        statement="ε(α) = (2/n)Σ_t ε_t(α) where σ ≥ L√(2α(α−1)); there (α−1)ε_t ≤ 1, and the mean of "
                   "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
         source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
-        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),
+        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ ≥ L√(2α(α−1))"),
         riskier=("learning_rate",),
     ),
     params=(*SMOOTH, "n"),

@@ -36,9 +36,9 @@ BOUND = ProfileBound(
         name="smooth-nonconvex-shuffled-exact",
         example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
                 "--epsilon 1",
-        statement="δ(ε) <= (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum "
+        statement="δ(ε) ≤ (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum "
                   "is taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than "
-                  ".5 % where ε <= 15)",
+                  ".5 % where ε ≤ 15)",
         source=f"{SOURCE}; joint convexity",
         assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
         riskier=("learning_rate",),

@@ -43,9 +43,9 @@ BOUND = RdpBound(
         name="without-replacement-conjecture-sum",
         example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
                 "without-replacement-conjecture",
-        statement="ε(α) = (E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), C >= 16",
+        statement="ε(α) = (E/τ)Σ_{j≤τn} CαL²/((n−j+1)²σ²), C ≥ 16",
         source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
-        assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+        assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"),
         released="every iterate",
         status="conjecture",
         errata=WITHDRAWN,

@@ -27,8 +27,8 @@ BOUND = RdpBound(
         example="subsample --scheme weighted --max-weight 0.01 --sigma 2 --steps 1000 --delta 1e-5",
         statement="the bound of wor-rdp with q replaced by the largest weight c",
         source="Berthier 2019, Theorem 4.2",
-        assumptions=("each record is in the batch with a probability w_i <= c that does not depend on the data",
-                     "neighbours differ by replacing one record", "whole orders α >= 2"),
+        assumptions=("each record is in the batch with a probability w_i ≤ c that does not depend on the data",
+                     "neighbours differ by replacing one record", "whole orders α ≥ 2"),
         errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & "
                 "Karimireddy, Theorem 3.1.",),
     ),

@@ -39,7 +39,7 @@ BOUND = ProfileBound(
     Theorem(
         name="wor-profile",
         example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --delta 1e-5",
-        statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
+        statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε ≥ 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
                   "numerically",
         source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
                "(composition)",

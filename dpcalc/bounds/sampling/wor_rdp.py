@@ -139,7 +139,7 @@ BOUND = RdpBound(
                   "e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",
         source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
         assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                     "neighbours differ by replacing one record", "whole orders α >= 2"),
+                     "neighbours differ by replacing one record", "whole orders α ≥ 2"),
     ),
     params=("sampling_rate", "base"),
     value=value,

@@ -22,7 +22,7 @@ BOUND = PointBound(
     Theorem(
         name="tv-kl",
         example="tv --kl 0.02 --steps 4",
-        statement="TV <= min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under "
+        statement="TV ≤ min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under "
                   "ρ-zCDP",
         source="Pinsker's inequality, and Bretagnolle & Huber 1979; Tsybakov 2009, Lemmas 2.5 and 2.6 (the second in "
                "its sharper form)",

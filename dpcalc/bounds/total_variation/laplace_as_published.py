@@ -19,7 +19,7 @@ BOUND = PointBound(
     Theorem(
         name="tv-laplace-as-published",
         example="tv --mechanism laplace --scale 50 --bound tv-laplace-as-published",
-        statement="TV <= s/(2v²), from v = √(s/(2·TV)): FALSE, the exact value is 1 − e^(−s/(2v))",
+        statement="TV ≤ s/(2v²), from v = √(s/(2·TV)): FALSE, the exact value is 1 − e^(−s/(2v))",
         source="Berthier 2019, Proposition 2.4",
         assumptions=("noise Laplace(0, v) per coordinate",),
         status="as-published",

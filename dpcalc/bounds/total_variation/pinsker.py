@@ -20,7 +20,7 @@ BOUND = PointBound(
     Theorem(
         name="tv-pinsker",
         example="tv --mechanism gaussian --sigma 50",
-        statement="TV <= s√T/(2σ): the root of the sum of the squares over the releases; 25 % more noise than the "
+        statement="TV ≤ s√T/(2σ): the root of the sum of the squares over the releases; 25 % more noise than the "
                   "exact value needs",
         source="Berthier 2019, Proposition 2.5 and its composition rule in §2.4.2",
         assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)"),
