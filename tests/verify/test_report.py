@@ -117,7 +117,7 @@ def test_several_records_have_a_total_and_a_verdict_each(cli):
     changed = swept.replace('"version": "', '"version": "0.0.', 1)
     total, *below = cli("verify", "-", stdin=changed).stdout.splitlines()
     assert total == "2 of 2 results are verified."
-    assert below[0].startswith("Record 1: Partly verified: ") and below[0].endswith("not checked: version.")
+    assert below[0].startswith("Result 1: Partly verified: ") and below[0].endswith("not checked: version.")
     assert "Result 2: Verified: every number in this result holds (5 claims checked)." in below
     assert all(len(line) <= 100 for line in below)
 
