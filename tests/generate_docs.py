@@ -118,8 +118,8 @@ def generated(text, directory):
 
 def main(names):
     os.environ.update(COLUMNS=str(WIDTH), LINES="24")
-    stems = {Path(name).stem for name in names}  # docs/ledger.md, ledger.md and ledger are one page
-    for page in [p for p in PAGES if not names or p.stem in stems]:
+    chosen = {Path(name).stem for name in names}
+    for page in [p for p in PAGES if not names or p.stem in chosen]:
         with tempfile.TemporaryDirectory() as directory:
             (Path(directory) / "figures").mkdir()
             page.write_text(generated(page.read_text(encoding="utf-8"), directory), encoding="utf-8")

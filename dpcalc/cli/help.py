@@ -5,6 +5,7 @@ The short help (-h) shows the usual options of a command, and the long one (--he
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
              "choice": "NAME", "file": "FILE"}
 _LONGEST_CHOICES = 44  # characters of a list of choices as a metavar; a longer list is part of the help
+_NO_BREAK = "\x00"  # stands for a space at which a line is not broken
 _COLUMN = 24  # characters of an option and its metavar, up to which the help stands on the same line
 # Name of a common option → its place in the help.
 _COMMON_ORDER = {option.name: place for place, option in enumerate(COMMON)}
@@ -107,8 +109,9 @@ def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
     for left, right in rows:
         next_line = f"\n{indent}{' ' * column}"
         space = " " * (column - len(left)) if len(left) + 2 <= column else next_line
-        lines = textwrap.wrap(right, room, break_on_hyphens=False, break_long_words=False)
-        formatter.write(f"{indent}{bold(left)}{space}{next_line.join(lines)}\n")
+        whole = re.sub(r"(?<=\[default:) (?=\S+\])", _NO_BREAK, right)
+        lines = textwrap.wrap(whole, room, break_on_hyphens=False, break_long_words=False)
+        formatter.write(f"{indent}{bold(left)}{space}{next_line.join(lines).replace(_NO_BREAK, ' ')}\n")
 
 
 def write_examples(formatter: Any, examples: Sequence[tuple[str, str]]) -> None:

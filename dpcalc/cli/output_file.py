@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from dpcalc.cli.standard_streams import write
+from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError
 from dpcalc.output.whole_file import reason_not_writable, whole_file
 
@@ -33,9 +34,10 @@ def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callab
 
     def run() -> int:
         try:
-            # Standard output is the file, so that widths and colours are those of a pipe.
+            # Standard output is the file, so that widths are those of a pipe.
             with whole_file(name) as file:
                 stream = io.TextIOWrapper(file, "utf-8", newline="\n")
+                style.never_in(stream)
                 with redirect_stdout(stream):
                     code = _printed(answer())
                 stream.detach()  # the file is closed by `whole_file`

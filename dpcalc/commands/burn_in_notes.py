@@ -1,6 +1,5 @@
-"""The notes on an answer of burn-in: the number of steps that count, the noise, the assumptions of the headline, and "
-  "the
-distance in place of a missing diameter."""
+"""The notes on an answer of burn-in: the number of steps that count, the noise, the assumptions of the headline, and
+the distance in place of a missing diameter."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
     if r < steps:
         counted = f"the bound depends on the last R = {r} of T = {steps} steps{_horizon_in_words(values)}"
     name = found[0].route.bound.name
-    assumed = (f"the bound assumes: {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
+    assumed = (f"the bound assumes {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
     return (*assumed, *_distance_note(values), _NOISE, counted)
 
 

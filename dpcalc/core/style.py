@@ -11,10 +11,14 @@ from typing import Literal, TextIO
 When = Literal["auto", "always", "never"]
 CHOICES: tuple[When, ...] = ("auto", "always", "never")  # of --color
 
-# ANSI escape sequences ("select graphic rendition"), which every colour terminal understands.
-BOLD, DIM, YELLOW, RED = "1", "2", "33", "1;31"
+# ANSI escape sequences ("select graphic rendition"). The yellow of most terminals cannot be read on white, so that
+# this is a darker one of the 256 colours (#af8700), which can be read on white and on black.
+BOLD, DIM, RED = "1", "2", "1;31"
+YELLOW_NUMBER = 136  # among the 256 colours
+YELLOW = f"38;5;{YELLOW_NUMBER}"
 
 _when: When = "never"
+_file: TextIO | None = None  # what --output writes
 
 
 def choose(when: When) -> None:
@@ -23,8 +27,16 @@ def choose(when: When) -> None:
     _when = when
 
 
+def never_in(file: TextIO) -> None:
+    """Sets the file of --output, which has no colours whatever --color and FORCE_COLOR say."""
+    global _file
+    _file = file
+
+
 def is_coloured(stream: TextIO | None) -> bool:
     """Whether text for this stream has colours: by --color, NO_COLOR, FORCE_COLOR, TERM and the kind of stream."""
+    if stream is not None and stream is _file:
+        return False
     if _when != "auto":
         return _when == "always"
     if os.environ.get("NO_COLOR"):

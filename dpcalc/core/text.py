@@ -54,16 +54,32 @@ def printable(text: str) -> str:
 
 
 def report(text: str, prefix: str = "", colour: str = style.YELLOW) -> None:
-    """Writes one line on standard error: a prefix such as 'warning' in colour, and the text.
+    """Writes one line on standard error: a prefix such as 'warning' in colour, and the text. On a terminal a long line
+    is broken between words.
 
     A failure is ignored, because the answer on standard output still counts.
     """
-    prefix = style.styled(f"{prefix}: ", colour, sys.stderr) if prefix else ""
+    text = printable(text.replace("\n", " "))
     try:
-        sys.stderr.write(prefix + printable(text.replace("\n", " ")) + "\n")
+        if prefix:
+            prefix = f"{prefix}: "
+            text = style.styled(prefix, colour, sys.stderr) + _between_words(prefix + text)[len(prefix):]
+        sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
         return
+
+
+def _between_words(text: str) -> str:
+    """The text, broken between words to the width of the terminal where standard error is one."""
+    if not sys.stderr.isatty():
+        return text
+    import os
+    import textwrap
+
+    width = max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)  # columns: fewer hold a word or two
+    return "\n".join(textwrap.wrap(spelled(text, sys.stderr.encoding), width, break_on_hyphens=False,
+                                   break_long_words=False))
 
 
 def options_text(options: Mapping[str, Any]) -> str:

@@ -3,9 +3,11 @@ command that gives it, and why other bounds do not apply."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dpcalc.core import style
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer
@@ -34,7 +36,7 @@ def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iter
                        f"if {_enumerated(w['assumption'].split('; '))}.").replace(" = ", f"{_NO_BREAK}={_NO_BREAK}"))
              for options, w in zip(useful, gains, strict=True)]
     if lines:
-        lines.insert(0, ["", f"What would lower {f'the {name}' if ' ' in name else name}:"])
+        lines.insert(0, ["", _title(f"What would lower {f'the {name}' if ' ' in name else name}:")])
     idle = [_unbroken(options) for options in no_gain if not any(options in others for others in useful)]
     if idle:
         lines.append([*([] if lines else [""]), *_wrapped(f"Would not help: {', '.join(idle)}.")])
@@ -42,7 +44,7 @@ def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iter
 
 
 def _each_row(answer: Answer) -> list[str]:
-    lines = ["", "Each row by itself:"]
+    lines = ["", _title("Each row by itself:")]
     for row in answer.rows:
         lines += _wrapped(f"  {row_label(row)} assumes: {row.context['assumes']}.")
         lines += [f"    {part}" for part in shell_lines(row.context["command"], width() - 4)]
@@ -56,7 +58,7 @@ def _not_applicable(items: Iterable[Mapping[str, str]]) -> list[str]:
         names_by_reason.setdefault(item["reason"], []).append(item["name"])
     lines = [line for reason, names in names_by_reason.items()
              for line in _wrapped(f"  {reason[:1].upper()}{reason[1:]}: {', '.join(names)}.")]
-    return ["", "Not applicable:", *lines] if lines else []
+    return ["", _title("Not applicable:"), *lines] if lines else []
 
 
 def _enumerated(parts: list[str]) -> str:
@@ -69,6 +71,10 @@ def _enumerated(parts: list[str]) -> str:
 def _unbroken(options: str) -> str:
     """The options with spaces at which a line is broken only between two of them."""
     return options.replace(" ", _NO_BREAK).replace(f"{_NO_BREAK}--", " --")
+
+
+def _title(text: str) -> str:
+    return style.styled(text, style.BOLD, sys.stdout)
 
 
 def _wrapped(line: str) -> list[str]:

@@ -68,7 +68,7 @@ def aligned(table: TextTable) -> str:
         if _least_width(table, names) <= width():
             return _drawn(table, names)
     blocks = [[f"{name}: {cell}" for name, cell in zip(table.header, row, strict=True) if cell] for row in table.rows]
-    return "\n\n".join(paragraph(block, "  ") for block in blocks) + "\n"
+    return "\n\n".join(paragraph(block, "  ") for block in blocks)
 
 
 def _spelled(table: TextTable) -> TextTable:
@@ -112,9 +112,9 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
                          no_wrap=column not in table.sentences, overflow="fold",
                          style="dim" if column in table.dim else None)
     for k, row in enumerate(table.rows):
-        drawn.add_row(*row, style="yellow" if k in table.doubtful else None)
+        drawn.add_row(*row, style=f"color({style.YELLOW_NUMBER}) not dim" if k in table.doubtful else None)
     out, has_colours = io.StringIO(), style.is_coloured(sys.stdout)
-    Console(file=out, width=width(), no_color=not has_colours, color_system="standard" if has_colours else None,
+    Console(file=out, width=width(), no_color=not has_colours, color_system="256" if has_colours else None,
             force_terminal=has_colours, highlight=False, markup=False, emoji=False, legacy_windows=False).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
 

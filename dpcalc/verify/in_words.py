@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+from dpcalc.core import style
 from dpcalc.verify.report import NO_ANSWER, NOTHING, OPEN, REFUTED, Finding, Verdict
 
 _PATHS_SHOWN = 5  # of values that were not checked; the lines below name them all
@@ -49,7 +51,8 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
     if len(verdicts) > 1:
         found.append(f"{sum(v.holds for v in verdicts)} of {len(verdicts)} results are verified.")
     for k, verdict in enumerate(verdicts, 1):
-        found.append(f"{f'Result {k}: ' if len(verdicts) > 1 else ''}{verdict_sentence(verdict)}")
+        sentence = f"{f'Result {k}: ' if len(verdicts) > 1 else ''}{verdict_sentence(verdict)}"
+        found.append(style.styled(sentence, style.BOLD, sys.stdout))
         findings = (*verdict.head, *verdict.others, *verdict.record)
         found += [f"  {f.verdict}: {_text(f)}" for f in sorted(findings, key=lambda f: f.verdict != REFUTED)]
     return found

@@ -48,7 +48,7 @@ def test_the_headline_is_bold_sources_are_dim_and_what_is_not_proven_is_yellow()
     headline = text.splitlines()[0]
     assert headline.startswith("\x1b[1mε = ") and headline.endswith("\x1b[0m")
     unproven = next(line for line in text.splitlines() if "lower-bound" in line)
-    assert "\x1b[33mlower-bound" in unproven
+    assert "\x1b[38;5;136mlower-bound" in unproven
     assert re.search(r"\x1b\[2m[^\x1b]*Balle et al. 2018", text)
 
 
@@ -60,13 +60,36 @@ def test_colours_do_not_move_the_text(monkeypatch):
 
 def test_warnings_are_yellow_and_errors_red():
     warned = terminal("subsample --n 100 --batch-size 10 --epochs 1 --noise-multiplier 1 --delta .1", "stderr")
-    assert "\x1b[33mwarning: \x1b[0m" in warned
+    assert "\x1b[38;5;136mwarning: \x1b[0m" in warned
     assert terminal("rdp --sigma -1 --delta 1e-5", "stderr").startswith("\x1b[1;31mdpcalc rdp: \x1b[0m--sigma")
+
+
+def test_a_long_error_is_broken_between_words_on_a_terminal():
+    line = "compare --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5"
+    lines = plain(terminal(line, "stderr")).splitlines()
+    assert len(lines) > 2 and max(map(len, lines)) <= 80
+    assert [" ".join(lines)] == call(line.split()).stderr.splitlines()
+
+
+@pytest.mark.parametrize("line", ["explain headline", "help delta", "compare --n 600 --batches shuffled --batch-size 60 "
+                                  "--epochs 2 --noise-multiplier 2 --delta 1e-5"])
+def test_titles_are_bold(line):
+    bold = re.findall(r"^\x1b\[1m(.*)\x1b\[0m$", terminal(line), re.MULTILINE)
+    assert bold[0] and (not line.startswith("compare") or bold[-1] == "What would lower ε:")
 
 
 @pytest.mark.parametrize("form", ["-q", "--json", "--format csv", "--format latex", "--format markdown"])
 def test_what_programs_read_has_none(form):
     assert "\x1b" not in terminal(f"{RDP} {form} --color always")
+
+
+@pytest.mark.parametrize("form", ["", "--plot -", "--explain"])
+def test_a_file_has_none(form, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    file = tmp_path / "answer.txt"
+    done = call(["rdp", "--sigma", "1,2" if form == "--plot -" else "1", "--delta", "1e-5", "--color", "always",
+                 "--output", str(file), *form.split()])
+    assert done.returncode == 0 and file.read_text() and "\x1b" not in file.read_text()
 
 
 def test_an_unknown_word_is_refused():

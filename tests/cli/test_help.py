@@ -345,3 +345,8 @@ def test_help_of_a_command_is_its_long_help(printed):
 def test_completion_prints_the_script(shell, printed):
     files = {"bash": "dpcalc.bash", "zsh": "_dpcalc", "fish": "dpcalc.fish"}
     assert printed(f"completion {shell}").rstrip("\n") == (ROOT / "completions" / files[shell]).read_text().rstrip("\n")
+
+
+def test_a_default_stands_on_one_line(cli):
+    for command in ("rdp", "shuffle-pnsgd", "compare"):
+        assert "[default:\n" not in cli(command, "--help").stdout

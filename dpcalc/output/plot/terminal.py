@@ -28,8 +28,9 @@ class Style(NamedTuple):
 BRAILLE = Style("●○■□▲△◆◇", (2, 4), "└", "─", "│", "┤", "┬")
 ASCII = Style("*o#+x@%&", (1, 1), "+", "-", "|", "+", "+")
 _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the dots of a braille character, by column and row
-# The colours of Okabe & Ito among the 256 colours of terminals; the first line has the colour of the text.
-_COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;220")
+# Colours close to those of Okabe & Ito among the 256 colours of terminals, with a darker orange and yellow, which can
+# be read on white. The first line has the colour of the text.
+_COLOURS = ("", "38;5;172", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;100")
 _MARK_DISTANCE = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
 _MOST_LINES = len(BRAILLE.marks)  # each needs a mark of its own
 
@@ -44,7 +45,8 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
         plot = _in_ascii(plot)
     series, left_out = _chosen(plot.series)
     width = max(columns, 40) - 1  # the last column would wrap in some terminals
-    head = [*wrapped(plot.title, width), *wrapped(plot.subtitle, width)]
+    title = "" if plot.y.label.endswith(plot.title) else plot.title  # the axis says the same
+    head = [*wrapped(title, width), *wrapped(plot.subtitle, width)]
     legend = _legend(series, style, width, coloured)
     foot = [*legend, *wrapped(left_out, width)]
     height = max(6, max(lines, 12) - 1 - len(head) - len(foot) - 4)
