@@ -16,7 +16,9 @@ from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
-from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME
+from dpcalc.core import quantities
+from dpcalc.core.errors import flag
+from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
 
 README = ROOT / "README.md"
 GENERATED = ("bounds", "errata", "accuracy")
@@ -52,6 +54,7 @@ def words(picture):
 CODE = sorted({" ".join(code.split()) for text in PROSE.values() for code in re.findall(r"`([^`]+)`", text)})
 INCOMPLETE = re.compile(r"…|\b[A-Z]{2,}\b|^dpcalc( [\w-]+)?$")  # a placeholder; or the name of a command
 OPTIONS = {option for name in COMMANDS for option in re.findall(r"--[a-z][a-z-]+", call([name, "--help"]).stdout)}
+OPTIONS |= {flag(alias) for q in vars(quantities).values() if isinstance(q, Quantity) for alias in q.aliases}
 OF_OTHER_PROGRAMS = {"--pipe", "--points", "--more"}
 CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--scheme": set(SCHEME.choices),
            "--release": set(RELEASE.choices)}

@@ -152,7 +152,7 @@ def _other_solutions(head: Row, given: Params, derive: Derive, question: Questio
     if unknown is None:
         return ()
     if unknown.non_monotone:
-        return (f"The privacy loss may rise and fall with {unknown.option}: a smaller value may miss the budget",)
+        return (f"the privacy loss may rise and fall with {unknown.option}: a smaller value may miss the budget",)
     end = unknown.search[1] if unknown.safe_direction > 0 else unknown.search[0]
     if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()

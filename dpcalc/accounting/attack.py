@@ -171,12 +171,12 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     """The meaning by all proven routes: at each false-positive rate the least of their true-positive rates counts."""
     success, errors = up((1 + tv) / 2), difference_down(1.0, tv)
     numbers = {"success": min(1.0, success), "error_sum": errors}
-    notes = [f"The two error rates of any attack add up to at least {human(errors, upward=False)}; a guess between two "
+    notes = [f"the two error rates of any attack add up to at least {human(errors, upward=False)}; a guess between two "
              f"equally likely neighbouring data sets is right with probability at most {human(numbers['success'])}"]
     if prior is not None:
         best = min(best_guess(Profile(route, params), prior) for route in sharpest(routes))
         numbers |= {"prior": prior, "posterior": best}
-        notes.append(f"With prior probability {plain(prior)} for one of two data sets, the best guess after seeing the "
+        notes.append(f"with prior probability {plain(prior)} for one of two data sets, the best guess after seeing the "
                      f"output is right with probability at most {human(best)}, on average over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)

@@ -197,7 +197,7 @@ def _missed_precision(found: Bracket, size: float, params: Params, quantity: str
     if found.upper == found.lower or width <= precision * size * (1 + _CLOSED_FORM_NEAR):
         return ()
     if found.lower == (0.0 if quantity == "epsilon" else -inf):
-        return (f"The numerical composition gives no lower bound here: this {symbol} may be too large by an unknown "
+        return (f"the numerical composition gives no lower bound here: this {symbol} may be too large by an unknown "
                 "amount",)
     part = f"{100 * width / size:.2g} %" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
     return (f"--precision {precision:g} was not reached: this {symbol} may be too large by {part}",)

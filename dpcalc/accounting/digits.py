@@ -15,7 +15,7 @@ from dpcalc.numerics.mp.sums import TooRough
 
 _GUARD = 15  # digits that are computed and not shown: a sum may lose ten (numerics/mp/sums.py), a root three
 _LEAST_LOG_DELTA = -1e40  # a smaller log δ takes more digits than the arithmetic has
-_OUTSIDE = "what it takes is outside the range of that arithmetic"
+_OUTSIDE = "its numbers are outside the range of that arithmetic"
 _LARGER = "1e-6"  # relative: where the residual is 0 at log δ and at one so much larger, it has no single root
 _BELOW = ("1e-9", "1e-6")  # parts of ε: where δ(ε) = 0, a search starts that little below ε
 
@@ -37,10 +37,10 @@ def with_digits(answer: Answer, digits: int) -> Answer:
         except _NoDigits as reason:
             rows.append(row)
             without.setdefault(str(reason), []).append(row.route.label)
-    notes = tuple(f"No digits for {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
+    notes = tuple(f"no digits for {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
     blocked = ", ".join(row.route.label for row in rows if row.digits and in_blocks(row))
     if blocked:
-        notes += (f"The digits for {blocked} are of the sum in blocks from above (dpcalc explain NAME)",)
+        notes += (f"the digits for {blocked} are of the sum in blocks from above (dpcalc explain NAME)",)
     return answer._replace(rows=tuple(rows), notes=answer.notes + notes)
 
 

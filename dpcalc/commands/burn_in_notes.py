@@ -29,11 +29,11 @@ _ASSUMES = {
 def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
     """All notes of an answer: the steps that count, the noise, the assumptions of the headline, and a missing set."""
     steps, r = int(values["steps"]), burn_in_steps(values, found[0])
-    counted = f"The bound depends on all T = {steps} steps"
+    counted = f"the bound depends on all T = {steps} steps"
     if r < steps:
-        counted = f"The bound depends on the last R = {r} of T = {steps} steps{_horizon_in_words(values)}"
+        counted = f"the bound depends on the last R = {r} of T = {steps} steps{_horizon_in_words(values)}"
     name = found[0].route.bound.name
-    assumed = (f"Assumes {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
+    assumed = (f"the bound assumes {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
     return (*assumed, *_distance_note(values), _NOISE, counted)
 
 
@@ -83,7 +83,7 @@ def _distance_note(values: Mapping[str, Any]) -> tuple[str, ...]:
 
     if values.get("diameter"):
         return ()
-    return ("Without --diameter, D is the largest distance between two runs, "
+    return ("without --diameter, D is the largest distance between two runs, "
             f"{human_claimed(largest_distance(values), 1e-12)} "
             "(Altschuler & Talwar 2022, Remark 5.2)",)
 

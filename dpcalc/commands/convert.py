@@ -88,9 +88,9 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
     """Notes on assumptions that the given guarantee does not settle."""
     notes = []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
-        notes.append("The exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
+        notes.append("the exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
     if len(set(given.inputs)) > 1 and any(g.kind == "outcomes" for g in given.inputs):
-        notes.append("The probabilities p of all inputs must belong to the same data set")
+        notes.append("the probabilities p of all inputs must belong to the same data set")
     return tuple(notes)
 
 

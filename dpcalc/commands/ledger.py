@@ -72,7 +72,8 @@ def _refuse(given: Given) -> None:
     """Raises DpcalcError for a question that a ledger does not answer."""
     for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits", "plot"}):
         instead = {"solve": 'write "?" in place of the number in the file',
-                   "digits": "dpcalc convert takes it"}.get(name, "a ledger is about ε at --delta")
+                   "digits": "dpcalc convert takes it",
+                   "plot": "it has no sweep to draw"}.get(name, "a ledger is about ε at --delta")
         raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
     if given["delta"] is None:
         raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")

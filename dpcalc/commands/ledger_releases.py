@@ -151,7 +151,8 @@ def _carried(answer: Answer) -> tuple[str, ...]:
     """The notes of a release that limit what its guarantee covers."""
     from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
 
-    return tuple(note for note in answer.notes if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("Assumes"))
+    return tuple(note for note in answer.notes
+                 if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("the bound assumes"))
 
 
 # --- the unknown number ----------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
         worst, only = worst_companions(head, {**params, "index": last}, question, index, last)
         numbers |= worst
     notes = (f"{_NOISE}; {_WORST}" if index is None else _NOISE, *start_note(rows),
-             f"For the same privacy, feedback needs {factor} times the noise of the run without feedback")
+             f"for the same privacy, feedback needs {factor} times the noise of the run without feedback")
     return Companions({"kind": "gdp", "mu": mu, **of_record}, notes, numbers, only)
 
 

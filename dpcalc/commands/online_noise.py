@@ -218,12 +218,12 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 "
          "--c1 100 --c2 100 --index 100 --n 1e6 --epsilon 1", "δ = 2.15134e-08"),
-        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 "
          "--c2 100 --index 100 --n 1e6 --epsilon 1 --delta 1e-7 --solve c1", "C1 = 87.4929"),
-        ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
-         "--schedule 1:1e6:5 --format csv | tail -n 1", "1000000,3.10210…"),
+        ("online-noise --noise laplace --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 --c1 100 "
+         "--c2 100 --schedule 1:1e6:5 --format csv | tail -n 1", "1000000,3.10210…"),
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve. --schedule prints the noise "

@@ -65,7 +65,7 @@ def _repeated(name: str, entries: list[Any]) -> list[Any]:
         elif len(entry) == 2 and _is_count(entry[0]):
             found += entry[1:] * min(int(entry[0]), LONGEST + 1)
         else:
-            raise _error(f"{name}: an entry that is a list is [COUNT, VALUE], with a whole COUNT >= 1")
+            raise _error(f"{name}: an entry that is a list is [COUNT, VALUE], with a whole COUNT ≥ 1")
         if len(found) > LONGEST:
             break
     return found

@@ -287,11 +287,11 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1",
-         "δ = 0.00165979"),
-        ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 "
-         "--n 1e6 --epsilon 1", "δ = 1.48377e-10"),
-        ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1 --delta "
+        ("shuffle-pnsgd --sigma 0.5 --lipschitz 1 --smoothness 0.5 --learning-rate 0.01 --diameter 2 --n 1000 "
+         "--epsilon 1", "δ = 0.00165979"),
+        ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
+         "--diameter 1 --n 1e6 --epsilon 1", "δ = 1.48377e-10"),
+        ("shuffle-pnsgd --lipschitz 1 --smoothness 0.5 --learning-rate 0.01 --diameter 2 --n 1000 --epsilon 1 --delta "
          "1e-5 --solve sigma", "σ = 0.979099"),
     ),
     theorems=theorems,

@@ -57,7 +57,7 @@ TOPICS = (
         ("subsampling", "batching", "dataloader", "data-loader"),
         ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "
          "one way of forming batches, and says nothing about another.",
-         "Poisson (subsample): at every step each record enters the batch with probability q, by its own coin. "
+         "Poisson (subsample): at every step each record enters the batch with probability q, independently. "
          "Without replacement (subsample --scheme without-replacement): at every step b of the n records, drawn "
          "afresh. Shuffled (compare --batches shuffled): the records are shuffled once per epoch and cut into "
          "batches. Fixed order, full batch, stream: compare --batches fixed-order, full or stream.",
@@ -75,7 +75,7 @@ TOPICS = (
          "Where every step is released, no theorem in dpcalc makes DP-SGD more private by shuffling. compare "
          "--batches shuffled counts each epoch as one step on the whole data. That number is a guarantee. The true ε "
          "may be smaller, but no theorem here says by how much.",
-         "Three ways to a smaller ε: sample by Poisson coins; draw batches of a fixed size afresh at every step; or, "
+         "Three ways to a smaller ε: sample Poisson batches; draw batches of a fixed size afresh at every step; or, "
          "for convex losses, release the last iterate only (shuffle-pnsgd, compare --release last-iterate). Or take "
          "more noise, as below."),
         ((f"compare --batches shuffled {_RUN} --epsilon 8 --delta 1e-5 --solve noise-multiplier",
@@ -124,13 +124,14 @@ TOPICS = (
         ("compose", "composing", "accounting", "accountant"),
         ("Every release about the same records costs privacy, and the losses add up. Later releases may depend on "
          "the outputs of earlier ones.",
-         "Adding up ε and δ is always valid, and pessimistic. dpcalc composes the mechanisms themselves where it "
-         "knows them, by their privacy loss distributions, and RDP curves or (ε, δ) points where it does not. The "
-         "command says which theorem it used.",
-         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands, "
-         "and ledger keeps the total of a list of releases in a file. All of them must have the same adjacency.",
+         "Adding up ε and δ is always valid, and pessimistic. Where dpcalc knows the mechanisms, it composes their "
+         "privacy loss distributions. Where it does not, it composes RDP curves or (ε, δ) points. The answer names "
+         "the theorem.",
+         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands. "
+         "ledger composes the releases that a file lists, and prints what is left of a budget. All of them must have "
+         "the same adjacency.",
          "A guarantee for one command covers that release only. What else is computed from the same data, such as "
-         "the choice of hyperparameters, must be counted too."),
+         "the choice of hyper-parameters, must be counted too."),
         (("rdp --sigma 10 --steps 100 --delta 1e-5", "ε = 4.37718"),
          ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
           "--delta 1e-5", "ε = 0.622123")),
@@ -139,13 +140,12 @@ TOPICS = (
         "group-privacy", "a person with several records",
         ("group", "groups", "group-size", "user-level", "unit-of-privacy"),
         ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker.",
-         "Pure ε becomes kε. (ε, δ) becomes (kε, δ·(e^{kε} − 1)/(e^ε − 1)), which soon says nothing.",
+         "Pure ε becomes kε. (ε, δ) becomes (kε, δ·(e^(kε) − 1)/(e^ε − 1)), which soon says nothing.",
          "For a mechanism on a query, k records move the query by at most k times the sensitivity of one. Multiply "
-         "--sensitivity by k: this is much better than the formula for (ε, δ). Below, σ = 4 for one record, and for "
-         "a person with three.",
-         "For training on random batches that shortcut does not hold, since each of the k records is drawn by "
-         "itself. Bound the number of records of a person before training, or clip and sample per person: then a "
-         "person is the record, and n is the number of persons."),
+         "--sensitivity by k: this is much better than the formula for (ε, δ). The examples below have σ = 4: for "
+         "one record, and for a person with three.",
+         "For training on random batches this does not hold, since each of the k records is drawn by itself. "
+         "Sample and clip per person instead: then a person is the record, and n is the number of persons."),
         (("rdp --sigma 4 --sensitivity 1 --delta 1e-5", "ε = 0.926342"),
          ("rdp --sigma 4 --sensitivity 3 --delta 1e-5", "ε = 3.1468")),
     ),
@@ -153,12 +153,12 @@ TOPICS = (
         "pipes", "commands that read each other's results",
         ("pipe", "json", "piping"),
         ("--json prints one JSON object with the answer, everything needed to ask again, and a guarantee. Another "
-         "command reads it from standard input, written -, or from files.",
-         "rdp and subsample describe their mechanism even without a question: the next command asks. What is passed "
-         "on is the mechanism itself where possible, and not just one (ε, δ), so nothing is lost on the way.",
+         "command reads it from a file, or from standard input (written -).",
+         "rdp and subsample describe their mechanism even without a question, and the next command asks. Where "
+         "possible, the mechanism itself is passed on, and not just one (ε, δ). So nothing is lost on the way.",
          "Only proven guarantees pass. Several files are composed: dpcalc convert a.json b.json --delta 1e-5.",
-         "-q prints the number alone, for scripts. --batch answers many questions, one JSON object per line. dpcalc "
-         "schema describes the JSON."),
+         "-q prints the number alone, for scripts. --batch answers many questions, one per line of JSON or CSV. "
+         "dpcalc schema describes the JSON."),
         (("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
           "--delta 1e-5", "ε = 0.622123"),
          ("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify - -q", "verified")),

@@ -159,7 +159,7 @@ def _one_record(given: Given, tv: float) -> tuple[dict[str, float], tuple[str, .
     if not given.has("n"):
         return {}, ()
     one = 1 / given["n"]
-    return {"tv_one_record": one}, (f"Publishing one random record in full has total variation 1/n = {one:.6g}; this "
+    return {"tv_one_record": one}, (f"publishing one random record in full has total variation 1/n = {one:.6g}; this "
                                     f"is {human(tv / one, 4)} times that",)
 
 

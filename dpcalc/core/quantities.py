@@ -89,8 +89,8 @@ ORDERS = Quantity("orders", "Rényi orders to try; without them the best order i
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
-                            "noise over clipping norm, as in Opacus (the noise is the standard deviation on the sum of "
-                            "a batch's clipped gradients)", "Z", gt=0, safe_direction=+1)
+                            "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
+                            "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
 SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "

@@ -90,7 +90,7 @@ def _guarantees(answer: Answer, values: Values) -> list[str]:
     if answer.options.get("from") == "tv":  # its ε is that of the question
         values = {name: x for name, x in values.items() if name != "epsilon"}
     given = next((words(values) for name, words in _GIVEN.items() if values.get(name) is not None), "")
-    subject = f"Each of {steps} releases, chosen in view of those before it or not," if steps > 1 else (
+    subject = f"Each of {steps} releases, which may depend on the earlier ones," if steps > 1 else (
         "The given mechanism")
     return [f"{subject} is {given}." if given else ""]
 

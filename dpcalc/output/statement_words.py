@@ -132,8 +132,8 @@ def released(answer: Answer) -> str:
     accesses = "" if steps is None else "one access to the data, and " if steps == 1 else (
         f"{int(steps)} accesses to the data, and ")
     if answer.command == "convert" or (answer.command == "tv" and "mechanism" not in answer.parameters):
-        times = f" {int(steps)} times" if steps is not None and steps > 1 else ""
-        return f"{covers} the release of what the given one covers{times}."
+        releases = f"{int(steps)} releases" if steps is not None and steps > 1 else "the release"
+        return f"{covers} {releases} of what the given one covers."
     article = "the " if answer.released.startswith("last ") else ""
     return f"{covers} {accesses}the release of {article}{answer.released} and of anything computed from it."
 

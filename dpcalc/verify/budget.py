@@ -55,7 +55,7 @@ class Budget:
 
     def run(self, compute: Callable[[], T], when_late: Callable[[str], T]) -> T:
         """Return `compute()`; or, if the budget does not suffice, `when_late(reason)`."""
-        reason = f"it takes longer than the {self.seconds:g} s of the processor that a record is given"
+        reason = f"it takes longer than the {self.seconds:g} s of the processor that a result is given"
         left = self._end - process_time()
         if left <= 0:
             return when_late(reason)

@@ -192,7 +192,7 @@ def _claim_by_condition(bound: PointBound, own: Mapping[str, Any], name: str, cl
     def slack(mp: Any) -> Any:
         return condition(mp, claimed, **own)
 
-    return Claim(name, claimed, slack, slack, "its condition (>= 0)")
+    return Claim(name, claimed, slack, slack, "its condition (≥ 0)")
 
 
 # (kind of the bound, quantity that the question asks for) → function that makes the claims

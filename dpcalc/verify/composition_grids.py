@@ -48,7 +48,7 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
         found = composition_finite.delta(mp, own, epsilon)
         return found if side or symmetric else max(found, composition_finite.delta(mp, other, epsilon), key=float)
     if "grids" not in witness:
-        raise Unchecked("its number is a bound by moments, or its record has no grid")
+        raise Unchecked("its number is a bound by moments, or its witness has no grid")
     plan = composition_plans.read_plan(witness)
     found = composition.delta_from_above(mp, own, plan, epsilon, log_delta)
     # δ(0) is the total variation distance, which is equal in both directions.

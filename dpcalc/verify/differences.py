@@ -16,7 +16,7 @@ from dpcalc.verify.unchecked import NotComputed
 _CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
 # Keys whose values cannot be recomputed from the question, with the reason.
 _OWN_KEYS = {"id": "it is a name that was given to the question",
-             "version": "another version of dpcalc wrote the record"}
+             "version": "another version of dpcalc wrote the result"}
 _KEYS_OF_COMPARISON = frozenset({"what_if", "no_gain", "not_applicable"})  # keys that the records of a sweep lack
 # Keys whose values are texts, which another version may word differently.
 _PROSE = frozenset({"notes", "source", "assumptions", "errata", "statements", "assumes", *_KEYS_OF_COMPARISON})
@@ -53,7 +53,7 @@ def _compare_certified(ours: Any, theirs: Any) -> Iterator[Difference]:
                              ("lower", "above", to_float(theirs["lower"]) > to_float(ours["upper"]))):
         if wrong:
             yield Difference(f"certified.{end}",
-                             f"the record says certified.{end} = {_shorten(theirs[end])}, which is {side} what the "
+                             f"the result says certified.{end} = {_shorten(theirs[end])}, which is {side} what the "
                              "theorem gives")
 
 
@@ -62,7 +62,7 @@ def _compare_own_keys(record: Record) -> Iterator[Difference]:
     for name, why in _OWN_KEYS.items():
         x = record.get(name, __version__)
         if isinstance(x, dict | list) or (name == "version" and not isinstance(x, str)):
-            yield Difference(name, f"the record says {name} = {_shorten(x)}, which is none", x)
+            yield Difference(name, f"the result says {name} = {_shorten(x)}, which is none", x)
         elif name in record and (name, x) != ("version", __version__):
             yield _unchecked(name, why)
 
@@ -110,7 +110,7 @@ def _compare(ours: Any, theirs: Any, path: str) -> Iterator[Difference]:
         if _is_prose(path) and _differ_in_last_digits(ours, theirs):
             yield _unchecked(path, f"its numbers have other last digits here: {_shorten(ours)}")
         else:
-            yield Difference(path, f"the record says {path} = {_shorten(theirs)}, but its options and bounds give "
+            yield Difference(path, f"the result says {path} = {_shorten(theirs)}, but its options and bounds give "
                                    f"{_shorten(ours)}", theirs)
 
 
@@ -118,9 +118,9 @@ def _compare_objects(ours: dict[str, Any], theirs: dict[str, Any], path: str) ->
     prefix = f"{path}." if path else ""
     optional = _KEYS_OF_COMPARISON if not path and _KEYS_OF_COMPARISON.isdisjoint(theirs) else frozenset()
     for name in sorted(ours.keys() - theirs.keys() - optional):
-        yield Difference(f"{prefix}{name}", f"the record lacks {prefix}{name}")
+        yield Difference(f"{prefix}{name}", f"the result lacks {prefix}{name}")
     for name in sorted(theirs.keys() - ours.keys()):
-        yield Difference(f"{prefix}{name}", f"the record has {prefix}{name}, which its question does not give",
+        yield Difference(f"{prefix}{name}", f"the result has {prefix}{name}, which its question does not give",
                          theirs[name])
     for name in ours:
         if name in theirs:
@@ -129,7 +129,7 @@ def _compare_objects(ours: dict[str, Any], theirs: dict[str, Any], path: str) ->
 
 def _compare_lists(ours: list[Any], theirs: list[Any], path: str) -> Iterator[Difference]:
     if len(ours) != len(theirs):
-        text = (f"the record has {len(theirs)} entries in {path}, but its options give {len(ours)}")
+        text = (f"the result has {len(theirs)} entries in {path}, but its options give {len(ours)}")
         yield Difference(path, text, theirs if len(theirs) > len(ours) else _ABSENT)
         return
     for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
@@ -184,7 +184,7 @@ def _compare_bounds(found: Mapping[Any, Mapping[str, Any]] | NotComputed, record
     for path, (bound, proven_names) in bounds.items():
         if (ours := found.get(key_of(bound))) is None:
             yield Difference(path,
-                             f"the record says {path} = {_shorten(bound['name'])}, which is no bound for its question",
+                             f"the result says {path} = {_shorten(bound['name'])}, which is no bound for its question",
                              bound)
         else:
             yield from _compare_numbers(bound, ours, path, proven_names)
@@ -195,11 +195,11 @@ def _compare_numbers(bound: Mapping[str, Any], ours: Mapping[str, Any], path: st
                      proven_names: Collection[str]) -> Iterator[Difference]:
     for name, x in ours.items():
         if is_number(x) and name not in bound:
-            yield Difference(f"{path}.{name}", f"the record lacks {path}.{name}")
+            yield Difference(f"{path}.{name}", f"the result lacks {path}.{name}")
     for name, x in bound.items():
         at = f"{path}.{name}"
         if is_number(x) and name not in ours:
-            yield Difference(at, f"the record has {at}, which its question does not give", x)
+            yield Difference(at, f"the result has {at}, which its question does not give", x)
         elif is_number(x) and name not in proven_names and not agree(ours[name], x, tolerances.RECOMPUTED):
             yield _unchecked(at, f"it is not proven, and is {_shorten(ours[name])} where the question is asked again, "
                                  f"not {_shorten(x)}", True)

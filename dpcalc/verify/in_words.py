@@ -14,9 +14,9 @@ _PATHS_SHOWN = 5  # of values that were not checked; the lines below name them a
 def verdict_sentence(verdict: Verdict) -> str:
     """The verdict on a record in one sentence, or two where a verified number is no guarantee."""
     if verdict.word == NOTHING:
-        return "Nothing to verify: this record claims no number."
+        return "Nothing to verify: this result claims no number."
     if verdict.word == NO_ANSWER:
-        return "NOT verified: this record is an error, and no answer."
+        return "NOT verified: this result is an error, and no answer."
     if not verdict.holds:
         return f"NOT verified: {_why_not(verdict)}."
     claims = (*verdict.head, *verdict.others)
@@ -28,13 +28,13 @@ def verdict_sentence(verdict: Verdict) -> str:
     if verdict.unchecked:
         return (f"Partly verified{certainty}: the headline holds {count}; not checked: {_paths(verdict.unchecked)}."
                 f"{caveat}")
-    return f"Verified{certainty}: every number in this record holds {count}.{caveat}"
+    return f"Verified{certainty}: every number in this result holds {count}.{caveat}"
 
 
 def _why_not(verdict: Verdict) -> str:
     wrong = sum(f.verdict == REFUTED for f in (*verdict.head, *verdict.others, *verdict.record))
     if wrong:
-        return f"{wrong} statement{'s' if wrong > 1 else ''} of this record {'are' if wrong > 1 else 'is'} wrong"
+        return f"{wrong} statement{'s' if wrong > 1 else ''} of this result {'are' if wrong > 1 else 'is'} wrong"
     what = "the headline" if verdict.head and verdict.head[0].verdict == OPEN else "an important part"
     return f"{what} could not be checked; not checked: {_paths(verdict.unchecked)}"
 
@@ -49,9 +49,9 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
     there are several."""
     found = []
     if len(verdicts) > 1:
-        found.append(f"{sum(v.holds for v in verdicts)} of {len(verdicts)} records are verified.")
+        found.append(f"{sum(v.holds for v in verdicts)} of {len(verdicts)} results are verified.")
     for k, verdict in enumerate(verdicts, 1):
-        sentence = f"{f'Record {k}: ' if len(verdicts) > 1 else ''}{verdict_sentence(verdict)}"
+        sentence = f"{f'Result {k}: ' if len(verdicts) > 1 else ''}{verdict_sentence(verdict)}"
         found.append(style.styled(sentence, style.BOLD, sys.stdout))
         findings = (*verdict.head, *verdict.others, *verdict.record)
         found += [f"  {f.verdict}: {_text(f)}" for f in sorted(findings, key=lambda f: f.verdict != REFUTED)]

@@ -70,10 +70,10 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     invalid."""
     if is_error(record):
         message = f"{record['error']['message']}".replace("\n", " ")
-        return Verdict((), (), (Finding(NO_ANSWER, "", f"the record is an error: {message}"),), NO_ANSWER)
+        return Verdict((), (), (Finding(NO_ANSWER, "", f"the result is an error: {message}"),), NO_ANSWER)
     budget = Budget(seconds)
     if reason := next(filter(None, (replacement_message(row["name"]) for row in record["bounds"])), ""):
-        return _nothing_checked(f"the whole record: {reason}")
+        return _nothing_checked(f"the whole result: {reason}")
     when_late: Callable[[str], Answer | str] = str
     try:
         answer = budget.run(lambda: replay(record), when_late)
@@ -82,12 +82,12 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     except INVALID_WITNESS_ERRORS as error:
         answer = f"its bounds are incomplete or out of range ({error})"
     if isinstance(answer, str):
-        return _nothing_checked(f"the whole record, because {answer}")
+        return _nothing_checked(f"the whole result, because {answer}")
     return _judge(answer, record, budget)
 
 
 def _nothing_checked(text: str) -> Verdict:
-    return Verdict((Finding(OPEN, "", text, path="the whole record"),), (), (), REFUTED)
+    return Verdict((Finding(OPEN, "", text, path="the whole result"),), (), (), REFUTED)
 
 
 def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
@@ -106,7 +106,7 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
     first, over_budget = rows[0] if rows else (), _check_budget(answer)
     refuted = any(f.verdict == REFUTED for f in (*first, *over_budget, *others, *guarantee, *whole))
     if not rows and not refuted:
-        whole = (*whole, Finding(NOTHING, "", "the record describes a mechanism, and answers no question"))
+        whole = (*whole, Finding(NOTHING, "", "the result describes a mechanism, and answers no question"))
         return Verdict((), guarantee, whole, NOTHING)
     word = REFUTED if refuted or wrong or first[0].verdict != VERIFIED else VERIFIED
     caveat = _CAVEATS.get(answer.rows[0].route.bound.status, "") if answer.rows else ""

@@ -39,7 +39,7 @@ def test_the_limit_of_a_stream_is_said_to_be_what_it_is(noise, cli):
     limit = later["result"]["delta_limit"]
     assert ever["result"]["delta"] < 0.999 * limit and ever["result"]["delta"] <= later["result"]["delta"]
     note = next(n for n in later["notes"] if "δ*" in n)
-    assert note.startswith(f"δ* = {human(limit)} is an upper bound on what δ tends to as n → ∞") and "is the limit" not in note
+    assert note.startswith(f"δ* = {human(limit)} is an upper bound on the limit of δ as n → ∞") and "is the limit" not in note
 
 
 def test_of_a_shuffled_run_it_is_the_limit(cli):
@@ -47,7 +47,7 @@ def test_of_a_shuffled_run_it_is_the_limit(cli):
     found = json.loads(cli(*line.split()).stdout)
     delta = next(row["delta"] for row in found["bounds"] if row["name"] == "shuffled-contraction")
     assert delta == pytest.approx(found["result"]["delta_limit"], rel=1e-4) and found["result"]["delta"] < delta / 10
-    assert any("is the limit of shuffled-contraction as n → ∞" in note for note in found["notes"])
+    assert any("is the limit as n → ∞" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize("line", [
@@ -74,7 +74,7 @@ def test_digits_beside_a_solution_are_those_of_its_own_question(line, cli):
 def test_a_solution_without_digits_says_why(cli):
     line = "tv --fpr .1 --tpr .4 --solve mu --digits 20 --json"
     notes = json.loads(cli(*line.split()).stdout)["notes"]
-    assert any(note.startswith("No digits for") and "no closed form" in note for note in notes)
+    assert any(note.startswith("no digits for") and "no closed form" in note for note in notes)
 
 
 @pytest.mark.parametrize("rest", ["--sigma 1000 --n 5 --index 5 --delta .5",

@@ -62,7 +62,7 @@ def test_where_there_are_none_a_note_says_why(line, name, why, cli):
     done = cli(*line.split(), "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    note = next(n for n in found["notes"] if n.startswith("No digits for "))
+    note = next(n for n in found["notes"] if n.startswith("no digits for "))
     assert name in note and why in note
     assert "digits" not in next(row for row in found["bounds"] if row["name"] == name)
 

@@ -43,7 +43,7 @@ def better(record):
 
 def refuted(record):
     """Whether the number itself does not follow, and not only what is said of it."""
-    return any(f.verdict == REFUTED and "record says" not in f.text for f in verify(record).head)
+    return any(f.verdict == REFUTED and "result says" not in f.text for f in verify(record).head)
 
 
 def texts(verdict):

@@ -167,7 +167,7 @@ def test_lines_of_a_batch(cli):
     both = "".join(line + "\r\n" for line in answered.stdout.split("\n")[:2])
     assert cli("verify", "-", "-q", stdin=both).returncode == 0
     told = cli("verify", "-", stdin=answered.stdout.split("\n")[2])
-    assert told.returncode == 3 and "no answer: the record is an error: -1 is not > 0" in told.stdout and told.stderr == ""
+    assert told.returncode == 3 and "no answer: the result is an error: -1 is not > 0" in told.stdout and told.stderr == ""
 
 
 @pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
@@ -235,7 +235,7 @@ def test_what_is_at_work_when_time_is_over_is_broken_off():
 def test_nothing_is_begun_when_time_is_over():
     start = process_time()
     verdict = verify(ask("rdp --sigma 1 --delta 1e-5"), seconds=0.0)
-    assert process_time() - start < 5 and not verdict.holds and verdict.unchecked == ("the whole record",)
+    assert process_time() - start < 5 and not verdict.holds and verdict.unchecked == ("the whole result",)
 
 
 def test_a_release_with_a_positive_delta_is_never_part_of_a_pure_guarantee(cli, tmp_path):

@@ -100,7 +100,7 @@ def test_the_command(cli, tmp_path):
     done = cli("verify", file)
     assert done.returncode == 0 and done.stderr == ""
     first, second = done.stdout.splitlines()[:2]
-    assert first == "Verified: every number in this record holds (5 claims checked)."
+    assert first == "Verified: every number in this result holds (5 claims checked)."
     assert second == f"  verified: ε ≤ {epsilon!r} (gaussian-exact)"
     file.write_text(file.read_text().replace("4.377178", "4.377177"))
     done = cli("verify", file)
@@ -116,9 +116,9 @@ def test_several_records_have_a_total_and_a_verdict_each(cli):
     swept = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--format", "jsonl").stdout
     changed = swept.replace('"version": "', '"version": "0.0.', 1)
     total, *below = cli("verify", "-", stdin=changed).stdout.splitlines()
-    assert total == "2 of 2 records are verified."
-    assert below[0].startswith("Record 1: Partly verified: ") and below[0].endswith("not checked: version.")
-    assert "Record 2: Verified: every number in this record holds (5 claims checked)." in below
+    assert total == "2 of 2 results are verified."
+    assert below[0].startswith("Result 1: Partly verified: ") and below[0].endswith("not checked: version.")
+    assert "Result 2: Verified: every number in this result holds (5 claims checked)." in below
     assert all(len(line) <= 100 for line in below)
 
 
@@ -134,7 +134,7 @@ def test_pipes_carry_their_inputs(cli):
     third = cli("convert", "-", "--delta", "1e-5", "--json", stdin=second).stdout
     assert [len(json.loads(x)["inputs"]) for x in (first, second, third)] == [0, 1, 1]
     assert cli("verify", "-", "-q", stdin=third).stdout == "verified\n"
-    assert cli("verify", "-", stdin=first).stdout.startswith("Nothing to verify: this record claims no number.\n")
+    assert cli("verify", "-", stdin=first).stdout.startswith("Nothing to verify: this result claims no number.\n")
     changed = json.loads(third)
     changed["inputs"][0]["mechanisms"][0]["count"] = 5
     assert cli("verify", "-", stdin=json.dumps(changed)).returncode == 3
