@@ -95,12 +95,15 @@ class _Kind(_Model):
 
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer, without its status: one that was read is proven."""
-        unknown = {name for name in ("adjacency", "index") if getattr(self, name) is None}
+        unknown = {name for name in ("adjacency", "index", "upper_bound") if getattr(self, name, None) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
 
 class Mechanisms(_Kind):
+    """`upper_bound` is true where a run loses at most what these mechanisms lose, and may lose less."""
+
     kind: Literal["mechanisms"]
+    upper_bound: Literal[True] | None = None
     mechanisms: Annotated[tuple[_AnyPart, ...], Field(min_length=1)]
 
 

@@ -43,11 +43,12 @@ def dominating_pairs(guarantee: Guarantee) -> Parts:
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
-    return tuple((_part(part), part.count) for part in guarantee.mechanisms)
+    return tuple((_part(part, not guarantee.upper_bound), part.count) for part in guarantee.mechanisms)
 
 
-def _part(part: Part) -> Pair:
-    base = part.mechanism.profile(part.params).pair()
+def _part(part: Part, attained: bool) -> Pair:
+    pair: Any = part.mechanism.profile(part.params).pair()
+    base = replace(pair, attained=attained)
     return base if part.sampling is None else _SCHEMES[part.sampling.scheme](base, part.sampling.rate)
 
 

@@ -177,9 +177,13 @@ def _tv_of_point(row: Row) -> float:
 
 def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
     """The guarantee of the command's answer, where the row is its headline; else the (ε, δ) of the row."""
-    first = answer.rows[0]
-    if first.route == row.route and answer.guarantee["kind"] != "dp":
-        return answer.guarantee
+    first, of_command = answer.rows[0], answer.guarantee
+    if first.route == row.route and of_command["kind"] == "mechanisms":
+        # Without a lower end of its own, the run may lose less than the mechanisms that bound it.
+        is_upper = not any(name.endswith("_lower") for name in row.result)
+        return {**of_command, **({"upper_bound": True} if is_upper else {})}
+    if first.route == row.route and of_command["kind"] != "dp":
+        return of_command
     epsilon = question.epsilon if question.asks == "delta" else row.result["epsilon"]
     return guarantee_of(epsilon, row.result["delta"])
 

@@ -164,7 +164,8 @@ def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
         return total.guarantee
     adjacency = next((g.adjacency for g in guarantees if g.adjacency), None)
     return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
-            **({"adjacency": adjacency} if adjacency else {})}
+            **({"adjacency": adjacency} if adjacency else {}),
+            **({"upper_bound": True} if any(g.upper_bound for g in guarantees) else {})}
 
 
 def theorems() -> Iterator[Route]:

@@ -51,6 +51,17 @@ def test_mechanisms_that_are_read_have_one(question):
     assert lower(answer)
 
 
+@pytest.mark.parametrize("release, known", [("every-iterate", True), ("last-iterate", False)])
+def test_a_run_that_releases_less_than_the_mechanisms_that_bound_it_has_none_in_a_pipe(release, known):
+    run = ["compare", "--batches", "poisson", "--n", "1000", "--batch-size", "50", "--steps", "20",
+           "--noise-multiplier", "1", "--release", release, "--delta", "1e-5", "--json"]
+    done = call(run)
+    assert done.returncode == 0, done.stderr
+    for command in (["convert", "-"], ["ledger", "-"]):
+        answer = asked(*command, "--delta", "1e-5", stdin=done.stdout)
+        assert bool(lower(answer)) == known
+
+
 RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e-5"]
 
 
