@@ -17,7 +17,7 @@ from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
-from dpcalc.core.strict_json import BadJson, OutOfRange, loads
+from dpcalc.core.strict_json import OutOfRange
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
@@ -209,27 +209,10 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
         raise DpcalcError("bad-json", f"{where} is empty; give the output of a dpcalc command with --json, or a "
                                       "guarantee",
                           "--input")
-    values = json_values(text, where)
+    values = reading.json_values(text, where, "--input")
     if not values:
         raise DpcalcError("bad-json", f"{where} is an empty array; give at least one guarantee", "--input")
     return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
-
-
-def json_values(text: str, where: str, option: str = "--input") -> list[Any]:
-    """The JSON values of a text: the entries of an array, one value, or one value in every line. Lines are read as such
-    where the first one is a JSON value by itself."""
-    lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
-    try:
-        whole = loads(text)
-    except BadJson:
-        try:
-            loads(lines[0][1])
-        except BadJson:
-            reading.json_value(text, where, option)  # raises what is wrong with the whole text
-        if len(lines) == 1:
-            reading.json_value(text, where, option)
-        return [reading.json_value(line, f"{where}, line {k}", option) for k, line in lines]
-    return whole if isinstance(whole, list) else [whole]
 
 
 def _refuse_unproven(status: Any, bound: Any, where: str) -> None:

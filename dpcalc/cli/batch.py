@@ -152,10 +152,10 @@ def _names_file(x: Any, key: str = "") -> bool:
     if not isinstance(x, str):
         return False
     if x.lstrip().startswith("{"):  # JSON in place of a file
-        from dpcalc.accounting.guarantee import json_values
+        from dpcalc.core.reading import json_values
 
         try:
-            return _names_file(json_values(x, "the JSON"))
+            return _names_file(json_values(x, "the JSON", "--file"))
         except DpcalcError:
             return False  # it is no JSON, which is refused where it is read
     return key in ("file", "input", "run", "schedule") or (x.startswith("@") and key != "name")

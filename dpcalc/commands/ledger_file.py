@@ -68,7 +68,7 @@ def _read_one(source: str) -> Ledger:
 def _values(text: str, where: str) -> list[Any]:
     """The objects in a text: of TOML its one table, of JSON one object, those of an array, or one in every line."""
     if text.lstrip()[:1] in ("{", "[") and not re.match(r"\s*\[{1,2}\s*\w+\s*\]{1,2}", text):
-        from dpcalc.accounting.guarantee import json_values
+        from dpcalc.core.reading import json_values
 
         return json_values(text, where, "--file")
     from dpcalc.commands.run_file import toml

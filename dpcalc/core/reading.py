@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -52,6 +53,28 @@ def json_value(content: str, source: str, option: str | None = None) -> Any:
         if option == "--input" and source.lower().endswith((".csv", ".tsv", ".jsonl", ".ndjson")):
             reason += f"; a question per line is read by --batch {source}"
         raise DpcalcError("bad-json", reason, option) from None
+
+
+def json_values(content: str, source: str, option: str) -> list[Any]:
+    """The JSON values of a text: the entries of an array, one value, one in every line, or objects one after another as
+    --json prints them. Lines are read as such where the first one is a JSON value by itself."""
+    from dpcalc.core.strict_json import BadJson, loads
+
+    objects = re.split(r"(?m)(?<=^\})\n+(?=\{)", content.strip())
+    if len(objects) > 1 and "\n" in objects[0]:
+        return [json_value(text, f"{source}, object {k}", option) for k, text in enumerate(objects, 1)]
+    lines = [(k, line) for k, line in enumerate(content.split("\n"), 1) if line.strip()]
+    try:
+        whole = loads(content)
+    except BadJson:
+        try:
+            loads(lines[0][1])
+        except BadJson:
+            json_value(content, source, option)  # raises what is wrong with the whole text
+        if len(lines) == 1:
+            json_value(content, source, option)
+        return [json_value(line, f"{source}, line {k}", option) for k, line in lines]
+    return whole if isinstance(whole, list) else [whole]
 
 
 def _read_file(path: str, most: int) -> bytes:

@@ -161,3 +161,14 @@ def test_a_warning_that_cannot_be_written_does_not_take_the_answers_with_it():
         done = subprocess.run([sys.executable, "-m", "dpcalc", *line.split()], stdout=subprocess.PIPE, stderr=full,
                               text=True)
     assert done.returncode == 1 and done.stdout.split()[-1].startswith("4.37717809568")
+
+
+@pytest.mark.parametrize("command", ["convert", "ledger"])
+def test_results_one_after_another_are_composed(command):
+    """What two commands print in the brackets of a shell: (dpcalc rdp … --json; dpcalc rdp … --json)."""
+    one, two = (call(["rdp", "--sigma", sigma, "--json"]).stdout for sigma in ("2", "3"))
+    composed = call([command, "-", "--delta", "1e-5", "-q"], stdin=one + two)
+    assert composed.returncode == 0, composed.stderr
+    mu = (1 / 4 + 1 / 9) ** 0.5
+    same = call(["convert", "--from", "gdp", "--mu", repr(mu), "--delta", "1e-5", "-q"])
+    assert float(composed.stdout) == pytest.approx(float(same.stdout), rel=1e-9)
