@@ -146,19 +146,20 @@ def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.asking import read_question, shown, with_solution
+    from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
     question = read_question(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
-    routes = run.routes(given)
-    if question.asks == "rdp" and not any(r.bound.kind == "rdp" for r in routes):
-        from dpcalc.core.errors import DpcalcError
-
+    try:
+        found = rows(run.routes(given), given, run.bound_params, question, given["bound"] or ())
+    except DpcalcError as error:
+        if error.code != "unsupported" or question.asks != "rdp" or given["bound"]:
+            raise
         raise DpcalcError("unsupported", f"RDP of {run.description(given)} is not supported; ask with --delta",
-                          "--alpha")
-    found = rows(routes, given, run.bound_params, question, given["bound"] or ())
+                          "--alpha") from None
     values = with_solution(given, question, found)
     params = run.bound_params(values)
     rate = params.get("sampling_rate", params.get("max_weight"))

@@ -176,9 +176,8 @@ def routes(given: Given) -> tuple[Route, ...]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
-    if given["mechanism"] == "gaussian":
-        return "Poisson sampling under replace-one adjacency"
-    return {"laplace": "subsampled Laplace noise"}.get(given["mechanism"], "subsampled randomised response")
+    return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
+            "randomized-response": "subsampled randomised response"}[given["mechanism"]]
 
 
 # --- the guarantee and the notes -------------------------------------------------------------------------------------

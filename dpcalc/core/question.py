@@ -37,9 +37,9 @@ def noun(unknown: Quantity) -> str:
 
 
 def budget(question: Question) -> str:
-    """The budget of a question in a sentence, for example 'ε ≤ 1 at δ = 1e-05'."""
+    """The budget of a question in a sentence, for example 'ε ≤ 1 at δ = 1e-05', or 'ε ≤ 1' for pure DP."""
     asks, at = question.asks, ""
-    if asks == "epsilon" and question.delta is not None:
+    if asks == "epsilon" and question.delta:
         at = f" at δ = {plain(question.delta)}"
     elif asks == "rdp":
         at = f" at α = {plain(question.alpha or 0.0)}"

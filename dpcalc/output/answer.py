@@ -238,7 +238,7 @@ def _condition(answer: Answer) -> str:
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
         return f" at {symbol(name)} = {plain(result[name])}" if name else ""
-    return f" gives {budget(question)}"
+    return f" gives {budget(question)}{' at δ = 0' if question.delta == 0 else ''}"
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:

@@ -25,7 +25,7 @@ LINES = [
 def test_one_step_is_verified_and_no_larger_number(line):
     record = ask(line)
     verdict = verify(record)
-    assert verdict.holds and all(f.verdict == "verified" and ">=" in f.text for f in verdict.head), texts(verdict)
+    assert verdict.holds and all(f.verdict == "verified" and "≥" in f.text for f in verdict.head), texts(verdict)
     more = better(record)
     if more is not None:
         assert record["bounds"][0]["status"] == "lower" and more["result"] != record["result"]

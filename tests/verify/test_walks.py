@@ -31,7 +31,7 @@ LINES = [
 def test_many_steps_are_verified_and_no_larger_number(line):
     record = ask(line)
     verdict = verify(record)
-    assert verdict.holds and all(f.verdict == "verified" and ">=" in f.text for f in verdict.head), texts(verdict)
+    assert verdict.holds and all(f.verdict == "verified" and "≥" in f.text for f in verdict.head), texts(verdict)
     assert refuted(better(record))
 
 
