@@ -25,7 +25,7 @@ def test_solved_parameter_meets_the_budget_and_is_tight(name):
 
 def test_solved_by_rdp_budget_and_flat_in_steps():
     assert answer(**{k: v for k, v in LINE.items() if k != "sigma"}, alpha="4", rdp="1", solve="sigma").value > 0.1
-    with pytest.raises(NoSolution, match="every --steps"):
+    with pytest.raises(NoSolution, match="every number of steps"):
         answer(**{k: v for k, v in LINE.items() if k != "steps"}, alpha="4", rdp="5", solve="steps")
 
 
@@ -50,6 +50,6 @@ def test_the_profile_is_solved_too(said, budget, solve, worse):
 
 
 def test_a_budget_that_any_number_of_steps_meets():
-    with pytest.raises(NoSolution, match="every --steps from 1 to 9"):
+    with pytest.raises(NoSolution, match="every number of steps from 1 to 9"):
         answer(**PROFILE, sigma=".2", epsilon="5", solve="steps", bound=("burn-in-rdp",))
     assert answer(**PROFILE, sigma=".1", epsilon="2", solve="steps", bound=("burn-in-rdp",)).value > 1

@@ -101,7 +101,7 @@ def test_roots_from_near_and_from_brackets():
     (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e12 --epsilon .01", set()),
     (f"{SHUFFLED} --bound shuffled-iteration --sigma 5 --n 1e12 --delta 1e-13", set()),
     (f"{SHUFFLED} --sigma 5 --n 1e6 --delta 1e-7 --bound shuffled-iteration", set()),
-    (f"{OUTPUT} --n 1e9 --alpha 4", {"it has no closed form"}),  # of hiding
+    (f"{OUTPUT} --n 1e9 --alpha 4", {"there is no closed form"}),  # of hiding
     ("shuffle-pnsgd --lipschitz 1 --sigma 5 --n 1e9 --alpha 4 --tau .1 --bound without-replacement-conjecture", set()),
     (f"{STREAM} --n 1e12 --epsilon .5", set()),  # e^(−1e30) by online-hybrid
     (f"{STREAM.replace('--index 1', '--index 300000')} --n 300050 --epsilon .5", set()),
@@ -118,7 +118,7 @@ def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
     done = cli(*line.split(), "--digits", "25", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert {n.split(": ", 1)[1] for n in found["notes"] if n.startswith("No digits")} == without
+    assert {n.split(": ", 1)[1] for n in found["notes"] if n.startswith("no digits")} == without
     rows = [row for row in found["bounds"] if "digits" in row and row.get("delta", 1) > 1e-300]
     assert rows
     for row in rows:

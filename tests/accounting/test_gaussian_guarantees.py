@@ -75,4 +75,4 @@ def test_the_mu_that_is_handed_on_is_proven():
 def test_the_noise_of_a_guarantee_is_not_solved_for():
     done = call(["subsample", "-", *["--sampling-rate", ".1", "--steps", "10", "--delta", "1e-5", "--epsilon", "1",
                                      "--solve", "sigma"]], '{"kind": "gdp", "mu": 1}')
-    assert done.returncode == 2 and "--solve" in done.stderr and "says the noise" in done.stderr
+    assert done.returncode == 2 and "--solve" in done.stderr and "the input fixes the noise" in done.stderr

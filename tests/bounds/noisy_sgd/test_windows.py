@@ -61,5 +61,5 @@ def test_the_batch_of_all_records_is_solved_for_by_its_own_theorem():
     record = answer(f"{line} --rdp .00515 --solve batch-size")
     assert (record["result"]["batch_size"], record["bound"]) == (485, "iteration") and verify(record).holds
     assert not any("afresh" in note or note.startswith("every") for note in record["notes"])
-    assert "0.00513563 (at --batch-size 485)" in refusal(f"{line} --rdp .005 --solve batch-size", 3)
-    assert "by burn-in-rdp" in refusal(f"{line} --rdp .005 --solve batch-size --bound burn-in-rdp", 3)
+    assert "even --batch-size 485 has ε(α) = 0.00513563" in refusal(f"{line} --rdp .005 --solve batch-size", 3)
+    assert "0.00520568" in refusal(f"{line} --rdp .005 --solve batch-size --bound burn-in-rdp", 3)

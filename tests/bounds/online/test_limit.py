@@ -62,7 +62,7 @@ def test_limits_and_worst_positions_below_the_doubles_are_shown_by_their_logarit
     found = answer(line)["result"]
     assert found["log_delta_limit"] < -1e30 and found["limit_factor"] == "inf"
     assert found["worst_log_delta"] == pytest.approx(-10239.347, rel=1e-6)
-    _, text = printed(line)
+    _, text = printed(f"{line} --all")
     assert "times it" in text and "e^1.5" in text and "4.94" not in text and "e-4447" in text
     same = answer(f"online-noise {RUN} --sigmas 1,100,100 --index 3 --epsilon 1")["result"]
     assert same["worst_index"] == 3 and same["worst_log_delta"] == same["log_delta"]

@@ -86,7 +86,7 @@ def test_levels_of_any_size_have_finite_sums():
         assert 0 <= listed.loss(1.0, GAUSSIAN, Listed((level,) * 3), 20.0, 1, 3) <= 1e308
     assert listed.loss(1e301, GAUSSIAN, Listed((1e-200,)), 1.0, 1, 1) == 0  # κ = 1e200, and its half square is above ε
     assert listed.loss(1e199, LAPLACE, Listed((1e-200,)), 1.0, 1, 1) == 0
-    with pytest.raises(OutOfScope, match="no doubles"):
+    with pytest.raises(OutOfScope, match="is too small; the least noise level allowed is 1e-140"):
         listed.decayed_sums(Listed((1.0, 1e-200)), 0.0, [1, 2], 1)
     assert listed.decayed_sums(Listed((1e300,)), 0.0, [1], 1)[0] < 1e281
     assert listed.loss(1.0, LAPLACE, Listed((1e200,) * 3), 20.0, 1, 3) == float("inf")  # κ below ε: nothing is left

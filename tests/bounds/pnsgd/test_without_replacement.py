@@ -35,7 +35,7 @@ def test_without_amplification_any_noise_has_its_composition():
     assert [row["status"] for row in both["bounds"]] == ["proven", "conjecture", "conjecture", "lower"]
     assert any("refuted here" in note for note in both["notes"])
     code, _, err = call(f"{PARTIAL} --sigma 2 --delta 1e-5 --bound without-replacement-lower".split())
-    assert code == 2 and "give --alpha" in err
+    assert code == 2 and "ask with --alpha" in err
 
 
 @pytest.mark.parametrize("rest, solved", [
