@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import groupby
 from math import inf, log
 from typing import Any
 
@@ -92,8 +93,10 @@ def is_composed(row: Row) -> bool:
 
 
 def _described_guarantees(row: Row, answer: Answer) -> Parts:
+    """Return the parts of the guarantees, which are sorted; equal ones are composed as one that is used more often."""
     steps = int(row.params.get("steps", 1))
-    return tuple((use, count * steps) for g in row.params["described"] for use, count in _parts_of_guarantee(g))
+    counted = [(g, len(list(equal))) for g, equal in groupby(row.params["described"])]
+    return tuple((use, count * times * steps) for g, times in counted for use, count in _parts_of_guarantee(g))
 
 
 def _repeated_laplace(row: Row, answer: Answer) -> Parts:

@@ -35,7 +35,10 @@ TIGHT = '[{"kind": "dp", "epsilon": 1, "delta": 0.1}, {"kind": "dp", "epsilon": 
 ZCDP, POINT = '{"kind": "zcdp", "rho": 0.25}', '{"kind": "dp", "epsilon": 1, "delta": 1e-7}'
 FINITE = '{"kind": "outcomes", "p": [0.7, 0.2, 0.1], "q": [0.2, 0.7, 0.1], "count": 20}'
 ONE_SIDED = '{"kind": "outcomes", "p": [0.7, 0.3, 0], "q": [0.2, 0.7, 0.1]}'
+SAMPLED = ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "count": 20, "sampling": '
+           '{"scheme": "poisson", "rate": 0.1}}]}')
 READ = [
+    (f"[{SAMPLED}, {PROFILE}, {SAMPLED}]", "convert - --delta 1e-3"),  # equal ones are composed as one
     (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"),
     (PROFILE, "tv - --fpr .1"),
     (STEEP, "convert - --steps 4 --epsilon 1"), (STEEP, "convert - --to tv"),
