@@ -37,7 +37,7 @@ class Line(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """A line that was read: its options and id, its cells as they came (for CSV), or why it cannot be read."""
 
     number: int
@@ -51,9 +51,9 @@ class Replies(Protocol):
 
     error_column: bool = False  # whether a failed line says why in its column error
 
-    def answered(self, asked: Asked, answer: Answer) -> str | None: ...
+    def answered(self, request: Request, answer: Answer) -> str | None: ...
 
-    def failed(self, asked: Asked, error: DpcalcError) -> str | None: ...
+    def failed(self, request: Request, error: DpcalcError) -> str | None: ...
 
     def rest(self) -> str | None:
         """The text after the last line, where some lines are still to be printed."""
@@ -63,24 +63,24 @@ class Replies(Protocol):
 class JsonReplies(Replies):
     """JSON Lines: the record of each answer, or {"error": …}, with the id of the line."""
 
-    def answered(self, asked: Asked, answer: Answer) -> str:
+    def answered(self, request: Request, answer: Answer) -> str:
         from dpcalc.output.answer import record
 
-        return dumps({**_tag(asked), **record(answer)})
+        return dumps({**_tag(request), **record(answer)})
 
-    def failed(self, asked: Asked, error: DpcalcError) -> str:
-        if _is_error(asked.fields):
-            return dumps({**_tag(asked), **asked.fields})
-        return dumps({**_tag(asked), "error": {**error.record()["error"], "line": asked.number}})
+    def failed(self, request: Request, error: DpcalcError) -> str:
+        if _is_error(request.fields):
+            return dumps({**_tag(request), **request.fields})
+        return dumps({**_tag(request), "error": {**error.record()["error"], "line": request.number}})
 
 
 class NumberReplies(Replies):
     """--quiet: the headline number of each answer, and an empty line where there is none."""
 
-    def answered(self, asked: Asked, answer: Answer) -> str:
+    def answered(self, request: Request, answer: Answer) -> str:
         return repr(answer.value)
 
-    def failed(self, asked: Asked, error: DpcalcError) -> str:
+    def failed(self, request: Request, error: DpcalcError) -> str:
         return ""
 
 
@@ -96,29 +96,29 @@ class Batch:
         self.names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}
         validate(command, self.defaults)  # an invalid default is one error here, instead of an error for each line
 
-    def reply(self, asked: Asked, replies: Replies) -> Line:
+    def reply(self, request: Request, replies: Replies) -> Line:
         """The answer to a line, or its error, in the given form."""
         try:
-            answer = self._answer(asked)
-            return Line(replies.answered(asked, answer), warnings=warnings_of(answer))
+            answer = self._answer(request)
+            return Line(replies.answered(request, answer), warnings=warnings_of(answer))
         except DpcalcError as error:
-            return self._failed(asked, error, replies)
+            return self._failed(request, error, replies)
         except Exception as error:
             if "DPCALC_DEBUG" in os.environ:
                 raise
-            return self._failed(asked, fault(error), replies)
+            return self._failed(request, fault(error), replies)
 
-    def _failed(self, asked: Asked, error: DpcalcError, replies: Replies) -> Line:
-        text = f"line {asked.number}: {error.line()}".replace("\n", " ")
-        return Line(replies.failed(asked, error), text)
+    def _failed(self, request: Request, error: DpcalcError, replies: Replies) -> Line:
+        text = f"line {request.number}: {error.line()}".replace("\n", " ")
+        return Line(replies.failed(request, error), text)
 
-    def _answer(self, asked: Asked) -> Answer:
-        if asked.error:
-            raise asked.error
-        fields = dict(asked.fields)
+    def _answer(self, request: Request) -> Answer:
+        if request.error:
+            raise request.error
+        fields = dict(request.fields)
         if isinstance(fields.pop("id", None), dict | list):
             raise DpcalcError("unknown-value", "a text, a number or a boolean is needed", "id")
-        if _is_error(asked.fields):
+        if _is_error(request.fields):
             raise DpcalcError("passed-on", f"an error of the command before: {fields['error']['message']}")
         if is_guarantee(fields):
             fields = {"input": fields}
@@ -161,12 +161,12 @@ def _names_file(x: Any, key: str = "") -> bool:
     return key in ("file", "input", "run", "schedule") or (x.startswith("@") and key != "name")
 
 
-def asked_in_json(data: bytes | None, number: int) -> Asked:
+def request_in_json(data: bytes | None, number: int) -> Request:
     """A line of JSON Lines; `data` is None for a line that is too long."""
     try:
-        return Asked(number, _object(data))
+        return Request(number, _object(data))
     except DpcalcError as error:
-        return Asked(number, error=error)
+        return Request(number, error=error)
 
 
 def _object(data: bytes | None) -> dict[str, Any]:
@@ -197,10 +197,10 @@ def _is_error(fields: Mapping[str, Any]) -> bool:
     return "message" in error and all(isinstance(x, str | int) for x in error.values())
 
 
-def _tag(asked: Asked) -> dict[str, Any]:
+def _tag(request: Request) -> dict[str, Any]:
     """The id of a line, where it has a valid one."""
-    has_id = "id" in asked.fields and not isinstance(asked.fields["id"], dict | list)
-    return {"id": asked.fields["id"]} if has_id else {}
+    has_id = "id" in request.fields and not isinstance(request.fields["id"], dict | list)
+    return {"id": request.fields["id"]} if has_id else {}
 
 
 def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Iterable[Input] = (),
@@ -222,4 +222,4 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     for number, line in enumerate(lines, 1):
         data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
         if data.strip(WHITE_SPACE):
-            yield batch.reply(asked_in_json(data if len(data) <= LONGEST else None, number), replies).text or ""
+            yield batch.reply(request_in_json(data if len(data) <= LONGEST else None, number), replies).text or ""

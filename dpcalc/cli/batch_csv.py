@@ -7,7 +7,7 @@ import io
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from dpcalc.cli.batch import LONGEST, Asked, Replies, is_guarantee
+from dpcalc.cli.batch import LONGEST, Replies, Request, is_guarantee
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
@@ -35,7 +35,7 @@ class CsvQuestions:
         self.columns = dict(enumerate(titles))
         self._options = _option_columns(self.columns, names, command)
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[Request]:
         while True:
             number = self._lines.number + 1
             try:
@@ -43,21 +43,21 @@ class CsvQuestions:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Asked(number, error=DpcalcError("bad-csv", str(error)))
+                yield Request(number, error=DpcalcError("bad-csv", str(error)))
                 continue
             if cells and cells != [""]:
-                yield self._asked(number, cells)
+                yield self._request(number, cells)
 
-    def _asked(self, number: int, cells: list[str]) -> Asked:
+    def _request(self, number: int, cells: list[str]) -> Request:
         came = dict(enumerate(cells))
         if len(cells) != len(self.columns):
             reason = f"{len(cells)} cells, where the header has {len(self.columns)}"
-            return Asked(number, cells=came, error=DpcalcError("bad-csv", reason))
+            return Request(number, cells=came, error=DpcalcError("bad-csv", reason))
         fields = {title: cell for k, title in self._options.items() if (cell := cells[k].strip())}
         for title, cell in fields.items():
             if any("\ud800" <= c <= "\udfff" for c in cell):  # bytes that are no UTF-8
-                return Asked(number, cells=came, error=DpcalcError("bad-csv", "not UTF-8 text", flag(title)))
-        return Asked(number, fields, came)
+                return Request(number, cells=came, error=DpcalcError("bad-csv", "not UTF-8 text", flag(title)))
+        return Request(number, fields, came)
 
 
 def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], command: str) -> dict[int, str]:
@@ -131,8 +131,8 @@ class CsvReplies(Replies):
         self._added: tuple[str, ...] | None = None
         self._held: list[tuple[Mapping[Any, str], str]] = []
 
-    def answered(self, asked: Asked, answer: Answer) -> str:
-        cells = self._cells(asked)
+    def answered(self, request: Request, answer: Answer) -> str:
+        cells = self._cells(request)
         of_input = {self._names.get(title, title): k for k, title in self._columns.items()}
         found, quantity = _columns_of(answer, of_input)
         head = []
@@ -147,12 +147,12 @@ class CsvReplies(Replies):
                               "answer of a batch decides the columns (--format jsonl needs none)")
         return "\n".join([*head, self._row(cells, found)])
 
-    def failed(self, asked: Asked, error: DpcalcError) -> str | None:
+    def failed(self, request: Request, error: DpcalcError) -> str | None:
         text = printable(error.line().replace("\n", " "))
         try:
-            cells = self._cells(asked)
+            cells = self._cells(request)
         except DpcalcError:
-            cells = _cells_as_text(asked)
+            cells = _cells_as_text(request)
         if self._added is None:
             self._held.append((cells, text))
             return None
@@ -165,9 +165,9 @@ class CsvReplies(Replies):
         self._added = ()
         return "\n".join([self._header(), *self._held_rows()])
 
-    def _cells(self, asked: Asked) -> dict[Any, str]:
+    def _cells(self, request: Request) -> dict[Any, str]:
         """The cells of a line as it came. Of JSON Lines, raises DpcalcError for a key that has no column."""
-        cells = _cells_as_text(asked)
+        cells = _cells_as_text(request)
         if self._fixed or self._added is None:
             if not self._fixed:
                 self._columns.update((key, key) for key in cells)
@@ -194,12 +194,12 @@ class CsvReplies(Replies):
         return out.getvalue().removesuffix("\r\n")
 
 
-def _cells_as_text(asked: Asked) -> dict[Any, str]:
+def _cells_as_text(request: Request) -> dict[Any, str]:
     """The cells of a line of CSV, or of JSON Lines its values as text, without guarantees."""
-    if asked.cells or is_guarantee(asked.fields):
-        return dict(asked.cells)
+    if request.cells or is_guarantee(request.fields):
+        return dict(request.cells)
     return {key: printable(x) if isinstance(x, str) else "" if x is None else dumps(x)
-            for key, x in asked.fields.items() if key not in ("input", "inputs", "error")}
+            for key, x in request.fields.items() if key not in ("input", "inputs", "error")}
 
 
 def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str], str]:
@@ -209,8 +209,8 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
         raise DpcalcError("contradictory", "the answer is a table, which is no line of CSV; use --format jsonl")
     if not answer.rows:
         raise DpcalcError("missing", "nothing to compute: give --delta, --epsilon or --alpha")
-    head, asked = answer.headline, {answer.quantity: answer.value}  # the number asked for comes first
-    numbers = {**asked, **answer.extra, **head.result}
+    head, wanted = answer.headline, {answer.quantity: answer.value}  # the number asked for comes first
+    numbers = {**wanted, **answer.extra, **head.result}
     renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
     titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
     return {**{titles[name]: repr(x) for name, x in numbers.items()},

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from dpcalc.cli.arguments import check_format
-from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Asked, Batch, JsonReplies, NumberReplies, Replies, asked_in_json
+from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Batch, JsonReplies, NumberReplies, Replies, Request, request_in_json
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.output.formats import format_of
@@ -71,8 +71,8 @@ def _run(batch: Batch, source: str, format: str | None) -> int:
     with _Source(source) as lines, Writer(sys.stdout.buffer) as out, waiting(name, lines.may_show_progress) as work:
         lines.before_waiting = out.flush
         questions, replies = _forms(batch, lines, source, format)
-        for count, asked in enumerate(questions, 1):
-            line = batch.reply(asked, replies)
+        for count, request in enumerate(questions, 1):
+            line = batch.reply(request, replies)
             failed += bool(line.error)
             if line.text is not None:
                 out.line(line.text)
@@ -88,27 +88,27 @@ def _run(batch: Batch, source: str, format: str | None) -> int:
     return 1 if failed else 0
 
 
-def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tuple[Iterable[Asked], Replies]:
+def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tuple[Iterable[Request], Replies]:
     """The questions in the lines, and the form of the answers, which is that of the questions by default."""
     first = next((data for data in lines if data is None or data.strip(WHITE_SPACE)), b"")
     numbered = lines.number
     from_here: Iterator[bytes | None] = chain([first], lines) if numbered else iter(())
     if _is_json(source, first):
-        asked: Any = (asked_in_json(data, number) for number, data in enumerate(from_here, numbered)
+        requests: Any = (request_in_json(data, number) for number, data in enumerate(from_here, numbered)
                       if data is None or data.strip(WHITE_SPACE))
         columns, delimiter = None, ""
     else:
         from dpcalc.cli.batch_csv import CsvQuestions
 
-        asked = CsvQuestions(from_here, batch.names, batch.command.name, numbered)
-        columns, delimiter = asked.columns, asked.delimiter
+        requests = CsvQuestions(from_here, batch.names, batch.command.name, numbered)
+        columns, delimiter = requests.columns, requests.delimiter
     if format == "quiet":
-        return asked, NumberReplies()
+        return requests, NumberReplies()
     if format in ("json", "jsonl") or not (format or delimiter):
-        return asked, JsonReplies()
+        return requests, JsonReplies()
     from dpcalc.cli.batch_csv import CsvReplies
 
-    return asked, CsvReplies(batch.names, _DELIMITERS[format] if format else delimiter, columns)
+    return requests, CsvReplies(batch.names, _DELIMITERS[format] if format else delimiter, columns)
 
 
 def _is_json(source: str, first: bytes | None) -> bool:

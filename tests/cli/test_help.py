@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from importlib import import_module
+from textwrap import dedent
 
 import pytest
 from conftest import ROOT, SCRIPT
@@ -28,19 +29,8 @@ MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PA
 SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict(EXAMPLES) | {
     line: result for topic in TOPICS for line, result in topic.examples}
 
-RELEASES = """delta = 1e-5
-epsilon = 3
-[[release]]
-command = "subsample"
-n = 50_000
-batch-size = 1024
-epochs = 10
-noise-multiplier = 2
-[[release]]
-command = "rdp"
-mechanism = "laplace"
-scale = 20
-"""
+# The file that the help of ledger shows, without the line above it.
+RELEASES = dedent(MODULES["ledger"].sample.partition("\n")[2])
 
 
 @pytest.fixture
