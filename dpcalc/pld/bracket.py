@@ -85,11 +85,11 @@ def _is_at_most(question: Question, answer: Bracket) -> bool:
 
 
 def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
-    """The function ε → an upper bound on log δ of a composition of symmetric pairs, from a single set of grids that
-    suits the middle of the range of ε from 0 to `largest`."""
+    """The function ε → an upper bound on log δ of a composition of symmetric pairs, for 0 <= ε <= `largest`, from a
+    single set of grids."""
     parts = merge_gaussians(parts)
     c = Composition(parts, log_tail(Question(parts, largest, None, PRECISION, False))).capped_for(largest)
-    tilt, _ = c.tilt_at(largest / 2)
+    tilt, _ = c.tilt_at(largest / 4)  # the grids of a smaller tilt still serve larger ε; not the other way round
     try:
         on_grids = compose_on_grids(c, tilt, PRECISION, False).upper.log_delta
     except TooLarge:

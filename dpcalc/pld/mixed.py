@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.pld.atoms import distinct
-from dpcalc.pld.pair import Gaussian, mixture
+from dpcalc.pld.pair import Gaussian, gaussian_masses, mixture
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,10 +39,9 @@ class GaussianOfRandomRatio:
         at_zero = (edges[:-1] <= 0) & (edges[1:] > 0)
         rest = 1 - fsum(self.chances) - float(np.exp(self.log_infinite))
         parts = [(np.where(at_zero, log(rest) if rest > 0 else -inf, -inf), np.zeros(len(at_zero)))]
-        for k, chance in enumerate(self.chances, 1):
-            log_p, loss = Gaussian(k * self.ratio).masses(edges)
-            parts.append((log_p + log(chance), loss))
-        return mixture(parts)
+        log_p, loss = gaussian_masses(edges[:, None], self.ratio * np.arange(1, len(self.chances) + 1))
+        log_p += np.log(self.chances)
+        return mixture([*parts, *zip(log_p.T, loss.T, strict=True)])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         each = max(_FEWEST_CELLS, cells // len(self.chances))

@@ -116,7 +116,7 @@ def inverse(log_delta: float, **params: Any) -> float:
 
 def _near(log_delta: float, run: Run) -> float:
     """The first ε of a point whose δ is small enough, from profiles up to ever larger ε."""
-    epsilon = 1.5 * run.q * run.push * run.width * sqrt(-log_delta)
+    epsilon = max(1.5 * run.q * run.push * run.width * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
         x = _profile(run, min(epsilon, _LARGEST_EPSILON))
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
@@ -124,7 +124,7 @@ def _near(log_delta: float, run: Run) -> float:
             return float(x.epsilons[small[0]])
         if epsilon >= _LARGEST_EPSILON:
             return _LARGEST_EPSILON
-        epsilon *= 4
+        epsilon *= 2
 
 
 def rdp(alpha: float, **params: Any) -> float:

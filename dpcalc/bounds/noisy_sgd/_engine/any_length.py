@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import exp, expm1, inf, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Lengths R of windows that are tried, as w(R)·Δ² = 1/share (R = share·Δ² for c = 1); any lengths are valid. With twice
-# as many, ε is up to 1 % smaller.
-SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
@@ -94,7 +91,7 @@ class Profile:
 def profile(run: Run, largest: float) -> Profile:
     """The points from ε = 0 to `largest`."""
     epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
-    tried = windows(run.q, run.push, sorted({_length(run, share) for share in SHARES}), largest)
+    tried = windows(run.q, run.push, partial(_length, run), largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
     at_nodes = np.maximum(np.exp([window.log_delta(nodes) for window in tried]), TINY)
     x = Profile(run, epsilons, tried, kernels, nodes, at_nodes, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
@@ -122,7 +119,7 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
 
 
 def _length(run: Run, share: float) -> int:
-    """The R with w(R)·Δ² = 1/share, at least 1."""
+    """The R with w(R)·Δ² = 1/share, which is share·Δ² for c = 1; at least 1."""
     x = share * run.width**2
     if run.g == 0:
         return max(1, round(x))
