@@ -90,7 +90,7 @@ def segments(q: float, push: float, r: int) -> Parts:
     """The pairs of R steps by delayed hiding."""
     from dpcalc.pld.mixed import GaussianOfRandomRatio
 
-    return tuple((GaussianOfRandomRatio(push / sqrt(noise) * (1 + 4e-16), *_uses(steps, q)), count)
+    return tuple((GaussianOfRandomRatio(push / sqrt(noise) * (1 + 4e-16), *uses_of_segment(steps, q)), count)
                  for (noise, steps), count in lengths_of_segments(q, r).items())
 
 
@@ -108,11 +108,11 @@ def lengths_of_segments(q: float, r: int) -> Counter[tuple[int, int]]:
     return found
 
 
-def _uses(steps: int, q: float) -> tuple[tuple[float, ...], float]:
+def uses_of_segment(steps: int, q: float) -> tuple[tuple[float, ...], float]:
     """The chances of 1, 2, … uses in so many steps, rounded up, and the log of the chance of more, which is tiny."""
     chances, k = [exp(steps * log1p(-q))], 0
     while k < steps and (k < steps * q or chances[-1] > _RARE):
         chances.append(chances[-1] * (steps - k) / (k + 1) * q / (1 - q))
         k += 1
-    # Beyond the mean, chances fall at least by the same factor again and again.
+    # Chances that small are far beyond the mean, where each is less than half of the one before.
     return tuple(p * (1 + _ROUNDING) for p in chances[1:]), log(_RARE) if k < steps else -inf
