@@ -20,7 +20,8 @@ _ALL = "gradients of norm at most L; all iterates may be released"
 _ASSUMES = {
     "composition": _ALL,
     "composition-profile": _ALL,
-    **dict.fromkeys(("burn-in-rdp", "burn-in-profile", "burn-in-contraction", "iteration", "iteration-schedule"), _CONVEX),
+    **dict.fromkeys(("burn-in-rdp", "burn-in-profile", "burn-in-contraction", "iteration", "iteration-schedule"),
+                    _CONVEX),
     **dict.fromkeys(("burn-in-rdp-nonconvex", "burn-in-profile-nonconvex", "iteration-nonconvex",
                      "iteration-schedule-nonconvex"), _SMOOTH),
 }

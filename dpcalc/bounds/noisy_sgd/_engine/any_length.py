@@ -1,15 +1,15 @@
 """Points of a privacy profile that holds after any number of steps, by the recursion of burn_in_contraction.py.
 
 A point is (ε_j, δ_j) with E_{e^{ε_j}} <= δ_j for every number of steps. They are found in the order of ε from ε_0 = 0
-on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them; every
-result is raised by more than that. """
+on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them;
+every result is raised by more than that. """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from math import exp, expm1, inf, log, log1p, log2, sqrt
+from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,10 +46,10 @@ class Run(NamedTuple):
 
 
 class Source(NamedTuple):
-    """How a point is proven: by a window of R steps, from the point with this index (itself, for ε = 0)."""
+    """How a point is proven: by a window of R steps, from another point (itself, for ε = 0), by one of the rules."""
 
     steps: int
-    index: int
+    point: int  # its index
     rule: int
 
 
@@ -78,13 +78,13 @@ class Profile:
         sources = [*self.sources[:before], self.point(epsilon)[1]]
         needed, k = [before], before
         while k > 0:  # a point by pooling needs all points before it, any other one only one of them
-            k = sources[k].index
+            k = sources[k].point
             needed.insert(0, k)
         if any(sources[j].rule == POOLED for j in needed):
             needed = list(range(before + 1))
         at = [*self.epsilons[:before].tolist(), epsilon]
         return [float(y) for j in needed for y in (at[j], sources[j].steps,
-                                                   needed.index(sources[j].index) if j else 0, sources[j].rule)]
+                                                   needed.index(sources[j].point) if j else 0, sources[j].rule)]
 
 
 @lru_cache(maxsize=16)
@@ -156,7 +156,8 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
         return np.maximum(np.exp([window.log_delta(u) for window in x.windows]), TINY)
     k = np.minimum(np.searchsorted(x.nodes, u, side="right"), NODES - 1)
     share = np.expm1(u - x.nodes[k]) / np.expm1(x.nodes[k - 1] - x.nodes[k]) * (1 + _MARGIN)  # of the left node
-    return x.at_nodes[:, k] + np.minimum(share, 1.0) * (x.at_nodes[:, k - 1] - x.at_nodes[:, k])
+    found: Array = x.at_nodes[:, k] + np.minimum(share, 1.0) * (x.at_nodes[:, k - 1] - x.at_nodes[:, k])
+    return found
 
 
 def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Source]:
@@ -188,7 +189,7 @@ def _hull(epsilons: Array, deltas: Array) -> list[int]:
     for j in range(len(epsilons)):
         if corners and deltas[j] >= deltas[corners[-1]]:
             continue
-        while len(corners) > 1 and not _is_corner(epsilons, deltas, *corners[-2:], j):
+        while len(corners) > 1 and not _is_corner(epsilons, deltas, corners[-2], corners[-1], j):
             corners.pop()
         corners.append(j)
     return corners
@@ -219,7 +220,7 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
 def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowDelta) -> Any:
     """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError where it is
     malformed."""
-    epsilons, deltas = [], []
+    epsilons, deltas = list[Any](), list[Any]()
     rows = [numbers[k : k + 4] for k in range(0, len(numbers), 4)]
     for j, (at, steps, index, rule) in enumerate(rows):
         is_last = j == len(rows) - 1
@@ -227,7 +228,7 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
                 and rule in (COMPARED, COMPARED_HIDDEN, POOLED) and (j == 0 or is_last or at > epsilons[-1])):
             raise ValueError(f"{str(rows[j])[:60]} is no point of a profile")
         e = mp.mpf(epsilon) if is_last else mp.mpf(at)
-        if j == 0 and e != 0 or j and not e > epsilons[-1]:
+        if (j == 0 and e != 0) or (j and not e > epsilons[-1]):
             raise ValueError("the points of a profile do not rise from 0 on")
         if j == 0:
             delta = _exact_variation(mp, run, int(steps), rule == COMPARED_HIDDEN, window)

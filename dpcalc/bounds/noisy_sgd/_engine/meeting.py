@@ -1,15 +1,16 @@
 """How much of a difference two runs of noisy SGD on the same data keep, after R steps in a bounded convex set.
 
-Units: the noise ησ of a step is 1, so the set has the diameter Δ = D/(ησ). E_γ is the hockey-stick divergence, γ = e^ε
->= 1, and K the step that both runs take; a step without its noise takes two points apart by at most a factor c <= 1.
+Units: the noise ησ of a step is 1, so the set has the diameter Δ = D/(ησ). E_γ is the hockey-stick divergence, γ =
+e^ε >= 1, and K the step that both runs take; a step without its noise takes two points apart by at most a factor c <=
+1.
 
 Lemma (mirrored noise). From any two starts x, y in the set E_γ(K^R(x) ‖ K^R(y)) <= κ_R(γ), the least over R₁ < R of
     s(R₁)·θ(log γ, Δ√w(R − R₁)),   w as in contraction.py, 1/R for c = 1,
-where s(R₁) is any bound on the chance S that a walk survives: it starts at H = Δ/2; a step follows a Brownian motion for
-a time of 1, killed at 0, and then lowers the walk to H if it is above.
+where s(R₁) is any bound on the chance S that a walk survives: it starts at H = Δ/2; a step follows a Brownian motion
+for a time of 1, killed at 0, and then lowers the walk to H if it is above.
 
-Proof. Condition on the batches, which both runs share; E_γ is jointly convex. Let the two points, after gradients, be z
-apart. Move them by the same noise orthogonal to their difference, and along it by noise that is mirrored at the
+Proof. Condition on the batches, which both runs share; E_γ is jointly convex. Let the two points, after gradients, be
+z apart. Move them by the same noise orthogonal to their difference, and along it by noise that is mirrored at the
 hyperplane half-way between them until a path reaches that hyperplane, and equal from then on. Each point's noise is
 N(0, I), and half the distance is |z/2 + B| for a Brownian motion B until it is 0. The projection and gradients do not
 increase distances, K has diameter D, and the killed motion is monotone in its start, so half the distance stays below
@@ -18,24 +19,24 @@ laws are (1 − S)ν + Sν₁ and (1 − S)ν + Sν₂, so by joint convexity th
 of R − R₁ steps from two laws on the set. The latter is θ(log γ, Δ√w(R − R₁)): shifts a_k of the noise undo the
 distance (burn_in_rdp.py). S may be replaced by a larger s. ∎
 
-Survival. s(R) is the smaller one of erf(H/√2)^R, as each step starts at H or below, and, for whole numbers R >= R₀ >= 1
-and any ℓ >= H + κ with .13 <= R₀/ℓ² <= .2, κ = 3/4, ω = π/(2ℓ), of
+Survival. s(R) is the smaller one of erf(H/√2)^R, as each step starts at H or below, and, for whole numbers R >= R₀ >=
+1 and any ℓ >= H + κ with .13 <= R₀/ℓ² <= .2, κ = 3/4, ω = π/(2ℓ), of
     g_R(ℓ − κ),   g_t(u) = 1.0275·(4/π)·(e^{−ω²t/2} sin ωu + e^{−9ω²t/2} sin(3ωu)/3).
-Proof. It is enough to take H = ℓ − κ, as S grows with H. Let S_t(u) be the survival from u <= H; S_0 = 1 and S_{t+1}(u) =
-∫_0^∞ k_u(v) S_t(min(v, H)) dv with k_u(v) = φ(v − u) − φ(v + u) >= 0.
+Proof. It is enough to take H = ℓ − κ, as S grows with H. Let S_t(u) be the survival from u <= H; S_0 = 1 and
+S_{t+1}(u) = ∫_0^∞ k_u(v) S_t(min(v, H)) dv with k_u(v) = φ(v − u) − φ(v + u) >= 0.
 (1) S_{R₀} <= g_{R₀} on [0, H]: without the lowering the survival is erf(u/√(2R₀)), and erf(y/√(2x)) <= 1.0275·(4/π)·
 (e^{−π²x/8} sin(πy/2) + e^{−9π²x/8} sin(3πy/2)/3) for 0 <= y <= 1, .13 <= x <= .2 (checked in the tests by interval
 arithmetic); y = u/ℓ, x = R₀/ℓ².
-(2) ∫_0^∞ k_u(v) g_t(v) dv = g_{t+1}(u), because E sin(ω(u + N)) = e^{−ω²/2} sin ωu and sin is odd. So S_t <= g_t gives
-S_{t+1} <= g_{t+1} if ∫_H^∞ k_u(v)(g_t(v) − g_t(H)) dv >= 0. Put v = H + w. Up to a positive factor g_t(v) − g_t(H) is
-G(w) = F(w − κ) − F(κ), F(x) = cos ωx − b cos 3ωx, 0 <= b = e^{−4ω²t}/3 <= b₀ = e^{−.13π²}/3 < 1/9. As |sin 3θ| <=
-3|sin θ|, F falls in |x| up to 2ℓ, where it is least; so G >= 0 for w <= 2κ, and G may be replaced by a smaller function
-Ĝ with Ĝ <= 0 for w >= 2κ: F(x) is replaced by F(2ℓ) for |x| > 2ℓ. Up to a constant, k_u is φ(w)m(w), m(w) = e^{−aw}·(1 −
-e^{−2u(H+w)}), a = H − u. For u <= H/2 m falls: −a + 2u/(e^{2u(H+w)} − 1) <= 0 holds at w = 0, as 2u/(e^{2uH} − 1) + u is
-convex in u and at most H at u = 0 and u = H/2 for H >= 1.05. For u >= H/2, m >= e^{−2aκ}(1 − e^{−H²}) below w = 2κ and m
-<= e^{−2aκ} above. In both cases the integral is >= 0 if (1 − e^{−H²})·∫_0^{2κ} φĜ >= ∫_{2κ}^∞ φ|Ĝ|. This is linear in b,
-and holds for b = 0 and b₀ and all ω <= π/(2·2.2) (checked in the tests by interval arithmetic); ℓ >= 1/√.2 > 2.2, so H >
-1.45. ∎ """
+(2) ∫_0^∞ k_u(v) g_t(v) dv = g_{t+1}(u), because E sin(ω(u + N)) = e^{−ω²/2} sin ωu and sin is odd. So S_t <= g_t
+gives S_{t+1} <= g_{t+1} if ∫_H^∞ k_u(v)(g_t(v) − g_t(H)) dv >= 0. Put v = H + w. Up to a positive factor g_t(v) −
+g_t(H) is G(w) = F(w − κ) − F(κ), F(x) = cos ωx − b cos 3ωx, 0 <= b = e^{−4ω²t}/3 <= b₀ = e^{−.13π²}/3 < 1/9. As |sin
+3θ| <= 3|sin θ|, F falls in |x| up to 2ℓ, where it is least; so G >= 0 for w <= 2κ, and G may be replaced by a smaller
+function Ĝ with Ĝ <= 0 for w >= 2κ: F(x) is replaced by F(2ℓ) for |x| > 2ℓ. Up to a constant, k_u is φ(w)m(w), m(w) =
+e^{−aw}·(1 − e^{−2u(H+w)}), a = H − u. For u <= H/2 m falls: −a + 2u/(e^{2u(H+w)} − 1) <= 0 holds at w = 0, as
+2u/(e^{2uH} − 1) + u is convex in u and at most H at u = 0 and u = H/2 for H >= 1.05. For u >= H/2, m >= e^{−2aκ}(1 −
+e^{−H²}) below w = 2κ and m <= e^{−2aκ} above. In both cases the integral is >= 0 if (1 − e^{−H²})·∫_0^{2κ} φĜ >=
+∫_{2κ}^∞ φ|Ĝ|. This is linear in b, and holds for b = 0 and b₀ and all ω <= π/(2·2.2) (checked in the tests by
+interval arithmetic); ℓ >= 1/√.2 > 2.2, so H > 1.45. ∎ """
 
 from __future__ import annotations
 

@@ -6,12 +6,12 @@ other; a step uses it with probability q = b/n. Every profile is an upper bound,
 Composition. R steps of the pair of sampled_step.py, or of Gaussians of ratio `push` for full batches.
 
 Delayed hiding. Fix the steps that use the record (the pattern), which are the same in both runs and independent of
-everything else; E_γ is jointly convex. Count steps from the end. The noise of the steps (x_{j−1}, x_j] undoes the shift
-of the N_j uses among the steps (y_{j−1}, y_j], where x_j <= y_{j−1} + 1, so that this noise comes with or after these
-uses: they move the two runs by at most N_j·push, which a shift N_j·push/(x_j − x_{j−1}) of each of these noises undoes
-at the cost of a Gaussian of the ratio N_j·push/√(x_j − x_{j−1}), from whichever points and past. So R steps are
-dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial. This is
-small where one use would show (push >= 1) and is rare: its noise is that of many steps. """
+everything else; E_γ is jointly convex. Count steps from the end. The noise of the steps (x_{j−1}, x_j] undoes the
+shift of the N_j uses among the steps (y_{j−1}, y_j], where x_j <= y_{j−1} + 1, so that this noise comes with or after
+these uses: they move the two runs by at most N_j·push, which a shift N_j·push/(x_j − x_{j−1}) of each of these noises
+undoes at the cost of a Gaussian of the ratio N_j·push/√(x_j − x_{j−1}), from whichever points and past. So R steps
+are dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial. This
+is small where one use would show (push >= 1) and is rare: its noise is that of many steps. """
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Lengths R that are tried, as shares of Δ² (for c = 1); any are valid. Twice as many give an ε that is up to 1 % smaller.
+# Lengths R that are tried, as shares of Δ² (for c = 1); any are valid. With twice as many ε is up to 1 % smaller.
 SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
 HIDDEN_SHARES = (0.5, 2.0)  # by delayed hiding, whose loss hardly grows with R
 LEAST_PUSH = 1.0  # of runs for which delayed hiding is tried; for smaller ones it is no better than composition
