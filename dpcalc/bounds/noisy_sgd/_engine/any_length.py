@@ -64,7 +64,7 @@ class Profile:
     nodes: Array  # the ε at which δ of every window is computed
     at_nodes: Array  # δ of every window (row) at every node
     deltas: Array  # of the points
-    kept: Array  # δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
+    log_kept: Array  # log of δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
     sources: list[Source]
 
     def point(self, epsilon: float) -> tuple[float, Source]:
@@ -100,7 +100,7 @@ def profile(run: Run, largest: float) -> Profile:
         x.deltas[j] = delta
         x.sources.append(source)
         kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
-        x.kept[:, j] = delta * np.exp(kept) * (1 + _MARGIN)
+        x.log_kept[:, j] = log(delta) + kept
     return x
 
 
@@ -109,13 +109,15 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     if before == 0:
         return _total_variation(x)
     at_windows = _window_deltas(x, epsilon, before)
-    compared = at_windows + np.exp(epsilon - x.epsilons[:before]) * x.kept[:, :before]
+    compared = at_windows + np.exp(np.minimum(epsilon - x.epsilons[:before] + x.log_kept[:, :before], 1.0))
     w, i = np.unravel_index(int(compared.argmin()), compared.shape)
     delta, source = float(compared[w, i]), _source(x.windows[w], int(i))
     if x.run.q == 1:
-        return min((delta * (1 + _MARGIN), source), _pooled(x, epsilon, at_windows), key=lambda found: found[0])
+        pooled, how = _pooled(x, epsilon, at_windows)
+        return min(1.0, pooled, delta * (1 + _MARGIN)), how if pooled < min(1.0, delta) else source
     from_window = max(float(np.exp(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1]))[0]), TINY)
-    return (exp(epsilon - float(x.epsilons[i])) * float(x.kept[w, i]) + from_window) * (1 + _MARGIN), source
+    delta = exp(min(epsilon - float(x.epsilons[i]) + float(x.log_kept[w, i]), 1.0)) + from_window
+    return min(1.0, delta * (1 + _MARGIN)), source
 
 
 def _length(run: Run, share: float) -> int:
@@ -161,12 +163,12 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
 
 
 def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Source]:
-    """The least bound on δ at ε by pooling (full batches), with its source; δ = 1 where none holds."""
+    """The least bound on δ at ε by pooling (full batches), with its source; infinite where none holds."""
     before = at_windows.shape[1]
     corners = _hull(x.epsilons[:before], x.deltas[:before])
     masses = _masses(x.epsilons[corners], x.deltas[corners])
     if masses is None:
-        return 1.0, Source(x.windows[0].steps, 0, POOLED)
+        return inf, Source(x.windows[0].steps, 0, POOLED)
     at_zero, at_corner, beyond = masses
     w_at = at_windows[:, corners]
     apart = np.array([[_ratio_apart(x.run, window.steps)] for window in x.windows])
@@ -175,7 +177,7 @@ def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Sourc
     inside = np.cumsum(at_corner * w_at, axis=1)
     total = (at_zero * w_at[:, :1] + inside + beyond * w_at + excess) * (1 + _MARGIN)
     w, k = np.unravel_index(int(total.argmin()), total.shape)
-    return min(1.0, float(total[w, k])), Source(x.windows[w].steps, int(corners[k]), POOLED)
+    return float(total[w, k]), Source(x.windows[w].steps, int(corners[k]), POOLED)
 
 
 def _ratio_apart(run: Run, steps: int) -> float:
@@ -241,7 +243,7 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
-        deltas.append(min(delta, mp.mpf(1), key=float))
+        deltas.append(min(mp.mpf(1), delta, key=float))  # also where they are one double
     return deltas[-1]
 
 
