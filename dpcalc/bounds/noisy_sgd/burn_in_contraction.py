@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
-_LARGEST_EPSILON = 2.0**12  # beyond, the points would be far apart, and no such ε means anything
+_LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, the least δ that is told from 0
 
 
@@ -96,8 +96,8 @@ def _profile(run: Run, epsilon: float) -> Profile:
     from dpcalc.bounds.noisy_sgd._engine import any_length
 
     if epsilon > _LARGEST_EPSILON:
-        raise OutOfScope("no-solution", "the privacy loss is out of the range of burn-in-contraction; use an RDP bound",
-                         "--bound")
+        raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
+                                        "bound", "--bound")
     return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, 1e-12))))
 
 
@@ -123,13 +123,11 @@ def _near(log_delta: float, run: Run) -> float:
     """The first ε of a point whose δ is small enough, from profiles up to ever larger ε."""
     epsilon = max(1.5 * run.q * run.push * run.width * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
-        x = _profile(run, min(epsilon, _LARGEST_EPSILON))
+        x = _profile(run, epsilon)
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
         if len(small):
             return float(x.epsilons[small[0]])
-        if epsilon >= _LARGEST_EPSILON:
-            return _LARGEST_EPSILON
-        epsilon *= 2
+        epsilon = 2 * float(x.epsilons[-1])
 
 
 def rdp(alpha: float, **params: Any) -> float:
