@@ -226,7 +226,7 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
     rows = [numbers[k : k + 4] for k in range(0, len(numbers), 4)]
     for j, (at, steps, index, rule) in enumerate(rows):
         is_last = j == len(rows) - 1
-        if not (steps == int(steps) >= 1 and index == int(index) and 0 <= index <= max(0, j - 1)
+        if not (steps >= 1 and steps % 1 == 0 and index % 1 == 0 and 0 <= index <= max(0, j - 1)
                 and rule in (COMPARED, COMPARED_HIDDEN, POOLED) and (j == 0 or is_last or at > epsilons[-1])):
             raise ValueError(f"{str(rows[j])[:60]} is no point of a profile")
         e = mp.mpf(epsilon) if is_last else mp.mpf(at)
