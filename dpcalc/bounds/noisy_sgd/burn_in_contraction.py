@@ -4,17 +4,18 @@ steps.
 Setting. Units: the noise ησ of a step is 1. K′ is a step on one data set and K on its neighbour: the gradient of a
 fresh random batch of b of the n records (or of all), noise, and projection on the convex set of diameter Δ = D/(ησ).
 Losses are convex, so that a step without its noise takes two points apart by a factor c <= 1 at most. P_t and Q_t are
-the laws after t steps with K′ and with K, from the same w₀, which does not depend on the data. E_γ is the
+the laws after t steps with K′ and with K, from the same w₀ in the set, which does not depend on the data. E_γ is the
 hockey-stick divergence, γ = e^ε >= 1. A profile is a function δ with E_γ(P_t‖Q_t) <= δ(γ) and E_γ(Q_t‖P_t) <= δ(γ)
 for every t. All that follows is symmetric in P and Q, and is written for one order.
 
-Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set (proof in _engine/meeting.py).
+Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set, also for K′ (proof in _engine/meeting.py).
 
-Lemma 2. If E_γ(μ‖ν) <= d, 0 < d <= 1, then E_γ(μK^R‖νK^R) <= d·κ_R(1 + (γ−1)/d).
-Proof. First let d = E_γ(μ‖ν). By the Jordan decomposition μ − γν = d·p − (d+γ−1)·p′ with laws p and p′, so that
-E_γ(μK^R‖νK^R) <= d·E_{(d+γ−1)/d}(pK^R‖p′K^R), which joint convexity and Lemma 1 bound. The bound rises in d: κ_R is a
-minimum of multiples of profiles θ, and for two laws a, a′ with the profile θ, d·θ(log(1 + (γ−1)/d)) = sup over tests
-0 <= f <= 1 of d·(∫f da − ∫f da′) − (γ−1)·∫f da′, where only tests with ∫f da >= ∫f da′ matter, as f = 0 gives 0. ∎
+Lemma 2. If E_γ(μ‖ν) <= d for laws μ, ν on the set, d > 0, then E_γ(μK^R‖νK^R) <= d·κ_R(1 + (γ−1)/d).
+Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 0. By the Jordan decomposition μ − γν = d·p −
+(d+γ−1)·p′ with laws p and p′, so that E_γ(μK^R‖νK^R) <= d·E_{(d+γ−1)/d}(pK^R‖p′K^R), which joint convexity and Lemma
+1 bound. The bound rises in d: κ_R is a minimum of multiples of profiles θ, and for two laws a, a′ with the profile θ,
+d·θ(log(1 + (γ−1)/d)) = sup over tests 0 <= f <= 1 of d·(∫f da − ∫f da′) − (γ−1)·∫f da′, where only tests with ∫f da
+>= ∫f da′ matter, as f = 0 gives 0. ∎
 
 Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in _engine/windows.py). The
 steps may differ from each other, as long as each takes two points apart by a factor of 1 at most and uses the record
@@ -24,7 +25,7 @@ Theorem A. Let δ be a profile, γ = γ₁γ₂ with γ₁, γ₂ >= 1, and d = 
 (γ₂−1)/d) for every t.
 Proof. t >= R: for every test f, ∫f dP_t − γ∫f dQ_t = (∫f dP_{t−R}K′^R − γ₁∫f dP_{t−R}K^R) + γ₁·(∫f dP_{t−R}K^R − γ₂∫f
 dQ_{t−R}K^R), and Lemmas 3 and 2 bound the two parts. t < R: put R − t steps before the run that do not use the record
-and end in w₀ whatever came before; by Lemma 3 E_γ(P_t‖Q_t) <= W_R(γ) <= W_R(γ₁). ∎
+and end in w₀ whatever came before (a projection on the set {w₀}); by Lemma 3 E_γ(P_t‖Q_t) <= W_R(γ) <= W_R(γ₁). ∎
 
 Corollary. Let 0 = ε_0 < ε_1 < …, δ_0 = W_R(1)/(1 − κ_R(1)) for some R, and δ_j for j >= 1 be the bound of Theorem A
 for γ = e^{ε_j}, any R, and γ₂ = e^{ε_i} with d = δ_i for some i < j. Then E_γ(P_t‖Q_t) <= δ_j at γ = e^{ε_j} for all
@@ -34,25 +35,28 @@ Proof. j = 0, by induction over t: E_1(P_t‖Q_t) <= W_R(1) for t < R, and other
 γ₂ only. ∎
 
 Theorem B (pooling), for full batches. Let ψ_R(γ) = θ(log γ, Δ√w(R) + push·√R). Let (p, q) be a pair of laws on losses
-ℓ whose profile is at least δ at every γ > 0, and whose positive finite losses are among ε_1 < ε_2 < …; let γ₂ =
-e^{ε_k} or 1 (ε_0 = 0), d = E_{γ₂}(p‖q) and d₁ = E_1(p‖q). Then for every γ = e^ε >= γ₂ and every t
+ℓ whose profile is at least δ at every γ > 0 (δ(γ) = 1 − γ + γδ(1/γ) for γ < 1), and whose positive finite losses are
+among ε_1 < ε_2 < …; let γ₂ = e^{ε_k} or 1 (ε_0 = 0), d = E_{γ₂}(p‖q) and d₁ = E_1(p‖q). Then for every γ = e^ε >= γ₂
+and every t
     E_γ(P_t‖Q_t) <= p(ℓ <= 0)·W_R(ε) + Σ_{1<=j<=k} p(ε_j)·W_R(ε − ε_j) + γ₂·q(ℓ > ε_k)·W_R(ε − ε_k) + d·ψ_R(ε + log(
     d₁/d)),
 where W_R and ψ_R are written as functions of ε.
 Proof. ψ_R bounds E_γ(νK′^R‖ν′K^R) for all laws ν, ν′ on the set: at each step a shift of the noise undoes the push,
 and another one its part of the distance at the start, as in burn_in_rdp.py; the root of the sum of their squares is
 at most push·√R + Δ√w(R) by Minkowski's inequality. t >= R: (P_{t−R}, Q_{t−R}) is the image (∫Π_o dp(o), ∫Π_o dq(o))
-of (p, q) under a kernel Π (Blackwell; Zhu, Dong & Wang 2022). Write p = A + e with A = min(p, γ₂q) and |e| = d, and q
-= B + e′ with B = min(p, q) and |e′| = d₁. A test of P_t − γQ_t is a sum of tests of A_o·Π_oK′^R − γB_o·Π_oK^R over o,
-which start from the same law Π_o and are at most A_o·W_R(ε + log(B_o/A_o)), and of eΠK′^R − γe′ΠK^R, which is at most
-d·ψ_R(ε + log(d₁/d)). For ℓ_o <= 0, A_o = B_o = p_o; for 0 < ℓ_o <= ε_k, A_o = p_o and B_o = e^{−ℓ_o}p_o; for larger
-losses A_o = γ₂q_o and B_o = q_o. t < R: let V(γ) be the supremum of E_γ over all runs of Lemma 3. As a supremum of
-sums, (a, b) → a·V(b/a) is subadditive. Since |A| + d = |B| + d₁ = 1, V(γ) is at most the right side with V for W_R
-and ψ_R, and V <= W_R, V <= ψ_R; E_γ(P_t‖Q_t) <= V(γ) as in Theorem A. ∎ The pair is taken from points (ε_j, δ_j): its
-profile is the lower convex hull in γ of the points and of their mirror images for γ < 1, which say the same about the
-other order of P and Q. Profiles are convex in γ, so this hull is not below the true one. The points with ε_j >= 0
-alone give it if q(ℓ > 0) <= (1 − δ_0)/2, so that it is convex at γ = 1; otherwise nothing is pooled. The Corollary
-holds with Theorem B in place of Theorem A where all ε_i are below ε_j. """
+of (p, q) under a kernel Π, whose laws are on the set (Blackwell; Zhu, Dong & Wang 2022). Write p = A + e with A =
+min(p, γ₂q) and |e| = d, and q = B + e′ with B = min(p, q) and |e′| = d₁. A test of P_t − γQ_t is a sum of tests of
+A_o·Π_oK′^R − γB_o·Π_oK^R over o, which start from the same law Π_o and are at most A_o·W_R(ε + log(B_o/A_o)), and of
+eΠK′^R − γe′ΠK^R, which is at most d·ψ_R(ε + log(d₁/d)), or 0 if d = 0. For ℓ_o <= 0, A_o = B_o = p_o; for 0 < ℓ_o <=
+ε_k, A_o = p_o and B_o = e^{−ℓ_o}p_o; for larger losses A_o = γ₂q_o and B_o = q_o. t < R: let V(γ) be the supremum of
+E_γ over all runs of Lemma 3. As a supremum of sums, (a, b) → a·V(b/a) is subadditive. Since |A| + d = |B| + d₁ = 1,
+V(γ) is at most the right side with V for W_R and ψ_R, and V <= W_R, V <= ψ_R; E_γ(P_t‖Q_t) <= V(γ) as in Theorem A. ∎
+The pair is taken from points (ε_j, δ_j): its profile is the lower convex hull in γ of the points and of their mirror
+images for γ < 1, which say the same about the other order of P and Q. Profiles are convex and fall in γ, and taking
+mirror images keeps lines, so this hull, constant beyond the last point, is not below the true one. The points with
+ε_j >= 0 alone give it if q(ℓ > 0) <= (1 − δ_0)/2, so that it is convex at γ = 1; otherwise nothing is pooled. The
+Corollary holds with Theorem B in place of Theorem A where all ε_i are below ε_j. (Theorem B is true for random
+batches too, as ψ_R bounds every pattern of uses, but gains nothing there.) """
 
 from __future__ import annotations
 
@@ -95,7 +99,9 @@ def _profile(run: Run, epsilon: float) -> Profile:
     """The profile up to the next power of two, so that questions about similar ε share one."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
 
-    if epsilon > _LARGEST_EPSILON:
+    # The mean loss of the shortest window is about half of the square here, and ε is more than that.
+    shortest = run.q * run.push * sqrt(any_length.shortest_window(run))
+    if epsilon > _LARGEST_EPSILON or shortest**2 / 2 > _LARGEST_EPSILON:
         raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
                                         "bound", "--bound")
     return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, 1e-12))))
@@ -139,6 +145,9 @@ def rdp(alpha: float, **params: Any) -> float:
     rough = burn_in_rdp.value(order, **params, **burn_in_rdp.search(order, **params))
     # The part beyond is about e^{(α−1)D_2α + log δ/2}: less than e^{−20}.
     log_delta = -2 * (20 + (alpha - 1) * rough)
+    if log_delta < _LEAST_LOG_DELTA:
+        raise OutOfScope("no-solution", "this Rényi divergence is too large for burn-in-contraction; use burn-in-rdp",
+                         "--bound")
     x = _profile(run_of(**params), inverse(log_delta, **params))
     from numpy import log as logs
 

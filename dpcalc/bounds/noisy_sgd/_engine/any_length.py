@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
-from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
+from dpcalc.bounds.noisy_sgd._engine.windows import SHARES, Window, windows
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
-TINY = 1e-290  # a smaller δ of a window is raised to it, so that no term underflows to 0
+TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
 
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
@@ -64,7 +64,7 @@ class Profile:
     nodes: Array  # the ε at which δ of every window is computed
     at_nodes: Array  # δ of every window (row) at every node
     deltas: Array  # of the points
-    kept: Array  # δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
+    log_kept: Array  # log of δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
     sources: list[Source]
 
     def point(self, epsilon: float) -> tuple[float, Source]:
@@ -89,7 +89,8 @@ class Profile:
 
 @lru_cache(maxsize=16)
 def profile(run: Run, largest: float) -> Profile:
-    """The points from ε = 0 to `largest`."""
+    """The points from ε = 0 to `largest`. Raises ValueError where steps expand."""
+    _refuse_expanding(run)
     epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
     tried = windows(run.q, run.push, partial(_length, run), largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
@@ -100,7 +101,7 @@ def profile(run: Run, largest: float) -> Profile:
         x.deltas[j] = delta
         x.sources.append(source)
         kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
-        x.kept[:, j] = delta * np.exp(kept) * (1 + _MARGIN)
+        x.log_kept[:, j] = log(delta) + kept + _MARGIN
     return x
 
 
@@ -109,13 +110,21 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     if before == 0:
         return _total_variation(x)
     at_windows = _window_deltas(x, epsilon, before)
-    compared = at_windows + np.exp(epsilon - x.epsilons[:before]) * x.kept[:, :before]
+    # In logs, as e^ε may be large where what is left of the difference is tiny. Sums above 1 count as 1.
+    log_rest = np.minimum(epsilon - x.epsilons[:before] + x.log_kept[:, :before], 1.0)
+    compared = at_windows + np.exp(log_rest)
     w, i = np.unravel_index(int(compared.argmin()), compared.shape)
     delta, source = float(compared[w, i]), _source(x.windows[w], int(i))
     if x.run.q == 1:
-        return min((delta * (1 + _MARGIN), source), _pooled(x, epsilon, at_windows), key=lambda found: found[0])
-    from_window = max(float(np.exp(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1]))[0]), TINY)
-    return (exp(epsilon - float(x.epsilons[i])) * float(x.kept[w, i]) + from_window) * (1 + _MARGIN), source
+        delta, source = min((delta, source), _pooled(x, epsilon, at_windows), key=lambda found: found[0])
+    else:  # without the chord
+        delta = exp(log_rest[w, i]) + max(exp(float(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1])[0])), TINY)
+    return min(1.0, delta * (1 + _MARGIN)), source
+
+
+def shortest_window(run: Run) -> int:
+    """The least number of steps of a window that is tried."""
+    return _length(run, SHARES[0])
 
 
 def _length(run: Run, share: float) -> int:
@@ -144,6 +153,12 @@ def _total_variation(x: Profile) -> tuple[float, Source]:
     return min(1.0, float(found[w])), _source(x.windows[w], 0)
 
 
+def _refuse_expanding(run: Run) -> None:
+    """Raises ValueError for steps with c > 1, for which the theorems are false."""
+    if run.g < 0:
+        raise ValueError("a step may take two points apart")
+
+
 def _source(window: Window, index: int) -> Source:
     return Source(window.steps, index, COMPARED_HIDDEN if window.hidden else COMPARED)
 
@@ -161,21 +176,21 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
 
 
 def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Source]:
-    """The least bound on δ at ε by pooling (full batches), with its source; δ = 1 where none holds."""
+    """The least bound on δ at ε by pooling (full batches), with its source; inf where no points can be pooled."""
     before = at_windows.shape[1]
     corners = _hull(x.epsilons[:before], x.deltas[:before])
     masses = _masses(x.epsilons[corners], x.deltas[corners])
     if masses is None:
-        return 1.0, Source(x.windows[0].steps, 0, POOLED)
+        return inf, Source(x.windows[0].steps, 0, POOLED)
     at_zero, at_corner, beyond = masses
     w_at = at_windows[:, corners]
     apart = np.array([[_ratio_apart(x.run, window.steps)] for window in x.windows])
     deltas = x.deltas[corners]
     excess = deltas * np.exp(log_theta((epsilon + np.log(deltas[0] / deltas))[None, :], apart))
     inside = np.cumsum(at_corner * w_at, axis=1)
-    total = (at_zero * w_at[:, :1] + inside + beyond * w_at + excess) * (1 + _MARGIN)
+    total = at_zero * w_at[:, :1] + inside + beyond * w_at + excess
     w, k = np.unravel_index(int(total.argmin()), total.shape)
-    return min(1.0, float(total[w, k])), Source(x.windows[w].steps, int(corners[k]), POOLED)
+    return float(total[w, k]), Source(x.windows[w].steps, int(corners[k]), POOLED)
 
 
 def _ratio_apart(run: Run, steps: int) -> float:
@@ -218,8 +233,9 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
 
 
 def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowDelta) -> Any:
-    """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError where it is
-    malformed."""
+    """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError, ArithmeticError
+    or IndexError where it is malformed."""
+    _refuse_expanding(run)
     epsilons, deltas = list[Any](), list[Any]()
     rows = [numbers[k : k + 4] for k in range(0, len(numbers), 4)]
     for j, (at, steps, index, rule) in enumerate(rows):

@@ -6,12 +6,18 @@ other; a step uses it with probability q = b/n. Every profile is an upper bound,
 Composition. R steps of the pair of sampled_step.py, or of Gaussians of ratio `push` for full batches.
 
 Delayed hiding. Fix the steps that use the record (the pattern), which are the same in both runs and independent of
-everything else; E_γ is jointly convex. Count steps from the end. The noise of the steps (x_{j−1}, x_j] undoes the
-shift of the N_j uses among the steps (y_{j−1}, y_j], where x_j <= y_{j−1} + 1, so that this noise comes with or after
-these uses: they move the two runs by at most N_j·push, which a shift N_j·push/(x_j − x_{j−1}) of each of these noises
-undoes at the cost of a Gaussian of the ratio N_j·push/√(x_j − x_{j−1}), from whichever points and past. So R steps
-are dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial. This
-is small where one use would show (push >= 1) and is rare: its noise is that of many steps. """
+everything else; E_γ is jointly convex. Count steps from the end, and cut them twice: 0 = x_0 < x_1 < … and 0 = y_0 <
+y_1 < … < y_J = R, with x_j <= y_{j−1} + 1. The N_j uses among the steps (y_{j−1}, y_j] move the two runs by at most
+N_j·push. The noise of the steps (x_{j−1}, x_j] comes with or after these uses; a shift N_j·push/(x_j − x_{j−1}) of
+each of these noises undoes the move, at the cost of a Gaussian of the ratio r_j = N_j·push/√(x_j − x_{j−1}). So R
+steps are dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial.
+This is small where one use would show (push >= 1) and is rare: its noise is that of many steps.
+Proof. Follow a run with one data set whose noises are shifted towards the other run. Let z be the sum over j of what
+is left of N_j·push. The shifts of a segment begin when all its uses are made, so no term falls below 0; as c <= 1 the
+two runs stay within z of each other (a shift that is longer than their distance is cut to it), and z ends at 0. Each
+noise is shifted for one segment only, so given the pattern the Gaussians have fixed ratios and compose to one of
+ratio √Σ r_j². The N_j are independent, and to reveal them helps the attacker only. In a run of t < R steps the later
+segments lack noise, but also uses: x_j > t implies y_{j−1} >= t. ∎ """
 
 from __future__ import annotations
 
