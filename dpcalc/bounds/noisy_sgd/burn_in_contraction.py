@@ -98,10 +98,10 @@ def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
 def _profile(run: Run, epsilon: float) -> Profile:
     """The profile up to the next power of two, so that questions about similar ε share one."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
+    from dpcalc.bounds.noisy_sgd._engine.windows import SHARES
 
-    # The mean loss of the shortest window is about half of the square here, and ε is more than that.
-    shortest = run.q * run.push * sqrt(any_length.shortest_window(run))
-    if epsilon > _LARGEST_EPSILON or shortest**2 / 2 > _LARGEST_EPSILON:
+    # ε is more than the mean loss of the shortest window, about half of the square of its deviation.
+    if epsilon > _LARGEST_EPSILON or any_length.deviation(run, SHARES[0]) ** 2 / 2 > _LARGEST_EPSILON:
         raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
                                         "bound", "--bound")
     return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, 1e-12))))
@@ -127,7 +127,9 @@ def inverse(log_delta: float, **params: Any) -> float:
 
 def _near(log_delta: float, run: Run) -> float:
     """The first ε of a point whose δ is small enough, from profiles up to ever larger ε."""
-    epsilon = max(1.5 * run.q * run.push * run.width * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
+    from dpcalc.bounds.noisy_sgd._engine import any_length
+
+    epsilon = max(1.5 * any_length.deviation(run, 1.0) * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
         x = _profile(run, epsilon)
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
@@ -152,6 +154,12 @@ def rdp(alpha: float, **params: Any) -> float:
     from numpy import log as logs
 
     return renyi_of_profile.of_points(alpha, x.epsilons, logs(x.deltas), order, rough)
+
+
+def trace(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
+    """{r}: the number of last steps of which the loss is counted; that of all steps before them is bounded at once."""
+    at = epsilon if epsilon is not None else inverse(log_delta or 0.0, **params)
+    return {"r": _profile(run_of(**params), at).point(at)[1].steps}
 
 
 def choices(epsilon: float, log_delta: float, **params: Any) -> dict[str, Any]:
@@ -207,5 +215,5 @@ BOUND = ProfileBound(
     rtol=2 * composition_profile.PRECISION,
     inverse=inverse,
     rdp=rdp,
-    choices=Choices(witness=choices),
+    choices=Choices(trace=trace, witness=choices),
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
-from dpcalc.bounds.noisy_sgd._engine.windows import SHARES, Window, windows
+from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     return min(1.0, delta * (1 + _MARGIN)), source
 
 
-def shortest_window(run: Run) -> int:
-    """The least number of steps of a window that is tried."""
-    return _length(run, SHARES[0])
+def deviation(run: Run, share: float) -> float:
+    """About the standard deviation of the loss of a window of that share, where uses are no large losses each."""
+    return run.q * run.push * sqrt(_length(run, share))
 
 
 def _length(run: Run, share: float) -> int:
