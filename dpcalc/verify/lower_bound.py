@@ -9,12 +9,12 @@ the calculator's numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
 from dpcalc.verify import lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.nested_grids import MAX_EXPONENT
@@ -28,7 +28,7 @@ def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
     if params["iterations"] > 1:
         return _delta_after_many_steps(mp, epsilon, params)
     e_to_epsilon = mp.exp(mp.mpf(epsilon))
-    deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for pair in lower_bound.instances(**params)
+    deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for (pair,) in lower_bound.instances(**params)
               for t in _thresholds(mp, pair, e_to_epsilon)]
     return max((mp.mpf(0), *deltas), key=float)
 
@@ -37,7 +37,7 @@ def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
     """Return a lower bound of the Rényi divergence: log(Σ P^α Q^{1−α})/(α − 1), summed over cells."""
     if params["iterations"] > 1:
         return _rdp_after_many_steps(mp, alpha, params)
-    divergences = [_divergence(mp, mp.mpf(alpha), _OneStep(mp, pair)) for pair in lower_bound.instances(**params)]
+    divergences = [_divergence(mp, mp.mpf(alpha), _OneStep(mp, pair)) for (pair,) in lower_bound.instances(**params)]
     return max((mp.mpf(0), *divergences), key=float)
 
 
@@ -112,12 +112,12 @@ def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) 
     _require_balls(mp)
     steps = int(params["iterations"])
 
-    def deltas(pair: Pair) -> Any:
-        known = law(pair, steps)
+    def deltas(known: Law) -> Any:
         return known.lead - np.expm1(min(float(epsilon), MAX_EXPONENT)) * known.above
 
-    pair = max(lower_bound.instances(**params), key=lambda pair: float(deltas(pair).max()))
-    threshold = float(places(pair)[int(deltas(pair).argmax())])
+    pair, known = max(lower_bound.laws(lambda law: float(deltas(law).max()), **params),
+                      key=lambda found: float(deltas(found[1]).max()))
+    threshold = float(places(pair)[int(deltas(known).argmax())])
     q, difference = lower_bound_walks.half_lines(mp, pair, steps, [threshold])[0]
     return mp.mpf(difference) - mp.expm1(mp.mpf(epsilon)) * mp.mpf(q)
 
@@ -127,7 +127,8 @@ def _rdp_after_many_steps(mp: Any, alpha: float, params: Mapping[str, Any]) -> A
     increases in |d|, upper bounds of Q and lower bounds of |d| suffice (see bounds/noisy_sgd/lower_bound.py)."""
     _require_balls(mp)
     steps, a = int(params["iterations"]), mp.mpf(alpha)
-    pair = max(lower_bound.instances(**params), key=lambda pair: lower_bound.divergence(alpha, pair, steps))
+    divergence = partial(lower_bound.divergence, alpha)
+    pair, _ = max(lower_bound.laws(divergence, **params), key=lambda found: divergence(found[1]))
     total = mp.mpf(0)
     for q, d in lower_bound_walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
         if q > 0 and 1 + d / q > 0:
