@@ -146,9 +146,11 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     full = (by_steps,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     rdp = b.burn_in_rdp.BOUND if convex else b.nonconvex.BURN_IN_RDP
     profile = b.burn_in_profile.BOUND if convex else b.nonconvex.BURN_IN_PROFILE
+    # Without a set D grows with the number of steps, and a bound for every number of steps would be worse.
+    contraction = (Route(b.burn_in_contraction.BOUND),) if convex and given["diameter"] is not None else ()
     lower = () if question.unknown or given["diameter"] is None else (Route(b.lower_bound.BOUND),)
     as_published = tuple(r._replace(on_request=True) for r in converted(b.as_published.BOUND)) if convex else ()
-    return (*full, *converted(rdp), *converted(b.composition.BOUND), Route(profile),
+    return (*full, *converted(rdp), *converted(b.composition.BOUND), *contraction, Route(profile),
             Route(b.burn_in_profile.COMPOSITION), *lower, *as_published)
 
 

@@ -32,10 +32,25 @@ def value(alpha: float, profile: Callable[..., Any], first: float, params: tuple
     # The last ε is 14 standard deviations above the mean of the tilted loss. α is rounded up to a power of two, so that
     # the profile is evaluated once for many orders.
     last = first * (first * (2.0 ** frexp(alpha)[1]) + 14.0)
-    epsilons, logs = _nodes(profile, first, last, params)
     tail = (alpha * a1 * first * first / 2 + log_tail(last / first - first / 2 - a1 * first) - log(a1)
             + log1p(exp(-(2 * alpha - 1) * last)))
-    h = np.diff(epsilons)
+    return _divergence(alpha, *_nodes(profile, first, last, params), tail)
+
+
+def of_points(alpha: float, epsilons: Any, logs: Any, order: float, rdp: float) -> float:
+    """An upper bound on D_α from upper bounds on log δ at rising ε from 0 on, and on D_β for a larger order β.
+
+    Beyond the last ε = K, δ <= δ(K), and δ <= e^{(β−1)(D_β − ε)}, as a test of positive losses shows. With x where the
+    two are equal, or K if that is larger, ∫_K^∞ e^{(α−1)ε}δ(ε) dε <= δ(K)·e^{(α−1)x}·(1/(α−1) + 1/(β−α)). """
+    last, log_last = float(epsilons[-1]), float(logs[-1])
+    x = max(last, rdp - log_last / (order - 1))
+    tail = log_last + (alpha - 1) * x + log(1 / (alpha - 1) + 1 / (order - alpha))
+    return _divergence(alpha, epsilons, logs, tail + log1p(exp(-(2 * alpha - 1) * last)))
+
+
+def _divergence(alpha: float, epsilons: Any, logs: Any, tail: float) -> float:
+    """D_α from the chords of the profile, and the log of the integral beyond the last ε."""
+    a1, h = alpha - 1, np.diff(epsilons)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         parts = np.concatenate([_log_integrals(epsilons, h, logs, a1), _log_integrals(epsilons, h, logs, -alpha),
                                 [tail]])

@@ -3,16 +3,27 @@ adjacency."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import fsum, inf, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.multiscale import TooLarge
+from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, log_tail
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.pilot import Composition, Parts, log_probability_of_any
 from dpcalc.pld.pmf import ULP
 
-__all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+__all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite", "upper_profile"]
 
 
 def epsilon_at_delta(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True,
@@ -71,3 +82,21 @@ def _is_at_most(question: Question, answer: Bracket) -> bool:
     c = Composition(question.parts, log_tail(question))
     return any(c.chernoff_log_delta(answer.witness["tilt"] * x, epsilon) <= log_delta
                for x in (0.5, 0.7, 1.0, 1.4, 2.0))
+
+
+def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
+    """The function ε → an upper bound on log δ of a composition of symmetric pairs, for 0 <= ε <= `largest`, from a
+    single set of grids."""
+    parts = merge_gaussians(parts)
+    c = Composition(parts, log_tail(Question(parts, largest, None, PRECISION, False))).capped_for(largest)
+    tilt, _ = c.tilt_at(largest / 4)  # the grids of a smaller tilt still serve larger ε; not the other way round
+    try:
+        on_grids = compose_on_grids(c, tilt, PRECISION, False).upper.log_delta
+    except TooLarge:
+        on_grids = None
+
+    def log_delta(epsilon: Array) -> Array:
+        found = [min(c.chernoff_log_delta(tilt, e), on_grids(e) if on_grids else 0.0) for e in epsilon.tolist()]
+        return np.array(found)
+
+    return log_delta

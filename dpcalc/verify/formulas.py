@@ -7,10 +7,11 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
-from dpcalc.verify import long_sums, lower_bound, online_sums
+from dpcalc.verify import contraction_windows, long_sums, lower_bound, online_sums
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
@@ -32,6 +33,8 @@ def _published_formula(row: Row) -> Callable[..., Any]:
     """Return the bound's `exact`; or where that is a sum with possibly very many terms, its equivalent in long_sums.py.
     Raises Unchecked where the sum is too long for both."""
     bound, p = row.route.bound, row.params
+    if bound.name == burn_in_contraction.BOUND.name:
+        return contraction_windows.delta
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
     if isinstance(bound, ProfileBound) and p.get("steps", 0) > bound.exact_steps:

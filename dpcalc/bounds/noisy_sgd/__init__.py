@@ -2,6 +2,7 @@
 
 from dpcalc.bounds.noisy_sgd import (
     as_published,
+    burn_in_contraction,
     burn_in_profile,
     burn_in_rdp,
     composition,
@@ -18,6 +19,7 @@ BOUNDS = (
     composition_profile.BOUND,
     burn_in_rdp.BOUND,
     burn_in_profile.BOUND,
+    burn_in_contraction.BOUND,
     iteration.BOUND,
     iteration_schedule.BOUND,
     nonconvex.BURN_IN_RDP,

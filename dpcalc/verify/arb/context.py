@@ -128,6 +128,9 @@ class Context:
     def tanh(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).tanh())
 
+    def cos(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).cos())
+
     def erf(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).erf())
 

@@ -1,0 +1,267 @@
+"""Points of a privacy profile that holds after any number of steps, by the recursion of burn_in_contraction.py.
+
+A point is (ε_j, δ_j) with E_{e^{ε_j}} <= δ_j for every number of steps. They are found in the order of ε from ε_0 = 0
+on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them;
+every result is raised by more than that. """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from math import exp, expm1, inf, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
+from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
+from dpcalc.numerics.hockey_stick_array import log_theta
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
+NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
+_MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
+TINY = 1e-290  # a smaller δ of a window is raised to it, so that no term underflows to 0
+_MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
+
+_STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
+
+COMPARED, COMPARED_HIDDEN, POOLED = 0, 1, 2  # the steps of the proof by which a point follows from those before it
+WindowDelta = Callable[[Any, int, bool, Any], Any]  # (mp, R, by delayed hiding, ε) → δ of a window
+
+
+class Run(NamedTuple):
+    """A run of noisy SGD with constant steps, in units of the noise ησ of a step."""
+
+    q: float  # b/n, the chance that a step uses the differing record
+    push: float  # 2L/(bσ), by how much a use moves one run from the other
+    width: float  # D/(ησ)
+    g: float  # 1 − c
+
+
+class Source(NamedTuple):
+    """How a point is proven: by a window of R steps, from another point (itself, for ε = 0), by one of the rules."""
+
+    steps: int
+    point: int  # its index
+    rule: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Points of the profile of a run, and what every further point is computed from."""
+
+    run: Run
+    epsilons: Array  # of the points, from 0 on
+    windows: list[Window]
+    kernels: tuple[tuple[tuple[float, float], ...], ...]  # of meeting.py, for every window
+    nodes: Array  # the ε at which δ of every window is computed
+    at_nodes: Array  # δ of every window (row) at every node
+    deltas: Array  # of the points
+    kept: Array  # δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
+    sources: list[Source]
+
+    def point(self, epsilon: float) -> tuple[float, Source]:
+        """An upper bound on δ at any ε, from the points below it, and its source."""
+        return _point(self, epsilon, int(np.searchsorted(self.epsilons, epsilon)))
+
+    def way(self, epsilon: float) -> list[float]:
+        """The points that prove δ at ε, each as ε, R, the index of the point it follows from, and its rule; the last
+        one is the point at ε itself."""
+        before = int(np.searchsorted(self.epsilons, epsilon))
+        sources = [*self.sources[:before], self.point(epsilon)[1]]
+        needed, k = [before], before
+        while k > 0:  # a point by pooling needs all points before it, any other one only one of them
+            k = sources[k].point
+            needed.insert(0, k)
+        if any(sources[j].rule == POOLED for j in needed):
+            needed = list(range(before + 1))
+        at = [*self.epsilons[:before].tolist(), epsilon]
+        return [float(y) for j in needed for y in (at[j], sources[j].steps,
+                                                   needed.index(sources[j].point) if j else 0, sources[j].rule)]
+
+
+@lru_cache(maxsize=16)
+def profile(run: Run, largest: float) -> Profile:
+    """The points from ε = 0 to `largest`."""
+    epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
+    tried = windows(run.q, run.push, partial(_length, run), largest)
+    kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
+    at_nodes = np.maximum(np.exp([window.log_delta(nodes) for window in tried]), TINY)
+    x = Profile(run, epsilons, tried, kernels, nodes, at_nodes, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
+    for j, epsilon in enumerate(epsilons.tolist()):
+        delta, source = _point(x, epsilon, j)
+        x.deltas[j] = delta
+        x.sources.append(source)
+        kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
+        x.kept[:, j] = delta * np.exp(kept) * (1 + _MARGIN)
+    return x
+
+
+def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
+    """An upper bound on δ at an ε above those of the first `before` points, which it follows from, and its source."""
+    if before == 0:
+        return _total_variation(x)
+    at_windows = _window_deltas(x, epsilon, before)
+    compared = at_windows + np.exp(epsilon - x.epsilons[:before]) * x.kept[:, :before]
+    w, i = np.unravel_index(int(compared.argmin()), compared.shape)
+    delta, source = float(compared[w, i]), _source(x.windows[w], int(i))
+    if x.run.q == 1:
+        return min((delta * (1 + _MARGIN), source), _pooled(x, epsilon, at_windows), key=lambda found: found[0])
+    from_window = max(float(np.exp(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1]))[0]), TINY)
+    return (exp(epsilon - float(x.epsilons[i])) * float(x.kept[w, i]) + from_window) * (1 + _MARGIN), source
+
+
+def _length(run: Run, share: float) -> int:
+    """The R with w(R)·Δ² = 1/share, which is share·Δ² for c = 1; at least 1."""
+    x = share * run.width**2
+    if run.g == 0:
+        return max(1, round(x))
+    if run.g >= 1:
+        return 1
+    return max(1, round(log1p(run.g * (2 - run.g) * x) / (-2 * contraction.log_c(run.g))))
+
+
+def log_inner(epsilon: float, log_delta: float) -> float:
+    """log(1 + (e^ε − 1)/δ), rounded down."""
+    if epsilon == 0 or log_delta == -inf:
+        return 0.0 if epsilon == 0 else 1e300
+    log_odds = (log(expm1(epsilon)) if epsilon < 600 else epsilon) - log_delta
+    return (log1p(exp(log_odds)) if log_odds < 600 else log_odds) * (1 - 1e-14)
+
+
+def _total_variation(x: Profile) -> tuple[float, Source]:
+    """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ."""
+    log_kept = meeting.log_kept(np.zeros(1), x.kernels)[:, 0]
+    found = x.at_nodes[:, 0] / np.maximum(-np.expm1(log_kept), TINY) * (1 + _MARGIN)
+    w = int(found.argmin())
+    return min(1.0, float(found[w])), _source(x.windows[w], 0)
+
+
+def _source(window: Window, index: int) -> Source:
+    return Source(window.steps, index, COMPARED_HIDDEN if window.hidden else COMPARED)
+
+
+def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
+    """δ of every window at ε − ε_i for the first points; between two ε of the points by the chord in e^ε, which is
+    not below a convex function."""
+    u = epsilon - x.epsilons[:before]
+    if x.run.q == 1:
+        return np.maximum(np.exp([window.log_delta(u) for window in x.windows]), TINY)
+    k = np.minimum(np.searchsorted(x.nodes, u, side="right"), NODES - 1)
+    share = np.expm1(u - x.nodes[k]) / np.expm1(x.nodes[k - 1] - x.nodes[k]) * (1 + _MARGIN)  # of the left node
+    found: Array = x.at_nodes[:, k] + np.minimum(share, 1.0) * (x.at_nodes[:, k - 1] - x.at_nodes[:, k])
+    return found
+
+
+def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Source]:
+    """The least bound on δ at ε by pooling (full batches), with its source; δ = 1 where none holds."""
+    before = at_windows.shape[1]
+    corners = _hull(x.epsilons[:before], x.deltas[:before])
+    masses = _masses(x.epsilons[corners], x.deltas[corners])
+    if masses is None:
+        return 1.0, Source(x.windows[0].steps, 0, POOLED)
+    at_zero, at_corner, beyond = masses
+    w_at = at_windows[:, corners]
+    apart = np.array([[_ratio_apart(x.run, window.steps)] for window in x.windows])
+    deltas = x.deltas[corners]
+    excess = deltas * np.exp(log_theta((epsilon + np.log(deltas[0] / deltas))[None, :], apart))
+    inside = np.cumsum(at_corner * w_at, axis=1)
+    total = (at_zero * w_at[:, :1] + inside + beyond * w_at + excess) * (1 + _MARGIN)
+    w, k = np.unravel_index(int(total.argmin()), total.shape)
+    return min(1.0, float(total[w, k])), Source(x.windows[w].steps, int(corners[k]), POOLED)
+
+
+def _ratio_apart(run: Run, steps: int) -> float:
+    """Δ√w(R) + push·√R, rounded up: the ratio of a Gaussian that dominates R full-batch steps from any two starts."""
+    return (run.width * sqrt(contraction.weight(run.g, steps)) + run.push * sqrt(steps)) * (1 + _MARGIN)
+
+
+def _hull(epsilons: Array, deltas: Array) -> list[int]:
+    """The corners of the lower convex hull, in e^ε, of the points; δ falls from each to the next."""
+    corners: list[int] = []
+    for j in range(len(epsilons)):
+        if corners and deltas[j] >= deltas[corners[-1]]:
+            continue
+        while len(corners) > 1 and not _is_corner(epsilons, deltas, corners[-2], corners[-1], j):
+            corners.pop()
+        corners.append(j)
+    return corners
+
+
+def _is_corner(epsilons: Array, deltas: Array, i: int, j: int, k: int) -> bool:
+    """Whether the slope in e^ε from i to j is steeper than from j to k."""
+    before = (deltas[i] - deltas[j]) / -expm1(epsilons[i] - epsilons[j])
+    after = (deltas[j] - deltas[k]) / expm1(epsilons[k] - epsilons[j])
+    return bool(before > after * (1 + _STRICTLY))
+
+
+def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None:
+    """P(ℓ <= 0), the P-masses of the corners with ε > 0, and e^{ε_k}·Q(ℓ > ε_k), of the pair whose profile has these
+    corners; None where that profile is not convex at ε = 0 together with its mirror image."""
+    width = np.diff(epsilons)
+    falls = -np.diff(deltas)
+    beyond = np.append(falls / np.expm1(width), 0.0)
+    before = falls / -np.expm1(-width)
+    at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
+    at_zero = 1 - deltas[0] - beyond[0]
+    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if at_zero >= beyond[0] else None
+
+
+# --- high precision --------------------------------------------------------------------------------------------------
+
+
+def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowDelta) -> Any:
+    """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError where it is
+    malformed."""
+    epsilons, deltas = list[Any](), list[Any]()
+    rows = [numbers[k : k + 4] for k in range(0, len(numbers), 4)]
+    for j, (at, steps, index, rule) in enumerate(rows):
+        is_last = j == len(rows) - 1
+        if not (steps == int(steps) >= 1 and index == int(index) and 0 <= index <= max(0, j - 1)
+                and rule in (COMPARED, COMPARED_HIDDEN, POOLED) and (j == 0 or is_last or at > epsilons[-1])):
+            raise ValueError(f"{str(rows[j])[:60]} is no point of a profile")
+        e = mp.mpf(epsilon) if is_last else mp.mpf(at)
+        if (j == 0 and e != 0) or (j and not e > epsilons[-1]):
+            raise ValueError("the points of a profile do not rise from 0 on")
+        if j == 0:
+            delta = _exact_variation(mp, run, int(steps), rule == COMPARED_HIDDEN, window)
+        elif rule == POOLED:
+            delta = _exact_pooled(mp, e, run, epsilons, deltas, int(steps), int(index), window)
+        else:
+            i = int(index)
+            inner = mp.log1p(mp.expm1(epsilons[i]) / deltas[i])
+            kept = deltas[i] * meeting.exact_kept(mp, inner, run.width, run.g, int(steps))
+            u = e - epsilons[i]
+            delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
+        epsilons.append(e)
+        deltas.append(min(delta, mp.mpf(1), key=float))
+    return deltas[-1]
+
+
+def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
+    return window(mp, steps, hidden, mp.mpf(0)) / (1 - meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps))
+
+
+def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[Any], steps: int, index: int,
+                  window: WindowDelta) -> Any:
+    corners = _hull(np.array([float(x) for x in epsilons]), np.array([float(x) for x in deltas]))
+    if index not in corners:
+        raise ValueError(f"point {index} is no corner of the profile")
+    at, d = [epsilons[k] for k in corners], [deltas[k] for k in corners]
+    beyond = [(a - b) / mp.expm1(y - x) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)] + [mp.mpf(0)]
+    before = [(b - a) / mp.expm1(x - y) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)]
+    if not 1 - d[0] >= 2 * beyond[0]:
+        raise ValueError("the profile is not convex at ε = 0")
+    k = corners.index(index)
+    at_corner = (1 - d[0] - beyond[0], *(x - y for x, y in zip(before, beyond[1:], strict=False)))
+    inside = mp.fsum(p * window(mp, steps, False, e - x) for p, x in zip(at_corner[: k + 1], at, strict=False))
+    apart = run.width * mp.sqrt(contraction.exact_weight(mp, run.g, steps)) + run.push * mp.sqrt(mp.mpf(steps))
+    return (inside + beyond[k] * window(mp, steps, False, e - at[k])
+            + d[k] * theta(mp, e + mp.log(d[0] / d[k]), apart))
