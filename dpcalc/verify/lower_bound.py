@@ -1,9 +1,9 @@
 """Lower bounds of δ and of the Rényi divergence of the concrete runs of the bound lower-bound.
 
 After one step the two distributions of a run are mixtures of two Gaussians, clamped to an interval; after more steps
-they are bounded in lower_bound_walks.py. Any run, any threshold, and any cells prove a lower bound. For one step the
-best threshold is computed here from the densities. For more steps the run and the threshold are those that are best by
-the calculator's numbers.
+they are bounded in lower_bound_walks.py, or in lower_bound_rest.py if they start at rest. Any run, any threshold, and
+any cells prove a lower bound. For one step the best threshold is computed here from the densities. For more steps the
+run and the threshold are those that are best by the calculator's numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
-from dpcalc.verify import lower_bound_walks
+from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
@@ -118,7 +118,8 @@ def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) 
     pair, known = max(lower_bound.laws(lambda law: float(deltas(law).max()), **params),
                       key=lambda found: float(deltas(found[1]).max()))
     threshold = float(places(pair)[int(deltas(known).argmax())])
-    q, difference = lower_bound_walks.half_lines(mp, pair, steps, [threshold])[0]
+    walks = lower_bound_rest if pair.at_rest else lower_bound_walks
+    q, difference = walks.half_lines(mp, pair, steps, [threshold])[0]
     return mp.mpf(difference) - mp.expm1(mp.mpf(epsilon)) * mp.mpf(q)
 
 
@@ -129,8 +130,9 @@ def _rdp_after_many_steps(mp: Any, alpha: float, params: Mapping[str, Any]) -> A
     steps, a = int(params["iterations"]), mp.mpf(alpha)
     divergence = partial(lower_bound.divergence, alpha)
     pair, _ = max(lower_bound.laws(divergence, **params), key=lambda found: divergence(found[1]))
+    walks = lower_bound_rest if pair.at_rest else lower_bound_walks
     total = mp.mpf(0)
-    for q, d in lower_bound_walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
+    for q, d in walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
         if q > 0 and 1 + d / q > 0:
             total = total + mp.mpf(q) * (mp.exp(a * mp.log1p(mp.mpf(d / q))) - 1 - a * mp.mpf(d / q))
     return mp.log1p(total) / (a - 1)

@@ -17,7 +17,6 @@ from math import exp, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
-from dpcalc.verify import lower_bound_rest
 from dpcalc.verify.lower_bound_quadrature import quadrature
 from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import TooLong
@@ -42,8 +41,6 @@ class Laws(NamedTuple):
 
 def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) -> list[tuple[Any, Any]]:
     """Return for each event w >= threshold an upper bound of Q(event), and a lower bound of P(event) − Q(event)."""
-    if pair.at_rest:
-        return lower_bound_rest.half_lines(c, pair, steps, thresholds)
     laws = _before_last_step(c, pair, steps)
     p, q = (tails(c, pair, laws.positions, mass, thresholds, up)[0]
             for mass, up in ((laws.p, True), (laws.q, False)))
@@ -53,8 +50,6 @@ def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) 
 def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tuple[Any, Any]]:
     """Return for the walls and for each cell between two edges an upper bound of Q(cell), and P(cell) − Q(cell) moved
     towards 0 by the bound on its error."""
-    if pair.at_rest:
-        return lower_bound_rest.cells(c, pair, steps, edges)
     laws, found = _before_last_step(c, pair, steps), []
     p, q = (masses_of_cells(*tails(c, pair, laws.positions, mass, edges, up))
             for mass, up in ((laws.p, True), (laws.q, False)))

@@ -8,7 +8,7 @@ from verifying import ask, asked, better, refuted, texts
 
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
-from dpcalc.verify import lower_bound_walks
+from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 
@@ -96,11 +96,11 @@ def test_walks_from_rest(question):
 def test_walks_from_rest_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
     some = range(1, len(cuts), 7)
-    for k, (most, lead) in zip(some, lower_bound_walks.half_lines(c, pair, steps, [float(cuts[k]) for k in some]),
+    for k, (most, lead) in zip(some, lower_bound_rest.half_lines(c, pair, steps, [float(cuts[k]) for k in some]),
                                strict=True):
         assert known.above[k] * (1 - 1e-6) <= float(most) <= known.above[k] * (1 + 1e-15)
         assert known.lead[k] * (1 - 1e-15) <= float(lead) <= known.lead[k] * (1 + 1e-4)
-    cells = lower_bound_walks.cells(c, pair, steps, [float(x) for x in cuts])
+    cells = lower_bound_rest.cells(c, pair, steps, [float(x) for x in cuts])
     assert sum(float(q) for q, _ in cells) == pytest.approx(1, abs=1e-8)
     for gain, (_, d) in zip(known.gain, cells, strict=True):
         assert gain * float(d) >= 0 and abs(float(d)) >= abs(gain) * (1 - 1e-12)
