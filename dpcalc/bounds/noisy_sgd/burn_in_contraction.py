@@ -80,6 +80,7 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
+_LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, the least δ that is told from 0
 
@@ -104,7 +105,7 @@ def _profile(run: Run, epsilon: float) -> Profile:
     if epsilon > _LARGEST_EPSILON or any_length.deviation(run, SHARES[0]) ** 2 / 2 > _LARGEST_EPSILON:
         raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
                                         "bound", "--bound")
-    return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, 1e-12))))
+    return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, _LEAST_EPSILON))))
 
 
 def value(epsilon: float, **params: Any) -> float:
@@ -118,15 +119,18 @@ def inverse(log_delta: float, **params: Any) -> float:
     if log_delta < _LEAST_LOG_DELTA:
         raise OutOfScope("out-of-range", "a δ below 1e-286 is too small for burn-in-contraction; use an RDP bound",
                          "--bound")
-    if value(0.0, **params) <= log_delta:
+    near = _near(log_delta, run_of(**params))
+    if near == 0:
         return 0.0
-    return boundary(lambda e: value(e, **params) - log_delta,
-                    *bracket(lambda e: value(e, **params) - log_delta, _near(log_delta, run_of(**params)), +1, 1e-12,
-                             _LARGEST_EPSILON, step=0.02))
+
+    def residual(epsilon: float) -> float:
+        return value(epsilon, **params) - log_delta
+
+    return boundary(residual, *bracket(residual, near, +1, _LEAST_EPSILON, _LARGEST_EPSILON, step=0.02))
 
 
 def _near(log_delta: float, run: Run) -> float:
-    """The first ε of a point whose δ is small enough, from profiles up to ever larger ε."""
+    """The least ε of a point whose δ is small enough, from profiles up to ever larger ε."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
 
     epsilon = max(1.5 * any_length.deviation(run, 1.0) * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
