@@ -5,7 +5,8 @@ on, each from those before it. All sums are of positive terms, so their rounding
 every result is raised by more than that.
 
 The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, which
-is checked: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones do not count. """
+is checked: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones do not
+count. """
 
 from __future__ import annotations
 
