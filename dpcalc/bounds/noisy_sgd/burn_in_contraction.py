@@ -8,7 +8,8 @@ the laws after t steps with K′ and with K, from the same w₀ in the set, whic
 hockey-stick divergence, γ = e^ε >= 1. A profile is a function δ with E_γ(P_t‖Q_t) <= δ(γ) and E_γ(Q_t‖P_t) <= δ(γ)
 for every t. All that follows is symmetric in P and Q, and is written for one order.
 
-Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set, also for K′ (proof in _engine/meeting.py).
+Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set, also for K′ (proof in
+bounds/noisy_sgd/_engine/meeting.py).
 
 Lemma 2. If E_γ(μ‖ν) <= d for laws μ, ν on the set, d > 0, then E_γ(μK^R‖νK^R) <= d·κ_R(1 + (γ−1)/d).
 Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 0. By the Jordan decomposition μ − γν = d·p −
@@ -17,9 +18,9 @@ Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 
 d·θ(log(1 + (γ−1)/d)) = sup over tests 0 <= f <= 1 of d·(∫f da − ∫f da′) − (γ−1)·∫f da′, where only tests with ∫f da
 >= ∫f da′ matter, as f = 0 gives 0. ∎
 
-Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in _engine/windows.py). The
-steps may differ from each other, as long as each takes two points apart by a factor of 1 at most and uses the record
-as before or not at all.
+Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in
+bounds/noisy_sgd/_engine/windows.py). The steps may differ from each other, as long as each takes two points apart by
+a factor of 1 at most and uses the record as before or not at all.
 
 Theorem A. Let δ be a profile, γ = γ₁γ₂ with γ₁, γ₂ >= 1, and d = δ(γ₂). Then E_γ(P_t‖Q_t) <= W_R(γ₁) + γ₁·d·κ_R(1 +
 (γ₂−1)/d) for every t.
@@ -38,8 +39,10 @@ Theorem B (pooling), for full batches. Let ψ_R(γ) = θ(log γ, Δ√w(R) + pus
 ℓ whose profile is at least δ at every γ > 0 (δ(γ) = 1 − γ + γδ(1/γ) for γ < 1), and whose positive finite losses are
 among ε_1 < ε_2 < …; let γ₂ = e^{ε_k} or 1 (ε_0 = 0), d = E_{γ₂}(p‖q) and d₁ = E_1(p‖q). Then for every γ = e^ε >= γ₂
 and every t
-    E_γ(P_t‖Q_t) <= p(ℓ <= 0)·W_R(ε) + Σ_{1<=j<=k} p(ε_j)·W_R(ε − ε_j) + γ₂·q(ℓ > ε_k)·W_R(ε − ε_k) + d·ψ_R(ε + log(
-    d₁/d)),
+
+    E_γ(P_t‖Q_t) <= p(ℓ <= 0)·W_R(ε) + Σ_{1<=j<=k} p(ε_j)·W_R(ε − ε_j) + γ₂·q(ℓ > ε_k)·W_R(ε − ε_k)
+                    + d·ψ_R(ε + log(d₁/d)),
+
 where W_R and ψ_R are written as functions of ε.
 Proof. ψ_R bounds E_γ(νK′^R‖ν′K^R) for all laws ν, ν′ on the set: at each step a shift of the noise undoes the push,
 and another one its part of the distance at the start, as in burn_in_rdp.py; the root of the sum of their squares is
