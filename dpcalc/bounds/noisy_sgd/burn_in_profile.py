@@ -5,8 +5,10 @@ sampled_step.py at noise σ2 composed with a Gaussian of μ = d√w(R)/(ησ1), 
 
 Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes
 its two parts, a step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1)
-compose to √(Σ a_k²)/(ησ1) (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu,
-Dong & Wang 2022, Theorem 10. ∎ """
+compose to √(Σ a_k²)/(ησ1) (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). The two parts of a step compose
+because the noise of σ2 is drawn first: given it, the batch, the coin and the point, the law of the step is a Gaussian
+whose shift is a measurable function of them, so that the second part is dominated by the same Gaussian whatever the
+first part was. Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10. ∎ """
 
 from __future__ import annotations
 
