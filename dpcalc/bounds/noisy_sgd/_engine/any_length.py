@@ -2,13 +2,18 @@
 
 A point is (ε_j, δ_j) with E_{e^{ε_j}} <= δ_j for every number of steps. They are found in the order of ε from ε_0 = 0
 on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them;
-every result is raised by more than that. """
+every result is raised by more than that.
+
+The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, which
+is checked: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones do not
+count. """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,12 +29,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+# Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
+# the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.
+_SHORTEST, _LONGEST_CONTRACTING, _LENGTHS = 0.1, 10.0, 8
+HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss hardly grows with R
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
-TINY = 1e-290  # a smaller δ of a window is raised to it, so that no term underflows to 0
+TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
-
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
 COMPARED, COMPARED_HIDDEN, POOLED = 0, 1, 2  # the steps of the proof by which a point follows from those before it
@@ -43,6 +51,7 @@ class Run(NamedTuple):
     push: float  # 2L/(bσ), by how much a use moves one run from the other
     width: float  # D/(ησ)
     g: float  # 1 − c
+    apart: float  # a bound on the distance of the two runs if they have the same noise
 
 
 class Source(NamedTuple):
@@ -89,10 +98,13 @@ class Profile:
 
 @lru_cache(maxsize=16)
 def profile(run: Run, largest: float) -> Profile:
-    """The points from ε = 0 to `largest`."""
+    """The points from ε = 0 to `largest`. Raises ValueError where steps expand."""
+    _refuse_expanding(run)
     epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
-    tried = windows(run.q, run.push, partial(_length, run), largest)
+    hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
+    tried = windows(run.q, run.push, _lengths(run), hidden, largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
+    near = _ratios_of_near(run, tried)
     at_nodes = np.maximum(np.exp([window.log_delta(nodes) for window in tried]), TINY)
     x = Profile(run, epsilons, tried, kernels, nodes, at_nodes, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
     for j, epsilon in enumerate(epsilons.tolist()):
@@ -100,7 +112,7 @@ def profile(run: Run, largest: float) -> Profile:
         x.deltas[j] = delta
         x.sources.append(source)
         kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
-        x.log_kept[:, j] = log(delta) + kept
+        x.log_kept[:, j] = np.minimum(log(delta) + kept, log_theta(np.full(1, epsilon), near)) + _MARGIN
     return x
 
 
@@ -109,20 +121,35 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     if before == 0:
         return _total_variation(x)
     at_windows = _window_deltas(x, epsilon, before)
-    compared = at_windows + np.exp(np.minimum(epsilon - x.epsilons[:before] + x.log_kept[:, :before], 1.0))
+    # In logs, as e^ε may be large where what is left of the difference is tiny. Sums above 1 count as 1.
+    log_rest = np.minimum(epsilon - x.epsilons[:before] + x.log_kept[:, :before], 1.0)
+    compared = at_windows + np.exp(log_rest)
     w, i = np.unravel_index(int(compared.argmin()), compared.shape)
     delta, source = float(compared[w, i]), _source(x.windows[w], int(i))
     if x.run.q == 1:
         pooled, how = _pooled(x, epsilon, at_windows)
-        return min(1.0, pooled, delta * (1 + _MARGIN)), how if pooled < min(1.0, delta) else source
-    from_window = max(float(np.exp(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1]))[0]), TINY)
-    delta = exp(min(epsilon - float(x.epsilons[i]) + float(x.log_kept[w, i]), 1.0)) + from_window
+        if pooled < min(1.0, delta):
+            delta, source = pooled, how
+    else:  # without the chord
+        delta = exp(log_rest[w, i]) + max(exp(float(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1])[0])), TINY)
     return min(1.0, delta * (1 + _MARGIN)), source
 
 
-def _length(run: Run, share: float) -> int:
-    """The R with w(R)·Δ² = 1/share, which is share·Δ² for c = 1; at least 1."""
-    x = share * run.width**2
+def deviations(run: Run) -> tuple[float, float]:
+    """About the standard deviations of the losses of the shortest and the longest window, if no use is a large loss."""
+    lengths = _lengths(run)
+    return run.q * run.push * sqrt(lengths[0]), run.q * run.push * sqrt(lengths[-1])
+
+
+def _lengths(run: Run) -> list[int]:
+    """The lengths R of windows that are tried; any are valid."""
+    shortest = _length(run, _SHORTEST * run.width**2 if run.apart == run.width else run.apart**2)
+    longest = _length(run, (_LONGEST_CONTRACTING if run.g else 1) * run.width**2)
+    return sorted({round(x) for x in np.geomspace(shortest, max(shortest, longest), _LENGTHS)})
+
+
+def _length(run: Run, x: float) -> int:
+    """The R with w(R) = 1/x, which is x for c = 1; at least 1."""
     if run.g == 0:
         return max(1, round(x))
     if run.g >= 1:
@@ -139,11 +166,24 @@ def log_inner(epsilon: float, log_delta: float) -> float:
 
 
 def _total_variation(x: Profile) -> tuple[float, Source]:
-    """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ."""
+    """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ, or W_R and what is left of the distance of the runs."""
     log_kept = meeting.log_kept(np.zeros(1), x.kernels)[:, 0]
-    found = x.at_nodes[:, 0] / np.maximum(-np.expm1(log_kept), TINY) * (1 + _MARGIN)
+    near = np.exp(log_theta(np.zeros(1), _ratios_of_near(x.run, x.windows)))
+    of_window = x.at_nodes[:, 0]
+    found = np.minimum(of_window / np.maximum(-np.expm1(log_kept), TINY), of_window + near) * (1 + _MARGIN)
     w = int(found.argmin())
     return min(1.0, float(found[w])), _source(x.windows[w], 0)
+
+
+def _ratios_of_near(run: Run, tried: list[Window]) -> Array:
+    """a√w(R) for every window, rounded up: the ratio of a Gaussian that hides the distance a of the two runs."""
+    return np.array([run.apart * sqrt(contraction.weight(run.g, window.steps)) * (1 + _MARGIN) for window in tried])
+
+
+def _refuse_expanding(run: Run) -> None:
+    """Raises ValueError for steps with c > 1, for which the theorems are false."""
+    if run.g < 0:
+        raise ValueError("a step may take two points apart")
 
 
 def _source(window: Window, index: int) -> Source:
@@ -163,7 +203,7 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
 
 
 def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Source]:
-    """The least bound on δ at ε by pooling (full batches), with its source; infinite where none holds."""
+    """The least bound on δ at ε by pooling (full batches), with its source; inf where no points can be pooled."""
     before = at_windows.shape[1]
     corners = _hull(x.epsilons[:before], x.deltas[:before])
     masses = _masses(x.epsilons[corners], x.deltas[corners])
@@ -175,7 +215,7 @@ def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Sourc
     deltas = x.deltas[corners]
     excess = deltas * np.exp(log_theta((epsilon + np.log(deltas[0] / deltas))[None, :], apart))
     inside = np.cumsum(at_corner * w_at, axis=1)
-    total = (at_zero * w_at[:, :1] + inside + beyond * w_at + excess) * (1 + _MARGIN)
+    total = at_zero * w_at[:, :1] + inside + beyond * w_at + excess
     w, k = np.unravel_index(int(total.argmin()), total.shape)
     return float(total[w, k]), Source(x.windows[w].steps, int(corners[k]), POOLED)
 
@@ -220,13 +260,14 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
 
 
 def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowDelta) -> Any:
-    """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError where it is
-    malformed."""
+    """δ at ε at high precision, by the points of a `way`; `run` has exact numbers. Raises ValueError, ArithmeticError
+    or IndexError where it is malformed."""
+    _refuse_expanding(run)
     epsilons, deltas = list[Any](), list[Any]()
     rows = [numbers[k : k + 4] for k in range(0, len(numbers), 4)]
     for j, (at, steps, index, rule) in enumerate(rows):
         is_last = j == len(rows) - 1
-        if not (steps >= 1 and steps % 1 == 0 and index % 1 == 0 and 0 <= index <= max(0, j - 1)
+        if not (steps == int(steps) >= 1 and index == int(index) and 0 <= index <= max(0, j - 1)
                 and rule in (COMPARED, COMPARED_HIDDEN, POOLED) and (j == 0 or is_last or at > epsilons[-1])):
             raise ValueError(f"{str(rows[j])[:60]} is no point of a profile")
         e = mp.mpf(epsilon) if is_last else mp.mpf(at)
@@ -239,24 +280,35 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
         else:
             i = int(index)
             inner = mp.log1p(mp.expm1(epsilons[i]) / deltas[i])
-            kept = deltas[i] * meeting.exact_kept(mp, inner, run.width, run.g, int(steps))
+            kept = min(deltas[i] * meeting.exact_kept(mp, inner, run.width, run.g, int(steps)),
+                       _exact_near(mp, epsilons[i], run, int(steps)), key=float)
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
-        deltas.append(min(mp.mpf(1), delta, key=float))  # also where they are one double
+        deltas.append(min(delta, mp.mpf(1), key=float))
     return deltas[-1]
 
 
 def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
-    return window(mp, steps, hidden, mp.mpf(0)) / (1 - meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps))
+    of_window = window(mp, steps, hidden, mp.mpf(0))
+    kept = meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps)
+    return min(of_window / (1 - kept), of_window + _exact_near(mp, mp.mpf(0), run, steps), key=float)
+
+
+def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
+    """What is left of the distance of the two runs after so many steps."""
+    return theta(mp, epsilon, run.apart * mp.sqrt(contraction.exact_weight(mp, run.g, steps)))
 
 
 def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[Any], steps: int, index: int,
                   window: WindowDelta) -> Any:
     corners = _hull(np.array([float(x) for x in epsilons]), np.array([float(x) for x in deltas]))
-    if index not in corners:
-        raise ValueError(f"point {index} is no corner of the profile")
     at, d = [epsilons[k] for k in corners], [deltas[k] for k in corners]
+    if index not in corners:  # rounding may decide whether it is one; it may be added, with a mass of 0
+        j, x = bisect(corners, index), epsilons[index]
+        chord = (d[j] - d[j - 1]) * mp.expm1(x - at[j - 1]) / mp.expm1(at[j] - at[j - 1]) if j < len(at) else 0
+        for inserted, new in ((corners, index), (at, x), (d, d[j - 1] + chord)):
+            inserted.insert(j, new)
     beyond = [(a - b) / mp.expm1(y - x) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)] + [mp.mpf(0)]
     before = [(b - a) / mp.expm1(x - y) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)]
     if not 1 - d[0] >= 2 * beyond[0]:

@@ -5,23 +5,29 @@ e^ε >= 1, and K the step that both runs take; a step without its noise takes tw
 1.
 
 Lemma (mirrored noise). From any two starts x, y in the set E_γ(K^R(x) ‖ K^R(y)) <= κ_R(γ), the least over R₁ < R of
-    s(R₁)·θ(log γ, Δ√w(R − R₁)),   w as in contraction.py, 1/R for c = 1,
-where s(R₁) is any bound on the chance S that a walk survives: it starts at H = Δ/2; a step follows a Brownian motion
-for a time of 1, killed at 0, and then lowers the walk to H if it is above.
 
-Proof. Condition on the batches, which both runs share; E_γ is jointly convex. Let the two points, after gradients, be
-z apart. Move them by the same noise orthogonal to their difference, and along it by noise that is mirrored at the
-hyperplane half-way between them until a path reaches that hyperplane, and equal from then on. Each point's noise is
-N(0, I), and half the distance is |z/2 + B| for a Brownian motion B until it is 0. The projection and gradients do not
-increase distances, K has diameter D, and the killed motion is monotone in its start, so half the distance stays below
-the walk. With probability 1 − S after R₁ steps the two copies are equal, which costs nothing as E_γ(μ‖μ) = 0: the two
-laws are (1 − S)ν + Sν₁ and (1 − S)ν + Sν₂, so by joint convexity the divergence after R steps is at most S times that
-of R − R₁ steps from two laws on the set. The latter is θ(log γ, Δ√w(R − R₁)): shifts a_k of the noise undo the
-distance (burn_in_rdp.py). S may be replaced by a larger s. ∎
+    s(R₁)·θ(log γ, Δ√w(R − R₁)),   w as in contraction.py, 1/R for c = 1,
+
+where s(R₁) is any bound on the chance S that a walk survives: it starts at H = Δ/2; a step follows a Brownian motion
+for a time of 1, killed at 0, and then lowers the walk to H if it is above. Both data sets have such a K. For c > 1
+the lemma is false.
+
+Proof. Condition on the batches, which both runs share; E_γ is jointly convex. Let the two points, after their
+gradients, be z apart. Move them by the same noise orthogonal to their difference, and along it by noise that is
+mirrored at the hyperplane half-way between them until a path reaches that hyperplane, and equal from then on. Each
+point's noise is N(0, I), and half the distance is |z/2 + B| for a Brownian motion B until it is 0. The projection and
+the gradients do not increase distances, the set has the diameter Δ, and the killed motion is monotone in its start,
+so half the distance stays below the walk. So with probability 1 − S at least the two copies are equal after R₁ steps:
+their laws are (1 − S′)ν + S′ν₁ and (1 − S′)ν + S′ν₂ with S′ <= S and laws ν₁, ν₂ on the set, and the later noise is
+independent of them. As E_γ(μ‖μ) = 0, by joint convexity the divergence after R steps is at most S′ times that of R −
+R₁ steps from ν₁ and ν₂. The latter is at most θ(log γ, Δ√w(R − R₁)): shifts a_k of the noise undo the distance
+(burn_in_rdp.py). ∎
 
 Survival. s(R) is the smaller one of erf(H/√2)^R, as each step starts at H or below, and, for whole numbers R >= R₀ >=
 1 and any ℓ >= H + κ with .13 <= R₀/ℓ² <= .2, κ = 3/4, ω = π/(2ℓ), of
+
     g_R(ℓ − κ),   g_t(u) = 1.0275·(4/π)·(e^{−ω²t/2} sin ωu + e^{−9ω²t/2} sin(3ωu)/3).
+
 Proof. It is enough to take H = ℓ − κ, as S grows with H. Let S_t(u) be the survival from u <= H; S_0 = 1 and
 S_{t+1}(u) = ∫_0^∞ k_u(v) S_t(min(v, H)) dv with k_u(v) = φ(v − u) − φ(v + u) >= 0.
 (1) S_{R₀} <= g_{R₀} on [0, H]: without the lowering the survival is erf(u/√(2R₀)), and erf(y/√(2x)) <= 1.0275·(4/π)·
@@ -41,7 +47,7 @@ interval arithmetic); ℓ >= 1/√.2 > 2.2, so H > 1.45. ∎ """
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, cos, erf, exp, log, pi, sqrt
+from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
@@ -94,7 +100,7 @@ def _log_survival(width: float, steps: int) -> float:
     if steps == 0:
         return 0.0
     half = width / 2
-    least = steps * log(erf(half / sqrt(2) * (1 + _MARGIN)))
+    least = steps * log1p(-erfc(half / sqrt(2) * (1 + _MARGIN)))
     first, length = _start(half)
     if steps >= first:
         omega = pi / 2 / length

@@ -6,12 +6,18 @@ other; a step uses it with probability q = b/n. Every profile is an upper bound,
 Composition. R steps of the pair of sampled_step.py, or of Gaussians of ratio `push` for full batches.
 
 Delayed hiding. Fix the steps that use the record (the pattern), which are the same in both runs and independent of
-everything else; E_γ is jointly convex. Count steps from the end. The noise of the steps (x_{j−1}, x_j] undoes the
-shift of the N_j uses among the steps (y_{j−1}, y_j], where x_j <= y_{j−1} + 1, so that this noise comes with or after
-these uses: they move the two runs by at most N_j·push, which a shift N_j·push/(x_j − x_{j−1}) of each of these noises
-undoes at the cost of a Gaussian of the ratio N_j·push/√(x_j − x_{j−1}), from whichever points and past. So R steps
-are dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial. This
-is small where one use would show (push >= 1) and is rare: its noise is that of many steps. """
+everything else; E_γ is jointly convex. Count steps from the end, and cut them twice: 0 = x_0 < x_1 < … and 0 = y_0 <
+y_1 < … < y_J = R, with x_j <= y_{j−1} + 1. The N_j uses among the steps (y_{j−1}, y_j] move the two runs by at most
+N_j·push. The noise of the steps (x_{j−1}, x_j] comes with or after these uses; a shift N_j·push/(x_j − x_{j−1}) of
+each of these noises undoes the move, at the cost of a Gaussian of the ratio r_j = N_j·push/√(x_j − x_{j−1}). So R
+steps are dominated by the composition over j of the pairs Σ_N p_N θ(ε, N·push/√(x_j − x_{j−1})), where N is binomial.
+This is small where one use would show (push >= 1) and is rare: its noise is that of many steps.
+Proof. Follow a run with one data set whose noises are shifted towards the other run. Let z be the sum over j of what
+is left of N_j·push. The shifts of a segment begin when all its uses are made, so no term falls below 0; as c <= 1 the
+two runs stay within z of each other (a shift that is longer than their distance is cut to it), and z ends at 0. Each
+noise is shifted for one segment only, so given the pattern the Gaussians have fixed ratios and compose to one of
+ratio √Σ r_j². The N_j are independent, and to reveal them helps the attacker only. In a run of t < R steps the later
+segments lack noise, but also uses: x_j > t implies y_{j−1} >= t. ∎ """
 
 from __future__ import annotations
 
@@ -29,9 +35,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Lengths R that are tried, as shares of Δ² (for c = 1); any are valid. With twice as many ε is up to 1 % smaller.
-SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
-HIDDEN_SHARES = (0.5, 2.0)  # by delayed hiding, whose loss hardly grows with R
 LEAST_PUSH = 1.0  # of runs for which delayed hiding is tried; for smaller ones it is no better than composition
 # The longest segments, any of which are valid: a share of the window, and a number of expected uses.
 _LONGEST_SHARE, _LONGEST_USES = 0.1, 2.0
@@ -47,15 +50,13 @@ class Window(NamedTuple):
     log_delta: Callable[[Array], Array]
 
 
-def windows(q: float, push: float, length: Callable[[float], int], largest: float) -> list[Window]:
-    """Windows for questions up to ε = `largest`; `length` gives the R of a share of the steps after which two runs have
-    met."""
-    lengths = sorted(set(map(length, SHARES)))
+def windows(q: float, push: float, lengths: list[int], hidden: list[int], largest: float) -> list[Window]:
+    """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
     if q == 1:
         return [_of_full_batches(push, r) for r in lengths]
     found = [_composed(composition(q, push, r), r, False, largest) for r in lengths]
     if push >= LEAST_PUSH:
-        found += [_composed(segments(q, push, r), r, True, largest) for r in sorted(set(map(length, HIDDEN_SHARES)))]
+        found += [_composed(segments(q, push, r), r, True, largest) for r in hidden]
     return found
 
 
