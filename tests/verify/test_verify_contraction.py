@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from verifying import ask, better, check, refuted, texts
+from verifying import ask, check, texts
 
 from dpcalc.verify.report import verify
 
@@ -23,7 +23,11 @@ def test_full_batches(line):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", [f"{RANDOM} --delta 1e-5", f"{RANDOM} --epsilon .1", f"{RANDOM} --epsilon 0"])
 def test_random_batches(line):
-    check(line)
+    """By compositions on other grids, which may prove a little less or more than the answer."""
+    record = ask(line)
+    verdict = verify(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
+    assert not verify(lowered(record, 0.99)).holds
 
 
 def lowered(record, factor):
@@ -34,28 +38,27 @@ def lowered(record, factor):
     return found
 
 
-@pytest.mark.parametrize("line", [LINES[0], pytest.param(f"{RANDOM} --delta 1e-5", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("line", LINES)
 def test_a_number_that_is_lowered_by_a_hundredth_is_refuted(line):
-    record = ask(line)
-    assert not verify(lowered(record, 0.99)).holds and refuted(lowered(record, 0.99))
+    assert not verify(lowered(ask(line), 0.99)).holds
 
 
-def test_random_batches_in_short():
-    """A set in which the window is one step."""
+@pytest.mark.slow
+def test_random_batches_in_a_small_set():
+    """Every window is one step."""
     line = f"{LINE} --n 100 --batch-size 10 --learning-rate .1 --diameter .1 --sigma 1 --delta 1e-4"
     record = ask(line)
     verdict = verify(record)
     assert verdict.holds and all(f.verdict == "verified" for f in verdict.head), texts(verdict)
-    assert refuted(lowered(record, 0.99)) and refuted(better(record)) is not None
+    assert not verify(lowered(record, 0.99)).holds
 
 
 def changed(way, place, value):
     return [*way[:place], value, *way[place + 1:]]
 
 
-@pytest.mark.parametrize("change", {
+FORGED = {
     "fewer points": lambda way: way[4:],
-    "no points": lambda way: [],
     "the last alone": lambda way: way[-4:],
     "a number less": lambda way: way[:-1],
     "half a window": lambda way: changed(way, -3, way[-3] / 2 + 0.25),
@@ -71,9 +74,12 @@ def changed(way, place, value):
     "the second point far out": lambda way: changed(way, 4, 100.0),
     "the first one is not at 0": lambda way: changed(way, 0, 0.01),
     "two in one place": lambda way: changed(way, 8, way[4]),
-}.values(), ids=lambda f: f.__code__.co_firstlineno)
-def test_a_forged_way_is_not_verified(change):
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_way_is_not_verified(what):
     record = ask(LINES[0])
-    for row in record["bounds"][:1]:
-        row["witness"]["way"] = change(row["witness"]["way"])
+    witness = record["bounds"][0]["witness"]
+    witness["way"] = FORGED[what](witness["way"])
     assert not verify(record).holds
