@@ -3,6 +3,7 @@ its laws."""
 
 import json
 from functools import cache
+from itertools import pairwise
 from math import ceil, comb, exp, inf, isfinite, log, nan, pi, sqrt
 
 import chains
@@ -94,7 +95,7 @@ def test_a_walk_that_is_not_lowered_survives_less_often_than_the_two_sines():
 CELLS = 50  # a unit of w
 EDGES = [arb(k) / CELLS for k in range(7 * CELLS + 1)]
 MASSES = [((high / arb(2).sqrt()).erf() - (low / arb(2).sqrt()).erf()) / 2
-          for low, high in zip(EDGES, EDGES[1:], strict=False)]
+          for low, high in pairwise(EDGES)]
 
 
 def lowering_pays(omega, b, kappa=None):
@@ -302,7 +303,7 @@ class Printed:
                 break
             hull.append(k)
         assert i in hull
-        beyond = [-(at[k][1] - at[j][1]) / (at[k][0] - at[j][0]) for j, k in zip(hull, hull[1:], strict=False)] + [0]
+        beyond = [-(at[k][1] - at[j][1]) / (at[k][0] - at[j][0]) for j, k in pairwise(hull)] + [0]
         p = {k: at[k][0] * (beyond[m] - beyond[m + 1]) for m, k in enumerate(hull[1:])}
         without_loss = 1 - sum(p.values()) - at[hull[-1]][1]  # the last δ is the mass of an infinite loss
         assert beyond[0] <= (1 - at[0][1]) / 2

@@ -292,7 +292,8 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
 def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
     of_window = window(mp, steps, hidden, mp.mpf(0))
     kept = meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps)
-    return min(of_window / (1 - kept), of_window + _exact_near(mp, mp.mpf(0), run, steps), key=float)
+    near = of_window + _exact_near(mp, mp.mpf(0), run, steps)
+    return min(of_window / (1 - kept), near, key=float) if float(kept) < 1 else near
 
 
 def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
