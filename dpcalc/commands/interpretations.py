@@ -222,6 +222,7 @@ def _smooth(run: Run) -> str:
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
+_OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
 _LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
 _LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
 _OF_PASSES = _releases(EPOCHS, LAST)
@@ -235,6 +236,8 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: _sampled(r, WITHOUT, r.push), _composed(_EVERY_STEP_FRESH)),
     Interpretation(("burn-in-profile", "burn-in-rdp"), (_batches(WITHOUT), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last(_EVERY_STEP_FRESH)),
+    Interpretation(("burn-in-contraction",), (_batches(WITHOUT, FULL), *_LAST_CONVEX, _DIAMETER), "burn-in",
+                   lambda r: _burn_in(r, r.n), lambda r: _last(_OF_BATCHES[r.batches])(r) + "; any number of steps"),
     Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (_batches(WITHOUT), *_LAST_SMOOTH),
                    "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
     Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",

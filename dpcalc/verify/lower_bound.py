@@ -1,21 +1,21 @@
 """Lower bounds of δ and of the Rényi divergence of the concrete runs of the bound lower-bound.
 
 After one step the two distributions of a run are mixtures of two Gaussians, clamped to an interval; after more steps
-they are bounded in lower_bound_walks.py. Any run, any threshold, and any cells prove a lower bound. For one step the
-best threshold is computed here from the densities. For more steps the run and the threshold are those that are best by
-the calculator's numbers.
+they are bounded in lower_bound_walks.py, or in lower_bound_rest.py if they start at rest. Any run, any threshold, and
+any cells prove a lower bound. For one step the best threshold is computed here from the densities. For more steps the
+run and the threshold are those that are best by the calculator's numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
-from dpcalc.verify import lower_bound_walks
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
+from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
@@ -28,7 +28,7 @@ def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
     if params["iterations"] > 1:
         return _delta_after_many_steps(mp, epsilon, params)
     e_to_epsilon = mp.exp(mp.mpf(epsilon))
-    deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for pair in lower_bound.instances(**params)
+    deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for (pair,) in lower_bound.instances(**params)
               for t in _thresholds(mp, pair, e_to_epsilon)]
     return max((mp.mpf(0), *deltas), key=float)
 
@@ -37,7 +37,7 @@ def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
     """Return a lower bound of the Rényi divergence: log(Σ P^α Q^{1−α})/(α − 1), summed over cells."""
     if params["iterations"] > 1:
         return _rdp_after_many_steps(mp, alpha, params)
-    divergences = [_divergence(mp, mp.mpf(alpha), _OneStep(mp, pair)) for pair in lower_bound.instances(**params)]
+    divergences = [_divergence(mp, mp.mpf(alpha), _OneStep(mp, pair)) for (pair,) in lower_bound.instances(**params)]
     return max((mp.mpf(0), *divergences), key=float)
 
 
@@ -112,13 +112,14 @@ def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) 
     _require_balls(mp)
     steps = int(params["iterations"])
 
-    def deltas(pair: Pair) -> Any:
-        known = law(pair, steps)
+    def deltas(known: Law) -> Any:
         return known.lead - np.expm1(min(float(epsilon), MAX_EXPONENT)) * known.above
 
-    pair = max(lower_bound.instances(**params), key=lambda pair: float(deltas(pair).max()))
-    threshold = float(places(pair)[int(deltas(pair).argmax())])
-    q, difference = lower_bound_walks.half_lines(mp, pair, steps, [threshold])[0]
+    pair, known = max(lower_bound.laws(lambda law: float(deltas(law).max()), **params),
+                      key=lambda found: float(deltas(found[1]).max()))
+    threshold = float(places(pair)[int(deltas(known).argmax())])
+    walks = lower_bound_rest if pair.at_rest else lower_bound_walks
+    q, difference = walks.half_lines(mp, pair, steps, [threshold])[0]
     return mp.mpf(difference) - mp.expm1(mp.mpf(epsilon)) * mp.mpf(q)
 
 
@@ -127,9 +128,11 @@ def _rdp_after_many_steps(mp: Any, alpha: float, params: Mapping[str, Any]) -> A
     increases in |d|, upper bounds of Q and lower bounds of |d| suffice (see bounds/noisy_sgd/lower_bound.py)."""
     _require_balls(mp)
     steps, a = int(params["iterations"]), mp.mpf(alpha)
-    pair = max(lower_bound.instances(**params), key=lambda pair: lower_bound.divergence(alpha, pair, steps))
+    divergence = partial(lower_bound.divergence, alpha)
+    pair, _ = max(lower_bound.laws(divergence, **params), key=lambda found: divergence(found[1]))
+    walks = lower_bound_rest if pair.at_rest else lower_bound_walks
     total = mp.mpf(0)
-    for q, d in lower_bound_walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
+    for q, d in walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
         if q > 0 and 1 + d / q > 0:
             total = total + mp.mpf(q) * (mp.exp(a * mp.log1p(mp.mpf(d / q))) - 1 - a * mp.mpf(d / q))
     return mp.log1p(total) / (a - 1)

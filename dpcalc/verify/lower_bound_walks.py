@@ -5,9 +5,7 @@ The distributions P and Q are propagated separately, as masses at the two walls 
 relative error in one step is e (lower_bound_quadrature.py). All masses are positive, so after T steps they are correct
 up to a factor within e^{±Te}; matrix entries and sums are balls. Many steps are powers of a matrix, by repeated
 squaring. At most t steps are computed, where t is so large that the distributions from any two starts differ by at most
-g(t) in total variation (walk.py). A wide walk is replaced by a stationary distribution: if one step multiplies the
-masses of π at the nodes by factors within 1 ± r, then t steps multiply them by factors within e^{±t(r+e)}, and the
-distribution of the walk is within g(t) of the result.
+g(t) in total variation (walk.py). Walks that start at rest are bounded in lower_bound_rest.py.
 """
 
 from __future__ import annotations
@@ -15,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import erf, exp, log, sqrt
+from math import exp, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.noisy_sgd._engine.walk import WIDE
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
 from dpcalc.verify.lower_bound_quadrature import quadrature
 from dpcalc.verify.nested_grids import MAX_EXPONENT
-from dpcalc.verify.unchecked import TooLong, Unchecked
+from dpcalc.verify.unchecked import TooLong
 
 if TYPE_CHECKING:
     from dpcalc.verify.arb.context import Context
@@ -45,7 +42,8 @@ class Laws(NamedTuple):
 def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) -> list[tuple[Any, Any]]:
     """Return for each event w >= threshold an upper bound of Q(event), and a lower bound of P(event) − Q(event)."""
     laws = _before_last_step(c, pair, steps)
-    p, q = (_tails(c, pair, laws, thresholds, up)[0] for up in (True, False))
+    p, q = (tails(c, pair, laws.positions, mass, thresholds, up)[0]
+            for mass, up in ((laws.p, True), (laws.q, False)))
     return [_safe_difference(laws, x, y) for x, y in zip(p, q, strict=True)]
 
 
@@ -53,7 +51,8 @@ def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tu
     """Return for the walls and for each cell between two edges an upper bound of Q(cell), and P(cell) − Q(cell) moved
     towards 0 by the bound on its error."""
     laws, found = _before_last_step(c, pair, steps), []
-    p, q = (_masses(*_tails(c, pair, laws, edges, up)) for up in (True, False))
+    p, q = (masses_of_cells(*tails(c, pair, laws.positions, mass, edges, up))
+            for mass, up in ((laws.p, True), (laws.q, False)))
     for x, y in zip(p, q, strict=True):
         sign = 1 if x > y else -1
         q_mass, difference = _safe_difference(laws, x, y, sign)
@@ -61,7 +60,7 @@ def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tu
     return found
 
 
-def _masses(above: Sequence[Any], below: Sequence[Any]) -> list[Any]:
+def masses_of_cells(above: Sequence[Any], below: Sequence[Any]) -> list[Any]:
     """Return the masses of the walls and the cells, as differences of whichever tail is smaller, against
     cancellation."""
     inner = [a - b if a < 0.5 else y - x for (a, b), (x, y) in zip(pairwise(above), pairwise(below), strict=True)]
@@ -74,14 +73,16 @@ def _safe_difference(laws: Laws, p: Any, q: Any, sign: int = 1) -> tuple[Any, An
     return q * (1 + relative) + laws.left_open, sign * (p - q) - relative * (p + q) - 2 * laws.left_open
 
 
-def _tails(c: Context, pair: Pair, laws: Laws, thresholds: Sequence[float], up: bool) -> tuple[list[Any], list[Any]]:
-    """Return P(w >= t) and P(w < t) after the last step for each threshold t; with `up` false, those of Q."""
-    root, one, mass = c.arb(2).sqrt(), c.arb(1), laws.p if up else laws.q
-    starts = [(_pulled(c, pair, y), m) for y, m in zip(laws.positions, mass, strict=True)]
+def tails(c: Context, pair: Pair, positions: Sequence[Any], mass: Sequence[Any], thresholds: Sequence[float],
+          up: bool) -> tuple[list[Any], list[Any]]:
+    """Return P(w >= t) and P(w < t) after the last step for each threshold t, from the masses at the positions; with
+    `up` false, those of Q."""
+    root, one = c.arb(2).sqrt(), c.arb(1)
+    starts = [(_pulled(c, pair, y), m) for y, m in zip(positions, mass, strict=True)]
     above, below = [], []
     for threshold in thresholds:
         high, low = c.arb(0), c.arb(0)
-        for push, share in _pushes(c, pair, up):
+        for push, share in pushes(c, pair, up):
             for start, m in starts:
                 z = threshold - start - push
                 small = (abs(z) / root).erfc() / 2
@@ -105,8 +106,6 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Laws:
     """Return the distributions of both walks after all steps but the last one."""
     nodes, weights, error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
-    if pair.half > WIDE:
-        return _stationary(c, pair, positions, weights, error, steps)
     enough = _steps_until_forgotten(pair)
     omitted = _distance_of_starts(pair, enough) if steps >= enough else 0.0
     steps = min(steps, enough)
@@ -151,7 +150,7 @@ def _drop_tiny(c: Context, matrix: Any) -> Any:
 def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
     """Return the masses after one step from y: at the left wall, at the nodes, and at the right wall."""
     root, start, density_at_0 = c.arb(2).sqrt(), _pulled(c, pair, y), 1 / (2 * c.arb.pi()).sqrt()
-    pushed = [(start + push, share) for push, share in _pushes(c, pair, up)]
+    pushed = [(start + push, share) for push, share in pushes(c, pair, up)]
     walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
              for side in (1, -1)]
     inner = []
@@ -164,53 +163,18 @@ def _pulled(c: Context, pair: Pair, y: Any) -> Any:
     return c.arb(pair.pull) * y
 
 
-def _pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
+def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
     """Return the means of a step without and with the record, and their probabilities 1 − q and q."""
     rate = c.arb(pair.rate)
     found = means(pair, up)
     return [(c.arb(m), c.arb(1) if len(found) == 1 else rate if k else 1 - rate) for k, (m, _) in enumerate(found)]
 
 
-def _stationary(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequence[Any], error: float,
-                steps: int) -> Laws:
-    """Return the distributions of a wide walk, by an approximate stationary distribution that is computed in doubles.
-    How much one step changes it is bounded in balls."""
-    import numpy as np
-
-    if not (pair.mirrored and pair.start == 0):
-        raise Unchecked("a wide walk that is not its own mirror image")
-    matrix = c.flint.arb_mat([_row(c, pair, y, positions, weights, False) for y in positions])
-    doubles = np.array([float(x) for x in matrix.entries()]).reshape(len(positions), len(positions))
-    system = doubles.T - np.eye(len(positions))
-    system[-1] = 1.0
-    mass = np.maximum(np.linalg.solve(system, np.eye(len(positions))[-1]), 1e-300)
-    for _ in range(3):
-        mass = np.maximum(mass @ doubles, 1e-300)
-    mass /= mass.sum()
-    masses = c.flint.arb_mat([[c.arb(float(x)) for x in mass]])
-    change = (1 + 1e-9) * max(float((abs(y / x - 1)).upper())
-                              for x, y in zip(masses.entries(), (masses * matrix).entries(), strict=True))
-    total = sum(masses.entries(), c.arb(0))
-    q = [x / total for x in masses.entries()]
-    error += change / (1 - change)
-    crossing = int(4 * pair.half**2)  # steps in which the noise adds up to the width 2h; any t is valid
-    t = min((k * crossing for k in range(1, 61) if k * crossing < steps),
-            key=lambda t: _distance_of_starts(pair, t) + t * error, default=0)
-    if not t or t * error > 0.5:
-        raise Unchecked("the walk is not known to be at rest")
-    return Laws(positions, q[::-1], q, c.arb((t + 1) * error), c.arb(_distance_of_starts(pair, t)))
-
-
 def _distance_of_starts(pair: Pair, steps: int) -> float:
     """Return g(t) for t = `steps`, rounded up: a bound on the total variation distance after t steps from two
     starts."""
-    width = 2 * pair.half
-    by_contraction = width * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
-    block, by_coupling = max(1, round(0.9 * width * width)), 1.0  # a block of m steps; any m is valid
-    if pair.pull == 1:
-        log_not_coupled = log(erf((1 + 1e-9) * width / sqrt(2 * block)))
-        by_coupling = exp(max(-MAX_EXPONENT, steps // block * log_not_coupled))
-    return min(1.0, by_contraction, by_coupling) * (1 + 1e-6)
+    contracted = 2 * pair.half * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
+    return min(1.0, contracted) * (1 + 1e-6)
 
 
 def _steps_until_forgotten(pair: Pair) -> int:

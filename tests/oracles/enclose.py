@@ -198,7 +198,7 @@ def one_step_below(c, epsilon, **params):
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "one step only", "--iterations")
     found = flint.arb(0)
-    for pair in lower_bound.instances(**params):
+    for (pair,) in lower_bound.instances(**params):
         found = found.max(_best_threshold(pair, epsilon))
     return found
 

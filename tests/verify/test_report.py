@@ -208,9 +208,8 @@ def test_certify_without_flint(monkeypatch):
 
 
 def test_what_cannot_be_checked_is_said(cli):
-    line = ("burn-in --n 1000 --batch-size 50 --steps 1e5 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 "
-            "--sigma .001 --delta 1e-5 "
-            "--bound lower-bound")
+    line = ("burn-in --n 1000 --batch-size 50 --steps 1e7 --lipschitz 1 --smoothness 1 --strong-convexity 1 "
+            "--learning-rate 2 --diameter 1 --sigma .003 --delta 1e-5 --bound lower-bound")
     record = cli(*line.split(), "--json").stdout
     done = cli("verify", "-", stdin=record)
     assert done.returncode == 3 and done.stdout.startswith("NOT verified: the headline could not be checked; ")

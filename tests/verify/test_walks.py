@@ -4,12 +4,11 @@ import math
 from itertools import pairwise
 
 import pytest
-from verifying import ask, better, refuted, texts
+from verifying import ask, asked, better, refuted, texts
 
-from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
-from dpcalc.verify import lower_bound_walks
+from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 
@@ -78,9 +77,30 @@ def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     assert total == pytest.approx(1, abs=1e-12)
 
 
-def test_a_wide_walk_at_rest():
-    line = f"{RUN} --n 6000 --batch-size 128 --steps 1e6 --sigma .2 --diameter 2 --delta 1e-6"
-    record = ask(line)
-    assert verify(record).holds and max(pair.half for pair in lower_bound.instances(
-        n=6000, batch_size=128, iterations=10**6, lipschitz=1.0, smoothness=1.0, strong_convexity=0.0,
-        learning_rate=0.1, diameter=2.0, sigma=0.2)) > 45
+@pytest.mark.parametrize("question", [
+    "--steps 1e6 --diameter 2 --delta 1e-6",  # wide
+    "--steps 1e4 --diameter 2 --delta 1e-6",  # too short to be at rest there
+    "--steps 1e9 --diameter .3 --epsilon .01",  # longer than is followed
+    "--steps 1e6 --diameter .3 --alpha 4",
+])
+def test_walks_from_rest(question):
+    record = ask(f"{RUN} --n 6000 --batch-size 128 --sigma .2 {question}")
+    assert verify(record).holds
+    larger = record["result"][asked(record)] * 1.001
+    record["result"][asked(record)] = record["bounds"][0][asked(record)] = larger
+    assert refuted(record)
+
+
+@pytest.mark.parametrize("pair", [pair._replace(at_rest=True) for pair in PAIRS[:2]])
+@pytest.mark.parametrize("steps", [60, 400, 10**9])
+def test_walks_from_rest_are_within_the_bounds_of_the_fast_path(pair, steps):
+    c, known, cuts = Context(128), law(pair, steps), places(pair)
+    some = range(1, len(cuts), 7)
+    for k, (most, lead) in zip(some, lower_bound_rest.half_lines(c, pair, steps, [float(cuts[k]) for k in some]),
+                               strict=True):
+        assert known.above[k] * (1 - 1e-6) <= float(most) <= known.above[k] * (1 + 1e-15)
+        assert known.lead[k] * (1 - 1e-15) <= float(lead) <= known.lead[k] * (1 + 1e-4)
+    cells = lower_bound_rest.cells(c, pair, steps, [float(x) for x in cuts])
+    assert sum(float(q) for q, _ in cells) == pytest.approx(1, abs=1e-8)
+    for gain, (_, d) in zip(known.gain, cells, strict=True):
+        assert gain * float(d) >= 0 and abs(float(d)) >= abs(gain) * (1 - 1e-12)

@@ -8,7 +8,8 @@ the laws after t steps with K′ and with K, from the same w₀ in the set, whic
 hockey-stick divergence, γ = e^ε >= 1. A profile is a function δ with E_γ(P_t‖Q_t) <= δ(γ) and E_γ(Q_t‖P_t) <= δ(γ)
 for every t. All that follows is symmetric in P and Q, and is written for one order.
 
-Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set, also for K′ (proof in _engine/meeting.py).
+Lemma 1. E_γ(K^R(x)‖K^R(y)) <= κ_R(γ) for all x, y in the set, also for K′ (proof in
+bounds/noisy_sgd/_engine/meeting.py).
 
 Lemma 2. If E_γ(μ‖ν) <= d for laws μ, ν on the set, d > 0, then E_γ(μK^R‖νK^R) <= d·κ_R(1 + (γ−1)/d).
 Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 0. By the Jordan decomposition μ − γν = d·p −
@@ -17,9 +18,9 @@ Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 
 d·θ(log(1 + (γ−1)/d)) = sup over tests 0 <= f <= 1 of d·(∫f da − ∫f da′) − (γ−1)·∫f da′, where only tests with ∫f da
 >= ∫f da′ matter, as f = 0 gives 0. ∎
 
-Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in _engine/windows.py). The
-steps may differ from each other, as long as each takes two points apart by a factor of 1 at most and uses the record
-as before or not at all.
+Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in
+bounds/noisy_sgd/_engine/windows.py). The steps may differ from each other, as long as each takes two points apart by
+a factor of 1 at most and uses the record as before or not at all.
 
 Theorem A. Let δ be a profile, γ = γ₁γ₂ with γ₁, γ₂ >= 1, and d = δ(γ₂). Then E_γ(P_t‖Q_t) <= W_R(γ₁) + γ₁·d·κ_R(1 +
 (γ₂−1)/d) for every t.
@@ -38,8 +39,10 @@ Theorem B (pooling), for full batches. Let ψ_R(γ) = θ(log γ, Δ√w(R) + pus
 ℓ whose profile is at least δ at every γ > 0 (δ(γ) = 1 − γ + γδ(1/γ) for γ < 1), and whose positive finite losses are
 among ε_1 < ε_2 < …; let γ₂ = e^{ε_k} or 1 (ε_0 = 0), d = E_{γ₂}(p‖q) and d₁ = E_1(p‖q). Then for every γ = e^ε >= γ₂
 and every t
-    E_γ(P_t‖Q_t) <= p(ℓ <= 0)·W_R(ε) + Σ_{1<=j<=k} p(ε_j)·W_R(ε − ε_j) + γ₂·q(ℓ > ε_k)·W_R(ε − ε_k) + d·ψ_R(ε + log(
-    d₁/d)),
+
+    E_γ(P_t‖Q_t) <= p(ℓ <= 0)·W_R(ε) + Σ_{1<=j<=k} p(ε_j)·W_R(ε − ε_j) + γ₂·q(ℓ > ε_k)·W_R(ε − ε_k)
+                    + d·ψ_R(ε + log(d₁/d)),
+
 where W_R and ψ_R are written as functions of ε.
 Proof. ψ_R bounds E_γ(νK′^R‖ν′K^R) for all laws ν, ν′ on the set: at each step a shift of the noise undoes the push,
 and another one its part of the distance at the start, as in burn_in_rdp.py; the root of the sum of their squares is
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
+_LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, the least δ that is told from 0
 
@@ -98,13 +102,13 @@ def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
 def _profile(run: Run, epsilon: float) -> Profile:
     """The profile up to the next power of two, so that questions about similar ε share one."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
+    from dpcalc.bounds.noisy_sgd._engine.windows import SHARES
 
-    # The mean loss of the shortest window is about half of the square here, and ε is more than that.
-    shortest = run.q * run.push * sqrt(any_length.shortest_window(run))
-    if epsilon > _LARGEST_EPSILON or shortest**2 / 2 > _LARGEST_EPSILON:
+    # ε is more than the mean loss of the shortest window, about half of the square of its deviation.
+    if epsilon > _LARGEST_EPSILON or any_length.deviation(run, SHARES[0]) ** 2 / 2 > _LARGEST_EPSILON:
         raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
                                         "bound", "--bound")
-    return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, 1e-12))))
+    return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, _LEAST_EPSILON))))
 
 
 def value(epsilon: float, **params: Any) -> float:
@@ -118,16 +122,21 @@ def inverse(log_delta: float, **params: Any) -> float:
     if log_delta < _LEAST_LOG_DELTA:
         raise OutOfScope("out-of-range", "a δ below 1e-286 is too small for burn-in-contraction; use an RDP bound",
                          "--bound")
-    if value(0.0, **params) <= log_delta:
+    near = _near(log_delta, run_of(**params))
+    if near == 0:
         return 0.0
-    return boundary(lambda e: value(e, **params) - log_delta,
-                    *bracket(lambda e: value(e, **params) - log_delta, _near(log_delta, run_of(**params)), +1, 1e-12,
-                             _LARGEST_EPSILON, step=0.02))
+
+    def residual(epsilon: float) -> float:
+        return value(epsilon, **params) - log_delta
+
+    return boundary(residual, *bracket(residual, near, +1, _LEAST_EPSILON, _LARGEST_EPSILON, step=0.02))
 
 
 def _near(log_delta: float, run: Run) -> float:
-    """The first ε of a point whose δ is small enough, from profiles up to ever larger ε."""
-    epsilon = max(1.5 * run.q * run.push * run.width * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
+    """The least ε of a point whose δ is small enough, from profiles up to ever larger ε."""
+    from dpcalc.bounds.noisy_sgd._engine import any_length
+
+    epsilon = max(1.5 * any_length.deviation(run, 1.0) * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
         x = _profile(run, epsilon)
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
@@ -152,6 +161,12 @@ def rdp(alpha: float, **params: Any) -> float:
     from numpy import log as logs
 
     return renyi_of_profile.of_points(alpha, x.epsilons, logs(x.deltas), order, rough)
+
+
+def trace(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
+    """{r}: the number of last steps of which the loss is counted; that of all steps before them is bounded at once."""
+    at = epsilon if epsilon is not None else inverse(log_delta or 0.0, **params)
+    return {"r": _profile(run_of(**params), at).point(at)[1].steps}
 
 
 def choices(epsilon: float, log_delta: float, **params: Any) -> dict[str, Any]:
@@ -207,5 +222,5 @@ BOUND = ProfileBound(
     rtol=2 * composition_profile.PRECISION,
     inverse=inverse,
     rdp=rdp,
-    choices=Choices(witness=choices),
+    choices=Choices(trace=trace, witness=choices),
 )

@@ -5,12 +5,14 @@ sampled_step.py at noise σ2 composed with a Gaussian of μ = d√w(R)/(ησ1), 
 
 Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes
 its two parts, a step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1)
-compose to √(Σ a_k²)/(ησ1) (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu,
-Dong & Wang 2022, Theorem 10. ∎ """
+compose to √(Σ a_k²)/(ησ1) (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). The two parts of a step compose
+because the noise of σ2 is drawn first: given it, the batch, the coin and the point, the law of the step is a Gaussian
+whose shift is a measurable function of them, so that the second part is dominated by the same Gaussian whatever the
+first part was. Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10. ∎ """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +74,8 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
 
 
 def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
-    """{r, sigma1}: the best of a few that are optimal for the RDP bound; any choice proves a bound.
-
-    The RDP bound overstates how well a window hides the record where the window seldom uses it; a search from its best
-    choice then finds a better one. """
+    """{r, sigma1}: the best of a few that are optimal for the RDP bound; any choice proves a bound. Where the window
+    seldom uses the record others may be 3 % better."""
     whole = {"r": params["iterations"], "sigma1": 0.0}
     if params["iterations"] == 1:
         return whole
@@ -85,19 +85,11 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     choices = {tuple(burn_in_rdp.search(1 + (order - 1) * factor, **params).values()) for factor in (0.4, 1.0, 2.2)}
     if _is_nearly(by_composition, by_rdp, is_log=epsilon is not None):
         choices.add((params["iterations"], 0.0))
-    splits = sorted((r, sigma1) for r, sigma1 in choices if sigma1)
-    is_rare = any(r * params["batch_size"] < params["n"] for r, _ in splits)
 
-    @cache
-    def loss(r: int, sigma1: float) -> float:
-        return _rough_answer(epsilon, log_delta, parts_at(**params, r=r, sigma1=sigma1))
+    def loss(choice: tuple[int, float]) -> float:
+        return _rough_answer(epsilon, log_delta, parts_at(**params, r=choice[0], sigma1=choice[1]))
 
-    if is_rare:
-        from dpcalc.bounds.noisy_sgd._engine import window_search
-
-        start = min(splits, key=lambda choice: loss(*choice))
-        choices.add(window_search.improved(loss, start, params["iterations"], params["sigma"]))
-    r, sigma1 = min(sorted(choices), key=lambda choice: loss(*choice)) if len(choices) > 1 else choices.pop()
+    r, sigma1 = min(sorted(choices), key=loss) if len(choices) > 1 else choices.pop()
     return {"r": r, "sigma1": sigma1}
 
 

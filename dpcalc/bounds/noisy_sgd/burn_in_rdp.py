@@ -6,16 +6,19 @@ Statement. For every R <= T and σ1² + σ2² = σ²,
 
 w(R) = c^{2R}(1−c²)/(1−c^{2R}), which is 1/R for c = 1; for R = T, d = 0 and σ1 = 0. The last R steps are the window.
 
-Proof. Write a batch as a uniform b-subset B of the other records in which a uniform j in B is replaced by the differing
-record with probability q = b/n; both runs share B, j and the coin. A step from w is then: gradient, noise η·N(0, σ2²),
-noise η·N(0, σ1²), projection. Without noise a step moves two points apart by at most a factor c, plus 2ηL/b where the
-differing record is used: after the first T−R steps the two iterates, with the same noise, are at most d apart in W_∞.
-Follow the shifted divergence D_α^{(s)}(w, w′) = inf D_α(v, w′) over v within s of w. (1) From the same point the laws
-of a step before the noise σ1 are (1−q)N(ψ) + qN(ψ₁) and (1−q)N(ψ) + qN(ψ₁′), the three means pairwise within 2ηL/b, so
-this part costs S_r(α, q, bσ2/(2L)) (sampled_step.py), from whichever point; (2) a copy v that takes P's step, with P's
-record, stays within c·s of P's run (D_α of v's law and w′'s grows by (1) at most, from one point at a time); (3) adding
-η·N(0, σ1²) lets the shift fall by a at the cost α a²/(2η²σ1²); (4) the projection contracts. Start at d, choose a_k
-with Σ c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). ∎ """
+Proof. Write a batch as a uniform b-subset B of the other records in which a uniform j in B is replaced by the
+differing record with probability q = b/n; both runs share B, j and the coin. A step from w is then: gradient, noise
+η·N(0, σ2²), noise η·N(0, σ1²), projection. Without noise a step moves two points apart by at most a factor c, plus
+2ηL/b where the differing record is used: after the first T−R steps the two iterates, with the same noise, are at most
+d apart in W_∞. Follow the shifted divergence D_α^{(s)}(w, w′) = inf D_α(v, w′) over v within s of w. (1) From the
+same point the laws of a step before the noise σ1 are (1−q)N(ψ) + qN(ψ₁) and (1−q)N(ψ) + qN(ψ₁′), the three means
+pairwise within 2ηL/b, so this part costs S_r(α, q, bσ2/(2L)) (sampled_step.py), from whichever point; (2) a copy v
+that takes P's step, with P's record, stays within c·s of P's run (D_α of v's law and w′'s grows by (1) at most, from
+one point at a time); (3) adding η·N(0, σ1²) lets the shift fall by a at the cost α a²/(2η²σ1²): of the two noises
+this one is drawn second, so that given the first one, the batch, the coin and the point, the law is a Gaussian around
+a point that is a measurable function of them, as is the shift of each run, and over all of them a mixture of such
+shifted Gaussians; the cost is the same for each; (4) the projection contracts. Start at d, choose a_k with Σ
+c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). ∎ """
 
 from math import asinh, exp, inf, sqrt
 from typing import Any

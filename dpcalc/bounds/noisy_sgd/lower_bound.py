@@ -1,12 +1,17 @@
 """A lower bound on what any analysis of noisy SGD can report: the privacy loss of concrete one-dimensional runs.
 
-Instances. One record's gradient is −L on one data set and +L on the other. (a) The others are flat; the walk starts in
-the middle of [−D′/2, D′/2]. (b) The others push left as hard as they may, the walk starts at the left wall, or where
-they bring it to the middle by step T: this shows a record that is rarely used, against small noise. With ρ > 0 every
-loss has the curvature ρ, and slopes are what L leaves, L − ρD′/2. All losses are convex, L-Lipschitz and β-smooth on
-the interval, whose length D′ <= D is chosen so that the walk is cheap to compute: a theorem for diameter D holds for D′
-too. Slopes and lengths are shorter than they may be by a factor 1 − 10^−12, so that rounding does not lead out of the
-class of losses.
+Instances. One record's gradient is −L on one data set and +L on the other; the other losses have one slope and push
+left. All losses are convex, L-Lipschitz and β-smooth on an interval whose length D′ <= D is chosen so that the walk is
+cheap to compute: a theorem for diameter D holds for D′ too. With ρ > 0 every loss has the curvature ρ, and slopes are
+what L leaves, L − ρD′/2. Slopes and lengths are shorter than they may be by a factor 1 − 10^−12, so that rounding does
+not lead out of the class of losses.
+(a) Moderate slopes hold the walk at the left wall, from where it strays to the right wall about as often as δ says:
+between the walls the laws of P and Q differ by a factor that grows with the distance, and with flat others half of the
+distance is lost. A long run starts from the law of Q at rest, and the slope is the best of a few. A shorter run starts
+in the middle or at the right wall, from where the slope brings it to the left wall by the last step: this can show more
+than rest. (b) Flat others, where the question is about all of the law: ε = 0, and RDP of a small order. (c) Others that
+push as hard as they may, from the left wall or from where they bring the walk to the middle by step T: this shows a
+record that is rarely used, against small noise.
 
 Proof that the numbers are at most the true losses. walk.py bounds, for cells of the interval, Q(cell) from above and
 P(cell) − Q(cell) towards 0, and for thresholds A Q(A) from above and P(A) − Q(A) from below. With d = P − Q
@@ -17,13 +22,14 @@ the last by data processing and Σd = 0. All three fall in Q, and rise in d or |
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.noisy_sgd._engine import contraction, one_step
-from dpcalc.bounds.noisy_sgd._engine.walk import WIDE, law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
+from dpcalc.bounds.noisy_sgd._engine import contraction, one_step, walk_rest
+from dpcalc.bounds.noisy_sgd._engine.walk import law
+from dpcalc.bounds.noisy_sgd._engine.walk_step import LEAST_PULL, Law, Pair, places
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
@@ -35,7 +41,14 @@ if TYPE_CHECKING:
 
 # Widths D′ in units of the noise of a step. The time grows with the third power of the width.
 _NARROW = 80.0  # of walks that are computed step by step; half gives lower bounds that are up to 50 % smaller
-_WIDEST = 200.0  # of walks that are solved for their stationary law; half gives lower bounds up to 50 % smaller
+_WIDEST = 400.0  # of walks from rest, 0.2 s each; half gives lower bounds up to 50 % smaller
+_WIDTHS = (1.0, 0.7, 0.5)  # tried at rest: where losses are curved, a narrow interval leaves more for slopes
+_SLOPES = 12  # tried at rest besides the flat one; twice as many gain 0.3 %
+# Steps that a walk from rest should have, in units of D′²: one third suffices for the probability of an event (at half
+# of it a walk shows 10 % less), 4 for those of cells, whose differences are smaller.
+_CROSSINGS = (1 / 3, 4.0)
+_HOLDING = (2.0, 5.0)  # drifts times the width that hold a walk at a wall, tried from points
+_AT_WALL = 0.58  # mean excess of a Gaussian walk over a level, in units of the noise
 _LARGEST_PUSH = 36.0  # in units of the noise: beyond, densities leave the range of doubles
 _INSIDE = 1 - 1e-12  # factor that keeps an instance in the class of losses in spite of rounding
 _ROUNDING = 1e-11  # relative margin for the arithmetic of a divergence from the bounds on the laws
@@ -43,13 +56,13 @@ _ROUNDING = 1e-11  # relative margin for the arithmetic of a divergence from the
 
 @lru_cache(maxsize=64)
 def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
-              learning_rate: float, diameter: float, sigma: float) -> tuple[Pair, ...]:
-    """The pairs of walks on neighbouring data sets whose losses are computed, in units of the noise ησ of a step.
+              learning_rate: float, diameter: float, sigma: float) -> tuple[tuple[Pair, ...], ...]:
+    """The pairs of walks on neighbouring data sets, in units of the noise ησ of a step, in groups of which one walk is
+    computed.
 
-    Every width D′ <= D is valid. A wide interval shows more of the loss of a run that is long enough to be stationary
-    in it. """
+    Every width D′ <= D is valid. A wide interval shows more of the loss of a run that is long enough to cross it. """
     contraction.gap(learning_rate, smoothness, strong_convexity)  # raises OutOfScope where the theorems do not hold
-    unit, q = learning_rate * sigma, batch_size / n
+    unit = learning_rate * sigma
     largest_push = _LARGEST_PUSH if iterations > 1 else 1e6  # the densities of one step are computed in logarithms
     pull = 1 - learning_rate * strong_convexity
     width_limit = min(diameter, lipschitz / strong_convexity if strong_convexity else inf) / unit * _INSIDE
@@ -58,38 +71,80 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
         """What L leaves for the slope in the middle of an interval, in units of σ."""
         return (lipschitz - strong_convexity * width * unit / 2) / sigma * _INSIDE
 
-    def centred(width: float) -> Pair:
-        """Instance (a)."""
-        push = min(slope(width) / batch_size, largest_push)
-        return Pair(width / 2, pull, 0.0, push, -push, q, 0.0)
+    def walk(width: float, drift: float, start: float = 0.0, at_rest: bool = False) -> Pair:
+        """A walk among others with a drift to the left of this size, or of what L leaves."""
+        drift = -min(drift, slope(width), largest_push)
+        # The mean of a step has a rounding error that is b times as large in the slope of the record.
+        push = min(slope(width) / batch_size, largest_push) * max(0.0, 1 - 1e-15 * batch_size)
+        others = drift - drift / batch_size
+        return Pair(width / 2, pull, drift, others + push, others - push, batch_size / n, start, at_rest)
+
+    def steepest(width: float) -> float:
+        """The drift by which a law at rest falls by e^24 from wall to wall, or has its mode at the left wall."""
+        return 12 / (width + 2 * _AT_WALL) + (1 - pull) * width / 2
+
+    def is_at_rest(width: float) -> bool:
+        return iterations >= max(_CROSSINGS) * (width + 1) ** 2 and pull >= LEAST_PULL
 
     narrow = min(width_limit, _NARROW)
-    # A run is nearly stationary from 32·width² steps on; a walk that contracts spreads over 12 standard deviations.
-    spread = 12 / sqrt(1 - pull * pull) if abs(pull) < 1 else inf
-    wide = min(width_limit, _WIDEST, sqrt(iterations / 32), spread)
-    right = [centred(wide), centred(narrow)] if wide > 2 * WIDE else [centred(narrow)]
-    drift = min(slope(narrow), largest_push)
-    push = drift / batch_size
-    half = min(narrow, max(2 * push + 14, 30 / drift)) / 2
-    starts = {-half, min(half, iterations * drift)}
-    return (*right, *(Pair(half, pull, -drift, -drift + 2 * push, -drift, q, start) for start in sorted(starts)))
+    hard = min(slope(narrow), largest_push)
+    short = min(narrow, max(2 * hard / batch_size + 14, 30 / hard))
+    if is_at_rest(short):
+        found = [walk(short, inf, at_rest=True)]
+    else:  # at the left wall after T steps, or brought to the middle by then
+        found = [walk(short, inf, -short / 2), walk(short, inf, min(short / 2, iterations * hard))]
+    found.append(walk(narrow, 0.0, at_rest=is_at_rest(narrow)))
+    if iterations < (narrow + 1) ** 2:  # from the middle, or brought from wall to wall by step T and held there
+        drifts = {min(narrow / iterations + more / narrow, steepest(narrow)) for more in _HOLDING}
+        found += [walk(narrow, drift, start) for drift in sorted(drifts) for start in (0.0, narrow / 2)]
+    groups: list[tuple[Pair, ...]] = [(w,) for w in found]
+    if iterations > 1 and pull >= LEAST_PULL:
+        # A walk that contracts spreads over 12 standard deviations.
+        widest = min(width_limit, _WIDEST, 12 / sqrt(1 - pull * pull) if pull < 1 else inf)
+        for width in sorted({min(widest, sqrt(iterations / crossings)) for crossings in _CROSSINGS}):
+            groups.append(tuple(walk(part * width, k / _SLOPES * steepest(part * width), at_rest=True)
+                                for part in _WIDTHS for k in range(_SLOPES + 1)))
+    return tuple(groups)
+
+
+def laws(score: Callable[[Law], float], **params: Any) -> Iterator[tuple[Pair, Law]]:
+    """Bounds on the laws of one walk of each group after T >= 2 steps: of walks at rest, of that whose score is largest
+    by an approximation of its laws. Any choice proves a bound."""
+    for group in instances(**params):
+        pair = group[0] if len(group) == 1 else max(group, key=lambda pair: score(_sketch(pair)))
+        yield pair, law(pair, params["iterations"])
+
+
+def _sketch(pair: Pair) -> Law:
+    """The laws at rest, nearly: the walls hold as much as a part of _AT_WALL of the density beside them."""
+    import numpy as np
+
+    x = places(pair) * (1 + _AT_WALL / pair.half)
+    p, q = (np.exp(walk_rest.log_density(pair, x, up)) for up in (True, False))
+    p, q = p / p.sum(), q / q.sum()
+    above_p, above_q = (np.cumsum(m[::-1])[::-1] for m in (p, q))
+    return Law(q, p - q, above_q, np.maximum(above_p - above_q, 0.0))
 
 
 def rdp(alpha: float, **params: Any) -> float:
     """An ε below which no (α, ε) guarantee holds: the largest D_α of the instances, from below."""
-    return max(divergence(alpha, pair, params["iterations"]) for pair in instances(**params))
+    if params["iterations"] == 1:
+        return max(_divergence(alpha, *one_step.cells(pair)) for (pair,) in instances(**params))
+    return max(divergence(alpha, bounds) for _, bounds in laws(partial(divergence, alpha), **params))
 
 
-def divergence(alpha: float, pair: Pair, steps: int) -> float:
-    """A lower bound on D_α of the two laws of one run."""
+def divergence(alpha: float, bounds: Law) -> float:
+    """A lower bound on D_α of the two laws of a run of several steps."""
     import numpy as np
 
-    if steps == 1:
-        log_q, log_d, signs = one_step.cells(pair)
-    else:
-        bounds = law(pair, steps)
-        with np.errstate(divide="ignore"):
-            log_q, log_d, signs = np.log(bounds.mass), np.log(np.abs(bounds.gain)), np.sign(bounds.gain)
+    with np.errstate(divide="ignore"):
+        return _divergence(alpha, np.log(bounds.mass), np.log(np.abs(bounds.gain)), np.sign(bounds.gain))
+
+
+def _divergence(alpha: float, log_q: Array, log_d: Array, signs: Array) -> float:
+    """A lower bound on D_α from log Q(cell), log|P(cell) − Q(cell)| and the signs of the differences."""
+    import numpy as np
+
     differing = log_d > -inf
     if not differing.any():
         return 0.0
@@ -104,30 +159,29 @@ def divergence(alpha: float, pair: Pair, steps: int) -> float:
 
 def inverse(log_delta: float, **params: Any) -> float:
     """An ε below which no (ε, δ) guarantee holds."""
-    return max(_epsilon(log_delta, pair, params["iterations"]) for pair in instances(**params))
+    if params["iterations"] == 1:
+        return max(one_step.epsilon(pair, log_delta) for (pair,) in instances(**params))
+    return max(epsilon_at(log_delta, bounds) for _, bounds in laws(partial(epsilon_at, log_delta), **params))
 
 
-def _epsilon(log_delta: float, pair: Pair, steps: int) -> float:
+def epsilon_at(log_delta: float, bounds: Law) -> float:
     import numpy as np
 
-    if steps == 1:
-        return one_step.epsilon(pair, log_delta)
-    bounds = law(pair, steps)
     ratio = float(((bounds.lead * _INSIDE - exp(log_delta) * (1 + 1e-12)) / bounds.above).max())
     return max(0.0, log1p(ratio) * (1 - _ROUNDING)) if ratio > 0 and np.isfinite(ratio) else 0.0
 
 
 def value(epsilon: float, **params: Any) -> float:
     """log of a δ below which no (ε, δ) guarantee holds."""
-    return min(0.0, max(_log_delta(epsilon, pair, params["iterations"]) for pair in instances(**params)))
+    if params["iterations"] == 1:
+        return min(0.0, max(one_step.log_delta(pair, epsilon) for (pair,) in instances(**params)))
+    largest = max(delta_at(epsilon, bounds) for _, bounds in laws(partial(delta_at, epsilon), **params))
+    return min(0.0, log(largest)) if largest > 0 else -inf
 
 
-def _log_delta(epsilon: float, pair: Pair, steps: int) -> float:
-    if steps == 1:
-        return one_step.log_delta(pair, epsilon)
-    bounds = law(pair, steps)
-    delta = float((bounds.lead * _INSIDE - expm1(min(epsilon, 700.0)) * (1 + 1e-12) * bounds.above).max())
-    return log(delta) if delta > 0 else -inf
+def delta_at(epsilon: float, bounds: Law) -> float:
+    """A lower bound on δ at ε of a run of several steps; negative where there is none."""
+    return float((bounds.lead * _INSIDE - expm1(min(epsilon, 700.0)) * (1 + 1e-12) * bounds.above).max())
 
 
 def exact(mp: Any, epsilon: float, **params: Any) -> Any:
@@ -135,7 +189,7 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "not used by lower-bound for several steps, which has no closed form; drop "
                                          "it", "--digits")
-    return max(_exact_delta(mp, mp.mpf(epsilon), pair) for pair in instances(**params))
+    return max(_exact_delta(mp, mp.mpf(epsilon), pair) for (pair,) in instances(**params))
 
 
 def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:

@@ -2,7 +2,11 @@
 
 A point is (ε_j, δ_j) with E_{e^{ε_j}} <= δ_j for every number of steps. They are found in the order of ε from ε_0 = 0
 on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them;
-every result is raised by more than that. """
+every result is raised by more than that.
+
+The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, which
+is checked: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones do not
+count. """
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
-from dpcalc.bounds.noisy_sgd._engine.windows import SHARES, Window, windows
+from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
@@ -29,7 +33,6 @@ NODES = 240  # ε at which δ of a window is computed; between them it is bounde
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
-
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
 COMPARED, COMPARED_HIDDEN, POOLED = 0, 1, 2  # the steps of the proof by which a point follows from those before it
@@ -122,9 +125,9 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     return min(1.0, delta * (1 + _MARGIN)), source
 
 
-def shortest_window(run: Run) -> int:
-    """The least number of steps of a window that is tried."""
-    return _length(run, SHARES[0])
+def deviation(run: Run, share: float) -> float:
+    """About the standard deviation of the loss of a window of that share, where uses are no large losses each."""
+    return run.q * run.push * sqrt(_length(run, share))
 
 
 def _length(run: Run, share: float) -> int:

@@ -5,7 +5,9 @@ e^ε >= 1, and K the step that both runs take; a step without its noise takes tw
 1.
 
 Lemma (mirrored noise). From any two starts x, y in the set E_γ(K^R(x) ‖ K^R(y)) <= κ_R(γ), the least over R₁ < R of
+
     s(R₁)·θ(log γ, Δ√w(R − R₁)),   w as in contraction.py, 1/R for c = 1,
+
 where s(R₁) is any bound on the chance S that a walk survives: it starts at H = Δ/2; a step follows a Brownian motion
 for a time of 1, killed at 0, and then lowers the walk to H if it is above. Both data sets have such a K. For c > 1
 the lemma is false.
@@ -23,7 +25,9 @@ R₁ steps from ν₁ and ν₂. The latter is at most θ(log γ, Δ√w(R − R
 
 Survival. s(R) is the smaller one of erf(H/√2)^R, as each step starts at H or below, and, for whole numbers R >= R₀ >=
 1 and any ℓ >= H + κ with .13 <= R₀/ℓ² <= .2, κ = 3/4, ω = π/(2ℓ), of
+
     g_R(ℓ − κ),   g_t(u) = 1.0275·(4/π)·(e^{−ω²t/2} sin ωu + e^{−9ω²t/2} sin(3ωu)/3).
+
 Proof. It is enough to take H = ℓ − κ, as S grows with H. Let S_t(u) be the survival from u <= H; S_0 = 1 and
 S_{t+1}(u) = ∫_0^∞ k_u(v) S_t(min(v, H)) dv with k_u(v) = φ(v − u) − φ(v + u) >= 0.
 (1) S_{R₀} <= g_{R₀} on [0, H]: without the lowering the survival is erf(u/√(2R₀)), and erf(y/√(2x)) <= 1.0275·(4/π)·

@@ -1,15 +1,12 @@
-"""The two laws of a pair of walks computed separately, for a < 0 or nearly and for wide walks, whose stationary law is
-solved for (walk.py has the proof)."""
+"""The two laws of a pair of walks computed separately, for a < 0 or nearly (walk.py has the proof)."""
 
 from __future__ import annotations
 
-from math import erf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import (
     FLOOR,
-    TINY,
     Law,
     Origin,
     Pair,
@@ -53,33 +50,7 @@ def law(pair: Pair, g: Grid, steps: int) -> Law:
 
 def _distance_of_starts(pair: Pair, steps: int) -> float:
     """g(t), rounded up: a bound on the total variation distance of the laws from any two starts after t steps."""
-    width = 2 * pair.half
-    contracted = width * abs(pair.pull) ** min(steps, 2**50)
-    block = max(1, round(0.9 * width * width))
-    # Where the true a is not 1 but was rounded to it, the distance of the two copies changes by less than 1e-9 of the
-    # width.
-    not_coupled = erf((1 + 1e-9) * width / sqrt(2 * block)) ** (steps // block) if pair.pull == 1 else 1.0
-    return min(1.0, contracted, not_coupled) * (1 + 1e-6)
-
-
-def stationary(pair: Pair, g: Grid, steps: int) -> Law:
-    """Bounds on the laws of a wide mirrored walk after many steps, from the stationary law of Q."""
-    import numpy as np
-
-    y = np.concatenate([[-pair.half], g.x, [pair.half]])
-    matrix = moved_masses(pair, g, y, up=False)
-    system = matrix.T - np.eye(len(y))
-    system[-1] = 1.0
-    mass = np.maximum(np.linalg.solve(system, np.eye(len(y))[-1]), TINY)
-    for _ in range(3):
-        mass = np.maximum(mass @ matrix, TINY)
-    after = mass @ matrix
-    step_error = g.error + entry_error(pair, len(y)) + float(np.abs(after / mass - 1).max()) * (1 + 1e-9)
-    mass /= mass.sum()
-    unit = int(4 * pair.half**2)
-    t = min((k * unit for k in range(1, 61) if k * unit < steps),
-            key=lambda t: _distance_of_starts(pair, t) + t * step_error)
-    return _last_step(pair, g, y, [mass[::-1], mass], (t + 1) * step_error, _distance_of_starts(pair, t))
+    return min(1.0, 2 * pair.half * abs(pair.pull) ** min(steps, 2**50)) * (1 + 1e-6)
 
 
 def _last_step(pair: Pair, g: Grid, y: Array, masses: list[Array], error: float, distance: float) -> Law:

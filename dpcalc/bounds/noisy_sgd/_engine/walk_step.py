@@ -3,6 +3,7 @@ errors of both (walk.py has the proof that uses them)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as er
 _ULP = 2.0**-53
 _FUNCTION_ULPS = 200  # bound on the error of exp and tails_array.tail, in units of 2^-53
 _LARGEST_ARGUMENT = 38.6  # φ(z) is 0 in doubles beyond
+_ROWS = 32  # of a matrix that are computed together
 # Nodes for e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
 # error is 1e-18 of the integral.
 _PUSH_NODES = 20
@@ -35,6 +37,7 @@ class Pair(NamedTuple):
     down: float  # the mean of Q's step where the differing record is used
     rate: float  # q
     start: float
+    at_rest: bool = False  # whether the start is not `start`, but random, by the law of Q at rest
 
     @property
     def reach(self) -> float:
@@ -73,15 +76,32 @@ def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
     return tuple((m, share) for m, share in ((pair.drift, 1 - pair.rate), (kick, pair.rate)) if share > 0)
 
 
+def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Array]) -> Array:
+    """The matrix with rows y and columns x of entries that are 0 in doubles for x beyond the noise of a step from y;
+    only the others are computed. Both y and x rise."""
+    import numpy as np
+
+    matrix, reach = np.zeros((len(y), len(x))), pair.reach + _LARGEST_ARGUMENT + 1
+    for first in range(0, len(y), _ROWS):
+        rows = slice(first, first + _ROWS)
+        centres = pair.pull * y[rows]
+        columns = slice(*np.searchsorted(x, [centres.min() - reach, centres.max() + reach]))
+        matrix[rows, columns] = entries(y[rows], x[columns])
+    return matrix
+
+
 def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
     """The matrix with rows y and columns x of the density of a step from y to x."""
     import numpy as np
 
-    total = np.zeros((len(y), len(x)))
-    for m, share in means(pair, up):
-        z = x[None, :] - (pair.pull * y + m)[:, None]
-        total += share / sqrt(2 * pi) * np.exp(-0.5 * z * z)
-    return total
+    def entries(y: Array, x: Array) -> Array:
+        total = np.zeros((len(y), len(x)))
+        for m, share in means(pair, up):
+            z = x[None, :] - (pair.pull * y + m)[:, None]
+            total += share / sqrt(2 * pi) * np.exp(-0.5 * z * z)
+        return total
+
+    return _matrix(pair, y, x, entries)
 
 
 def _tail(z: Array) -> Array:
@@ -104,14 +124,19 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
     """The matrix with rows y and columns x of Φ(ay + up − x) − Φ(ay + down − x)."""
     import numpy as np
 
-    z, half = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :], (pair.up - pair.down) / 2
-    if half >= 0.25:
-        return between(z - half, z + half)
-    t, w = legendre.rule(_PUSH_NODES)
-    total = np.zeros(z.shape)
-    for v, weight in zip((half * t).tolist(), (half * w).tolist(), strict=True):
-        total += weight / sqrt(2 * pi) * np.exp(-0.5 * (z + v) ** 2)
-    return total
+    half = (pair.up - pair.down) / 2
+
+    def entries(y: Array, x: Array) -> Array:
+        z = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :]
+        if half >= 0.25:
+            return between(z - half, z + half)
+        t, w = legendre.rule(_PUSH_NODES)
+        total = np.zeros(z.shape)
+        for v, weight in zip((half * t).tolist(), (half * w).tolist(), strict=True):
+            total += weight / sqrt(2 * pi) * np.exp(-0.5 * (z + v) ** 2)
+        return total
+
+    return _matrix(pair, y, x, entries)
 
 
 def entry_error(pair: Pair, nodes: int) -> float:

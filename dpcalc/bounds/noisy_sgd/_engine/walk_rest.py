@@ -1,0 +1,141 @@
+"""The laws of a pair of walks with a >= 0 that start from the law of Q at rest (walk.py has the proof)."""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
+from dpcalc.bounds.noisy_sgd._engine.walk_monotone import last_step
+from dpcalc.bounds.noisy_sgd._engine.walk_step import (
+    TINY,
+    Law,
+    Origin,
+    Pair,
+    density,
+    entry_error,
+    flush,
+    moved_masses,
+    places,
+    push,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+SMALLEST = 1e-295  # the relative change of smaller values does not count:
+UNCOUNTED = 1e-280  # what they add up to in at most 1e7 steps, 1e4 nodes and 1e5 summands of S is less than this
+
+
+def law(pair: Pair, g: Grid, steps: int) -> Law:
+    """Bounds on the two laws after T >= 2 steps."""
+    import numpy as np
+
+    edges, before = places(pair), steps_followed(pair, steps)
+    y = np.concatenate([[-pair.half], g.x, [pair.half]])
+    matrix = moved_masses(pair, g, y, up=False)
+    mass, kept_p = at_rest(pair, y, matrix), Kept(pair, g, up=True)
+    source = mass @ push(pair, y, g.x)
+    s = kept_p.solve(source)
+    changed = _largest_change(mass, mass @ matrix) + _largest_change(s, s @ kept_p.matrix + source)
+    error = before * (g.error + entry_error(pair, len(y)) + changed)
+    if not error < 1:
+        return unknown(edges)
+
+    def left(kept: Kept, start: Array) -> Array:
+        """What `before` steps and one more leave of differences of tails, at the edges."""
+        bound = kept.bound(start, before) * g.w * pair.pull
+        return np.asarray(bound @ density(pair, g.x, edges, kept.up)) * exp(error + 1e-6) + UNCOUNTED
+
+    origin, lost = Origin(y, mass, g.x, s * g.w), pair.rate * left(kept_p, s)
+    if before == steps - 1:
+        return last_step(pair, origin, error, lost, UNCOUNTED)
+    c_p, c_q = (left(kept, np.ones(len(g.x))) for kept in (kept_p, Kept(pair, g, up=False)))
+    return last_step(pair, origin, error, lost + c_p + c_q, c_q)
+
+
+def steps_followed(pair: Pair, steps: int) -> int:
+    """The steps before the last one that are followed. C falls at least by e^4.9 in (2h + 1.2)² steps, so that the
+    others, which come first, change probabilities by less than e^−70."""
+    return min(steps - 1, int(16 * (2 * pair.half + 1) ** 2))
+
+
+def log_density(pair: Pair, x: Array, up: bool) -> Array:
+    """log of a multiple of the density at rest of P or Q, were the steps Gaussian and the walls far."""
+    import numpy as np
+
+    kick, q, a = pair.up if up else pair.down, pair.rate, pair.pull
+    mean, variance = (1 - q) * pair.drift + q * kick, 1 + q * (1 - q) * (kick - pair.drift) ** 2
+    log_p = (1 + a) * (mean * x - (1 - a) * x * x / 2) / variance
+    return np.asarray(log_p - log_p.max())
+
+
+def at_rest(pair: Pair, y: Array, matrix: Array) -> Array:
+    """Masses at the points y that a step of Q, `matrix`, nearly preserves. They are solved for in units of a density
+    like theirs, as they may differ by many orders of magnitude."""
+    import numpy as np
+
+    unit = np.exp(np.maximum(log_density(pair, y, up=False), log(TINY)))
+    system = (unit[:, None] * matrix / unit).T - np.eye(len(y))
+    largest = int(unit.argmax())  # there the balance follows from that elsewhere, with the least relative error
+    system[largest] = 1.0
+    mass = np.maximum(np.linalg.solve(system, np.eye(len(y))[largest]) * unit, TINY)
+    for _ in range(3):
+        mass = np.maximum(mass @ matrix, TINY)
+    return np.asarray(mass / mass.sum())
+
+
+def _largest_change(before: Array, after: Array) -> float:
+    """The largest |log(after/before)|, rounded up, of the values that count."""
+    import numpy as np
+
+    change = float(np.where(before + after > SMALLEST, np.abs(after / before - 1), 0.0).max()) * (1 + 1e-9)
+    return change / (1 - change) if change < 1 else inf
+
+
+class Kept:
+    """N: what a step of P (`up`) or Q keeps of a difference of tails."""
+
+    def __init__(self, pair: Pair, g: Grid, up: bool) -> None:
+        import numpy as np
+
+        self.up, self.matrix = up, flush(density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None])
+        shape = np.exp(log_density(pair, g.x, up)) * g.w
+        self._unit = np.maximum(np.cumsum(shape[::-1])[::-1], TINY)  # like the tails of the law at rest
+        self._inverse = np.linalg.inv(np.eye(len(g.x)) - self._unit[:, None] * self.matrix / self._unit)
+
+    def solve(self, source: Array) -> Array:
+        """A positive s with s = sN + source, nearly."""
+        import numpy as np
+
+        s = np.maximum((source / self._unit) @ self._inverse * self._unit, TINY)
+        for _ in range(3):
+            s = np.maximum(s @ self.matrix + source, TINY)
+        return np.asarray(s)
+
+    def slow(self, start: Array, powers: int = 4) -> list[Array]:
+        """start·(1 − N)^−k for k up to `powers`, which approach what decays most slowly, and the same for 1 in place
+        of `start`."""
+        import numpy as np
+
+        found = []
+        for u in (start, np.ones(len(start))):
+            for _ in range(powers):
+                u = self.solve(u)
+                u = u / u.max()
+                found.append(u)
+        return found
+
+    def bound(self, start: Array, steps: int) -> Array:
+        """An upper bound on start·N^steps: where uN <= λu, it is at most λ^steps·u·max(start/u)."""
+        import numpy as np
+
+        best = np.full(len(start), start.max())  # as 1·N <= 1
+        for u in self.slow(start):
+            rate = float((u @ self.matrix / u).max())
+            if rate < 1:
+                best = np.minimum(best, u * float((start / u).max()) * rate**steps)
+        return best
