@@ -18,22 +18,28 @@ Proof. If E_γ(μ‖ν) = 0, so is the left side. First let d = E_γ(μ‖ν) > 
 d·θ(log(1 + (γ−1)/d)) = sup over tests 0 <= f <= 1 of d·(∫f da − ∫f da′) − (γ−1)·∫f da′, where only tests with ∫f da
 >= ∫f da′ matter, as f = 0 gives 0. ∎
 
+Lemma 2′. With a = min(Δ, push/(1−c)), or Δ for c = 1, E_γ(P_tK^R‖Q_tK^R) <= θ(log γ, a√w(R)) for every t.
+Proof. With the same noise, batches and coins the two runs are never more than a apart, as a step adds at most push
+(2L/(bσ)) to their distance and takes the rest to c times itself; shifts of the noise undo a in R steps
+(burn_in_rdp.py). ∎
+
 Lemma 3. E_γ(νK′^R‖νK^R) <= W_R(γ) for every law ν: R steps from the same start (proof in
 bounds/noisy_sgd/_engine/windows.py). The steps may differ from each other, as long as each takes two points apart by
 a factor of 1 at most and uses the record as before or not at all.
 
-Theorem A. Let δ be a profile, γ = γ₁γ₂ with γ₁, γ₂ >= 1, and d = δ(γ₂). Then E_γ(P_t‖Q_t) <= W_R(γ₁) + γ₁·d·κ_R(1 +
-(γ₂−1)/d) for every t.
+Theorem A. Let δ be a profile, γ = γ₁γ₂ with γ₁, γ₂ >= 1, and d = δ(γ₂). Then E_γ(P_t‖Q_t) <= W_R(γ₁) + γ₁·min(d·κ_R(1
++ (γ₂−1)/d), θ(log γ₂, a√w(R))) for every t.
 Proof. t >= R: for every test f, ∫f dP_t − γ∫f dQ_t = (∫f dP_{t−R}K′^R − γ₁∫f dP_{t−R}K^R) + γ₁·(∫f dP_{t−R}K^R − γ₂∫f
-dQ_{t−R}K^R), and Lemmas 3 and 2 bound the two parts. t < R: put R − t steps before the run that do not use the record
-and end in w₀ whatever came before (a projection on the set {w₀}); by Lemma 3 E_γ(P_t‖Q_t) <= W_R(γ) <= W_R(γ₁). ∎
+dQ_{t−R}K^R), and Lemma 3 and Lemmas 2 and 2′ bound the two parts. t < R: put R − t steps before the run that do not
+use the record and end in w₀ whatever came before (a projection on the set {w₀}); by Lemma 3 E_γ(P_t‖Q_t) <= W_R(γ) <=
+W_R(γ₁). ∎
 
-Corollary. Let 0 = ε_0 < ε_1 < …, δ_0 = W_R(1)/(1 − κ_R(1)) for some R, and δ_j for j >= 1 be the bound of Theorem A
-for γ = e^{ε_j}, any R, and γ₂ = e^{ε_i} with d = δ_i for some i < j. Then E_γ(P_t‖Q_t) <= δ_j at γ = e^{ε_j} for all
-j and t.
+Corollary. Let 0 = ε_0 < ε_1 < …, δ_0 = W_R(1)/(1 − κ_R(1)) or W_R(1) + θ(0, a√w(R)) for some R, and δ_j for j >= 1 be
+the bound of Theorem A for γ = e^{ε_j}, any R, and γ₂ = e^{ε_i} with d = δ_i for some i < j. Then E_γ(P_t‖Q_t) <= δ_j
+at γ = e^{ε_j} for all j and t.
 Proof. j = 0, by induction over t: E_1(P_t‖Q_t) <= W_R(1) for t < R, and otherwise at most W_R(1) +
-κ_R(1)·E_1(P_{t−R}‖ Q_{t−R}) <= W_R(1) + κ_R(1)·δ_0 = δ_0. j >= 1, by induction over j: Theorem A uses the profile at
-γ₂ only. ∎
+κ_R(1)·E_1(P_{t−R}‖ Q_{t−R}) <= W_R(1) + κ_R(1)·δ_0 = δ_0; the other δ_0 is Theorem A. j >= 1, by induction over j:
+Theorem A uses the profile at γ₂ only. ∎
 
 Theorem B (pooling), for full batches. Let ψ_R(γ) = θ(log γ, Δ√w(R) + push·√R). Let (p, q) be a pair of laws on losses
 ℓ whose profile is at least δ at every γ > 0 (δ(γ) = 1 − γ + γδ(1/γ) for γ < 1), and whose positive finite losses are
@@ -74,7 +80,7 @@ from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING
 from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.root import boundary, bracket
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
     from dpcalc.bounds.noisy_sgd._engine.any_length import Profile, Run, WindowDelta
@@ -94,18 +100,17 @@ def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
     matter."""
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
-    return Run(ratio_up((float(batch_size),), (float(n),)), ratio_up((2.0, lipschitz), (float(batch_size), sigma)),
-               ratio_up((diameter,), (learning_rate, sigma)),
-               contraction.gap(learning_rate, smoothness, strong_convexity))
+    push, width = ratio_up((2.0, lipschitz), (float(batch_size), sigma)), ratio_up((diameter,), (learning_rate, sigma))
+    g = contraction.gap(learning_rate, smoothness, strong_convexity)
+    return Run(ratio_up((float(batch_size),), (float(n),)), push, width, g, min(width, up(push / g)) if g else width)
 
 
 def _profile(run: Run, epsilon: float) -> Profile:
     """The profile up to the next power of two, so that questions about similar ε share one."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
-    from dpcalc.bounds.noisy_sgd._engine.windows import SHARES
 
     # ε is more than the mean loss of the shortest window, about half of the square of its deviation.
-    if epsilon > _LARGEST_EPSILON or any_length.deviation(run, SHARES[0]) ** 2 / 2 > _LARGEST_EPSILON:
+    if epsilon > _LARGEST_EPSILON or any_length.deviations(run)[0] ** 2 / 2 > _LARGEST_EPSILON:
         raise OutOfScope("no-solution", f"burn-in-contraction gives no ε up to {_LARGEST_EPSILON:g} here; use another "
                                         "bound", "--bound")
     return any_length.profile(run, 2.0 ** ceil(log2(max(epsilon, _LEAST_EPSILON))))
@@ -136,7 +141,7 @@ def _near(log_delta: float, run: Run) -> float:
     """The least ε of a point whose δ is small enough, from profiles up to ever larger ε."""
     from dpcalc.bounds.noisy_sgd._engine import any_length
 
-    epsilon = max(1.5 * any_length.deviation(run, 1.0) * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
+    epsilon = max(1.5 * any_length.deviations(run)[1] * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
         x = _profile(run, epsilon)
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
@@ -186,9 +191,10 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
               "smoothness": smoothness, "strong_convexity": strong_convexity, "learning_rate": learning_rate,
               "diameter": diameter, "sigma": sigma}
     way = way or choices(float(epsilon), 0.0, **params)["way"]
-    run = Run(mp.mpf(batch_size) / n, 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)),
-              mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(sigma)),
-              contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity))
+    push = 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma))
+    width = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(sigma))
+    g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
+    run = Run(mp.mpf(batch_size) / n, push, width, g, min(width, push / g, key=float) if g > 0 else width)
 
     def closed_form(mp: Any, steps: int, hidden: bool, u: Any) -> Any:
         if batch_size == n:
@@ -208,7 +214,8 @@ BOUND = ProfileBound(
                 "--diameter 2 --sigma 0.1 --delta 1e-5",
         statement="δ(ε) ≤ W_R(ε − ε₂) + e^(ε−ε₂)·d·κ_R(log(1 + (e^ε₂ − 1)/d)), d = δ(ε₂), for every T, R and 0 ≤ ε₂ < "
                   "ε, and δ(0) ≤ W_R(0)/(1 − κ_R(0)); W_R: R steps from the same start; κ_R(ε) = min over R₁ < R of "
-                  "s(R₁)·θ(ε, D√w(R−R₁)/(ησ)), s(R₁): survival of a mirrored walk; full batches: pooled",
+                  "s(R₁)·θ(ε, D√w(R−R₁)/(ησ)), s(R₁): survival of a mirrored walk; strongly convex: d·κ_R or θ(ε₂, "
+                  "a√w(R)), a: largest distance of two runs with the same noise; full batches: pooled",
         in_words="Two runs on neighbouring data sets differ only by what the record did recently: the noise makes them "
                  "forget the rest, as both live in the same bounded set. So the privacy loss stops growing: training "
                  "longer costs nothing more.",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+# Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
+# the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.
+_SHORTEST, _LONGEST_CONTRACTING, _LENGTHS = 0.1, 10.0, 8
+HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss hardly grows with R
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
@@ -46,6 +50,7 @@ class Run(NamedTuple):
     push: float  # 2L/(bσ), by how much a use moves one run from the other
     width: float  # D/(ησ)
     g: float  # 1 − c
+    apart: float  # a bound on the distance of the two runs if they have the same noise
 
 
 class Source(NamedTuple):
@@ -95,8 +100,10 @@ def profile(run: Run, largest: float) -> Profile:
     """The points from ε = 0 to `largest`. Raises ValueError where steps expand."""
     _refuse_expanding(run)
     epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
-    tried = windows(run.q, run.push, partial(_length, run), largest)
+    hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
+    tried = windows(run.q, run.push, _lengths(run), hidden, largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
+    near = _ratios_of_near(run, tried)
     at_nodes = np.maximum(np.exp([window.log_delta(nodes) for window in tried]), TINY)
     x = Profile(run, epsilons, tried, kernels, nodes, at_nodes, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
     for j, epsilon in enumerate(epsilons.tolist()):
@@ -104,7 +111,7 @@ def profile(run: Run, largest: float) -> Profile:
         x.deltas[j] = delta
         x.sources.append(source)
         kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
-        x.log_kept[:, j] = log(delta) + kept + _MARGIN
+        x.log_kept[:, j] = np.minimum(log(delta) + kept, log_theta(np.full(1, epsilon), near)) + _MARGIN
     return x
 
 
@@ -125,14 +132,21 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     return min(1.0, delta * (1 + _MARGIN)), source
 
 
-def deviation(run: Run, share: float) -> float:
-    """About the standard deviation of the loss of a window of that share, where uses are no large losses each."""
-    return run.q * run.push * sqrt(_length(run, share))
+def deviations(run: Run) -> tuple[float, float]:
+    """About the standard deviations of the losses of the shortest and the longest window, if no use is a large loss."""
+    lengths = _lengths(run)
+    return run.q * run.push * sqrt(lengths[0]), run.q * run.push * sqrt(lengths[-1])
 
 
-def _length(run: Run, share: float) -> int:
-    """The R with w(R)·Δ² = 1/share, which is share·Δ² for c = 1; at least 1."""
-    x = share * run.width**2
+def _lengths(run: Run) -> list[int]:
+    """The lengths R of windows that are tried; any are valid."""
+    shortest = _length(run, _SHORTEST * run.width**2 if run.apart == run.width else run.apart**2)
+    longest = _length(run, (_LONGEST_CONTRACTING if run.g else 1) * run.width**2)
+    return sorted({round(x) for x in np.geomspace(shortest, max(shortest, longest), _LENGTHS)})
+
+
+def _length(run: Run, x: float) -> int:
+    """The R with w(R) = 1/x, which is x for c = 1; at least 1."""
     if run.g == 0:
         return max(1, round(x))
     if run.g >= 1:
@@ -149,11 +163,18 @@ def log_inner(epsilon: float, log_delta: float) -> float:
 
 
 def _total_variation(x: Profile) -> tuple[float, Source]:
-    """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ."""
+    """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ, or W_R and what is left of the distance of the runs."""
     log_kept = meeting.log_kept(np.zeros(1), x.kernels)[:, 0]
-    found = x.at_nodes[:, 0] / np.maximum(-np.expm1(log_kept), TINY) * (1 + _MARGIN)
+    near = np.exp(log_theta(np.zeros(1), _ratios_of_near(x.run, x.windows)))
+    of_window = x.at_nodes[:, 0]
+    found = np.minimum(of_window / np.maximum(-np.expm1(log_kept), TINY), of_window + near) * (1 + _MARGIN)
     w = int(found.argmin())
     return min(1.0, float(found[w])), _source(x.windows[w], 0)
+
+
+def _ratios_of_near(run: Run, tried: list[Window]) -> Array:
+    """a√w(R) for every window, rounded up: the ratio of a Gaussian that hides the distance a of the two runs."""
+    return np.array([run.apart * sqrt(contraction.weight(run.g, window.steps)) * (1 + _MARGIN) for window in tried])
 
 
 def _refuse_expanding(run: Run) -> None:
@@ -256,7 +277,8 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
         else:
             i = int(index)
             inner = mp.log1p(mp.expm1(epsilons[i]) / deltas[i])
-            kept = deltas[i] * meeting.exact_kept(mp, inner, run.width, run.g, int(steps))
+            kept = min(deltas[i] * meeting.exact_kept(mp, inner, run.width, run.g, int(steps)),
+                       _exact_near(mp, epsilons[i], run, int(steps)), key=float)
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
@@ -265,7 +287,14 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
 
 
 def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
-    return window(mp, steps, hidden, mp.mpf(0)) / (1 - meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps))
+    of_window = window(mp, steps, hidden, mp.mpf(0))
+    kept = meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps)
+    return min(of_window / (1 - kept), of_window + _exact_near(mp, mp.mpf(0), run, steps), key=float)
+
+
+def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
+    """What is left of the distance of the two runs after so many steps."""
+    return theta(mp, epsilon, run.apart * mp.sqrt(contraction.exact_weight(mp, run.g, steps)))
 
 
 def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[Any], steps: int, index: int,

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Lengths R that are tried, as shares of Δ² (for c = 1); any are valid. With twice as many ε is up to 1 % smaller.
-SHARES = (0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.0)
-HIDDEN_SHARES = (0.5, 2.0)  # by delayed hiding, whose loss hardly grows with R
 LEAST_PUSH = 1.0  # of runs for which delayed hiding is tried; for smaller ones it is no better than composition
 # The longest segments, any of which are valid: a share of the window, and a number of expected uses.
 _LONGEST_SHARE, _LONGEST_USES = 0.1, 2.0
@@ -53,15 +50,13 @@ class Window(NamedTuple):
     log_delta: Callable[[Array], Array]
 
 
-def windows(q: float, push: float, length: Callable[[float], int], largest: float) -> list[Window]:
-    """Windows for questions up to ε = `largest`; `length` gives the R of a share of the steps after which two runs have
-    met."""
-    lengths = sorted(set(map(length, SHARES)))
+def windows(q: float, push: float, lengths: list[int], hidden: list[int], largest: float) -> list[Window]:
+    """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
     if q == 1:
         return [_of_full_batches(push, r) for r in lengths]
     found = [_composed(composition(q, push, r), r, False, largest) for r in lengths]
     if push >= LEAST_PUSH:
-        found += [_composed(segments(q, push, r), r, True, largest) for r in sorted(set(map(length, HIDDEN_SHARES)))]
+        found += [_composed(segments(q, push, r), r, True, largest) for r in hidden]
     return found
 
 
