@@ -257,11 +257,11 @@ COMMAND = Command(
     answer,
     (
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
-         "2 --sigma 0.1 --delta 1e-5", "ε = 1.36505"),
+         "2 --sigma 0.1 --delta 1e-5", "ε = 0.623559"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
-         "2 --sigma 0.1 --epsilon 2", "δ = 1.48353e-09"),
+         "2 --sigma 0.1 --epsilon 2", "δ = 3.31204e-49"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
-         "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.130601"),
+         "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.0815793"),
     ),
     theorems=theorems,
     usual=("epsilon", "delta", "solve", "sigma", "n", "batch_size", "steps", "lipschitz", "smoothness",
