@@ -233,6 +233,7 @@ def bounded_sgd(rng):
         push = log_uniform(rng, 1e-6, 1) * min(4, 60 / width)
     else:  # Δ² < 1.5 rounds to one step; a push below 1 leaves out delayed hiding, which has no closed form
         width, push = log_uniform(rng, 1e-3, 1.2), log_uniform(rng, 1e-4, 0.999)
+        p["strong_convexity"] = 0.0  # for which windows are longer
     p["sigma"] = 2 * p["lipschitz"] / p["batch_size"] / push
     p["diameter"] = width * p["learning_rate"] * p["sigma"]
     scale = push * p["batch_size"] / p["n"] * max(1, width)
