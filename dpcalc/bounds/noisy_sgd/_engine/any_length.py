@@ -285,7 +285,7 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
-        deltas.append(min(delta, mp.mpf(1), key=float))
+        deltas.append(min(mp.mpf(1), delta, key=float))  # 1 also where δ is 1 as a double
     return deltas[-1]
 
 
