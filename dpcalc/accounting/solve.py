@@ -39,7 +39,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     Raises NoSolution where the safe end of the range misses the budget, OutOfScope where the theorem covers no value.
     """
     assert question.unknown is not None and question.target is not None
-    unknown, search = question.unknown, _Search(route, given, derive, question)
+    unknown, search = question.unknown, _Search(route, given, derive, question, numerical)
     precision = float(given.get("precision") or PRECISION)
     rtol, slack = (precision / 10, precision / 4) if numerical else (0.0 if search.whole else CLOSED_FORM_RTOL, 0.0)
     low, high = search.range
@@ -64,9 +64,10 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
 class _Search:
     """The question as a function of d, the distance of the unknown x from its origin: x = origin + d."""
 
-    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
+                 numerical: bool) -> None:
         assert question.unknown is not None and question.target is not None
-        self.route, self.given, self.derive, self.question = route, given, derive, question
+        self.route, self.given, self.derive, self.question, self.numerical = route, given, derive, question, numerical
         self.unknown, self.target = question.unknown, question.target
         self.whole = self.unknown.kind == "count"
         low, high = self.unknown.search
@@ -92,7 +93,7 @@ class _Search:
         try:
             params = self.params(d)
             by_delta = question.asks == "epsilon" and question.delta
-            if by_delta and bound.kind == "profile" and not bound.is_numerical(params):
+            if by_delta and bound.kind == "profile" and not self.numerical:
                 own = own_params(bound, params) | chosen(bound, params, epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
             if by_delta and self.target == 0:
@@ -135,7 +136,7 @@ class _Search:
         question, bound = self.question, self.route.bound
         if question.asks != "epsilon" or not question.delta or self.whole or bound.kind not in ("rdp", "profile"):
             return -inf
-        if bound.is_numerical(self.params(d)):
+        if self.numerical:
             return -inf
         back = evaluate(self.route, self.params(d), Question("delta", epsilon=self.target, orders=question.orders))
         above = _log_ratio(back.result["delta"], question.delta)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _SHORTEST, _LONGEST_CONTRACTING, _LENGTHS = 0.1, 10.0, 8
 HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss hardly grows with R
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
-NODES = 240  # ε at which δ of a window is computed; between them it is bounded by chords
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
 _LEAST_ROOM = 1e-6  # of δ_0 below 1, so that rounding does not decide whether points can be pooled
@@ -71,8 +70,7 @@ class Profile:
     epsilons: Array  # of the points, from 0 on
     windows: list[Window]
     kernels: tuple[tuple[tuple[float, float], ...], ...]  # of meeting.py, for every window
-    nodes: Array  # the ε at which δ of every window is computed
-    at_nodes: Array  # δ of every window (row) at every node
+    at_windows: Array  # δ of every window (row) at the ε of every point
     deltas: Array  # of the points
     log_kept: Array  # log of δ_j·κ_R(1 + (e^{ε_j} − 1)/δ_j) for every window (row) and point
     sources: list[Source]
@@ -101,13 +99,13 @@ class Profile:
 def profile(run: Run, largest: float) -> Profile:
     """The points from ε = 0 to `largest`. Raises ValueError where steps expand."""
     _refuse_expanding(run)
-    epsilons, nodes = (largest * np.linspace(0.0, 1.0, count) ** 2 for count in (POINTS, NODES))
+    epsilons = largest * np.linspace(0.0, 1.0, POINTS) ** 2
     hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
     tried = windows(run.q, run.push, _lengths(run), hidden, largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
     near = _ratios_of_near(run, tried)
-    at_nodes = np.maximum(np.exp([window.log_delta(nodes) for window in tried]), TINY)
-    x = Profile(run, epsilons, tried, kernels, nodes, at_nodes, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
+    at_windows = np.maximum(np.exp([window.log_delta(epsilons) for window in tried]), TINY)
+    x = Profile(run, epsilons, tried, kernels, at_windows, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
     for j, epsilon in enumerate(epsilons.tolist()):
         delta, source = _point(x, epsilon, j)
         x.deltas[j] = delta
@@ -170,7 +168,7 @@ def _total_variation(x: Profile) -> tuple[float, Source]:
     """δ at ε = 0: W_R/(1 − κ_R), which solves δ = W_R + κ_R δ, or W_R and what is left of the distance of the runs."""
     log_kept = meeting.log_kept(np.zeros(1), x.kernels)[:, 0]
     near = np.exp(log_theta(np.zeros(1), _ratios_of_near(x.run, x.windows)))
-    of_window = x.at_nodes[:, 0]
+    of_window = x.at_windows[:, 0]
     found = np.minimum(of_window / np.maximum(-np.expm1(log_kept), TINY), of_window + near) * (1 + _MARGIN)
     w = int(found.argmin())
     return min(1.0, float(found[w])), _source(x.windows[w], 0)
@@ -197,9 +195,9 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
     u = epsilon - x.epsilons[:before]
     if x.run.q == 1:
         return np.maximum(np.exp([window.log_delta(u) for window in x.windows]), TINY)
-    k = np.minimum(np.searchsorted(x.nodes, u, side="right"), NODES - 1)
-    share = np.expm1(u - x.nodes[k]) / np.expm1(x.nodes[k - 1] - x.nodes[k]) * (1 + _MARGIN)  # of the left node
-    found: Array = x.at_nodes[:, k] + np.minimum(share, 1.0) * (x.at_nodes[:, k - 1] - x.at_nodes[:, k])
+    k = np.minimum(np.searchsorted(x.epsilons, u, side="right"), POINTS - 1)
+    left = np.expm1(u - x.epsilons[k]) / np.expm1(x.epsilons[k - 1] - x.epsilons[k]) * (1 + _MARGIN)  # its weight
+    found: Array = x.at_windows[:, k] + np.minimum(left, 1.0) * (x.at_windows[:, k - 1] - x.at_windows[:, k])
     return found
 
 
