@@ -24,9 +24,11 @@ def test_solved_parameter_meets_the_budget_and_is_tight(name):
 
 
 def test_solved_by_rdp_budget_and_flat_in_steps():
-    assert answer(**{k: v for k, v in LINE.items() if k != "sigma"}, alpha="4", rdp="1", solve="sigma").value > 0.1
+    bound = ("burn-in-rdp",)
+    without_sigma, without_steps = ({k: v for k, v in LINE.items() if k != left} for left in ("sigma", "steps"))
+    assert answer(**without_sigma, alpha="4", rdp="1", solve="sigma", bound=bound).value > 0.1
     with pytest.raises(NoSolution, match="every number of steps"):
-        answer(**{k: v for k, v in LINE.items() if k != "steps"}, alpha="4", rdp="5", solve="steps")
+        answer(**without_steps, alpha="4", rdp="5", solve="steps", bound=bound)
 
 
 PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05",
@@ -38,7 +40,8 @@ PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1
     ({"sigma": ".1"}, 2.0, "steps", 1.01),
 ])
 def test_the_profile_is_solved_too(said, budget, solve, worse):
-    solved = answer(**PROFILE, **said, epsilon=repr(budget), solve=solve)
+    others = ("burn-in-rdp", "burn-in-profile", "composition-profile")
+    solved = answer(**PROFILE, **said, epsilon=repr(budget), solve=solve, bound=others)
     # as sharp as each other where all steps count
     assert solved.headline.route.bound.name in ("burn-in-profile", "composition-profile")
     assert solved.headline.result["epsilon"] <= budget
@@ -47,6 +50,16 @@ def test_the_profile_is_solved_too(said, budget, solve, worse):
         return answer(**PROFILE, **said, **{solve: repr(x)}, bound=("burn-in-profile",)).value
 
     assert back(solved.value) <= budget < back(type(solved.value)(solved.value * worse))
+
+
+def test_contraction_is_solved_with_less_noise_and_for_every_number_of_steps():
+    said = {**PROFILE, "steps": "1e6"}
+    solved = answer(**said, epsilon="1", solve="sigma", bound=("burn-in-contraction",))
+    by_profile = answer(**said, sigma=repr(solved.value), bound=("burn-in-profile",))
+    assert answer(**said, sigma=repr(solved.value), bound=("burn-in-contraction",)).value <= 1 < by_profile.value
+    assert answer(**said, sigma=repr(solved.value * 0.998), bound=("burn-in-contraction",)).value > 1
+    with pytest.raises(NoSolution, match="every number of steps"):
+        answer(**PROFILE, sigma=".1", epsilon="1", solve="steps")
 
 
 def test_a_budget_that_any_number_of_steps_meets():

@@ -20,8 +20,8 @@ from dpcalc.verify.arb.ball import Undecided
 BOUNDS = all_bounds()
 POINTS = 100_000
 COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding",
-                        "output-perturbation-shuffled-hiding"),
-                       2_000)  # a sum over pairs of blocks at high precision takes up to a second
+                        "output-perturbation-shuffled-hiding", "burn-in-contraction"),
+                       2_000)  # a sum over pairs of blocks, or a chain of points, takes up to a second
 FEW = {"profile-composition": 10, "online-limit": 10}
 # mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py);
 # its limit ends at e^96

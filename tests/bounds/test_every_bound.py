@@ -13,7 +13,7 @@ from dpcalc.core.errors import OutOfScope
 BOUNDS = all_bounds()
 SLOW = {"profile-composition": 100, "online-limit": 100}
 # composed numerically: upper bounds within 0.2 %, not closed forms
-COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex"}
+COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}

@@ -30,8 +30,10 @@ def test_figure_1_linear_then_flat():
 
 
 def test_json_and_sentence(ask, cli):
-    argv = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--delta", "1e-5"]
-    got = ask(*argv)
+    line = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--delta", "1e-5"]
+    argv = [*line, "--bound", "burn-in-profile", "--bound", "lower-bound"]
+    head, got = ask(*line), ask(*argv)
+    assert head["bound"] == "burn-in-contraction" and head["result"]["epsilon"] < got["result"]["epsilon"] / 2
     r = got["result"]["burn_in_steps"]
     assert got["result"]["horizon"] == 2400000 and 1e6 < r < 2.4e6
     assert got["bounds"][0]["witness"]["r"] == r and 0 < got["bounds"][0]["witness"]["sigma1"] < 0.1
@@ -41,7 +43,7 @@ def test_json_and_sentence(ask, cli):
     assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv, "--all").stdout
     assert "horizon of" not in cli(*argv, "--strong-convexity", ".1", "--all").stdout  # T̄ is of convex losses
     steps = got["parameters"]["steps"]
-    assert f"depends on all T = {steps} steps" in cli(*argv, "--bound", "composition").stdout
+    assert f"depends on all T = {steps} steps" in cli(*line, "--bound", "composition").stdout
 
 
 def test_as_published_only_by_name_and_with_a_warning(cli):

@@ -7,7 +7,7 @@ from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds import hiding, online, pnsgd
+from dpcalc.bounds import hiding, noisy_sgd, online, pnsgd
 from dpcalc.bounds.online._engine.levels import Listed, schedule
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
 
@@ -225,6 +225,21 @@ def one_sgd_step(rng, *without):
     return {k: v for k, v in p.items() if k not in without}
 
 
+def bounded_sgd(rng):
+    """A run in a set of diameter D on full batches, or in so small a set that every window is one step."""
+    p = {k: v for k, v in sgd(rng).items() if k in noisy_sgd.burn_in_contraction.BOUND.params}
+    if rng.random() < 0.6:
+        p["batch_size"], width = p["n"], log_uniform(rng, 1e-3, 1e3)
+        push = log_uniform(rng, 1e-6, 1) * min(4, 60 / width)
+    else:  # Δ² < 1.5 rounds to one step; a push below 1 leaves out delayed hiding, which has no closed form
+        width, push = log_uniform(rng, 1e-3, 1.2), log_uniform(rng, 1e-4, 0.999)
+        p["strong_convexity"] = 0.0  # for which windows are longer
+    p["sigma"] = 2 * p["lipschitz"] / p["batch_size"] / push
+    p["diameter"] = width * p["learning_rate"] * p["sigma"]
+    scale = push * p["batch_size"] / p["n"] * max(1, width)
+    return {**p, "epsilon": rng.choice((0.0, scale * log_uniform(rng, 0.02, 5), scale * rng.random()))}
+
+
 def smooth_sgd(rng, p):
     """The same without convexity: steps of any size, and linear losses."""
     p["learning_rate"] *= rng.choice((1.0, log_uniform(rng, 1e-2, 30)))
@@ -324,6 +339,7 @@ DRAW = {
                                                   "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
+    "burn-in-contraction": lambda r: within(lambda: bounded_sgd(r), noisy_sgd.burn_in_contraction.BOUND, -600),
     "burn-in-rdp-nonconvex": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **smooth_sgd(r, sgd(r))},
     "burn-in-profile-nonconvex": lambda r: one_sgd_step(r, "strong_convexity"),
     "iteration-nonconvex": lambda r: deterministic_order(r, convex=False),
@@ -424,9 +440,9 @@ INCREASING = {
     "online-contraction": ("lipschitz",), "online-iteration": ("lipschitz",), "online-hybrid": ("lipschitz",),
     "online-limit": ("lipschitz",), "composition": ("alpha", "iterations", "lipschitz"),
     "composition-profile": ("lipschitz",), "burn-in-rdp": ("alpha", "lipschitz", "diameter"),
-    "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
-    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (),
-    "iteration-schedule": ("lipschitz", "diameter"),
+    "burn-in-profile": ("lipschitz",), "burn-in-contraction": ("lipschitz",),
+    "iteration": ("lipschitz", "diameter"), "burn-in-as-published": ("alpha", "lipschitz", "diameter"),
+    "lower-bound": (), "iteration-schedule": ("lipschitz", "diameter"),
     "burn-in-rdp-nonconvex": ("alpha", "lipschitz", "diameter", "smoothness"),
     "burn-in-profile-nonconvex": ("lipschitz",), "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"),
     "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"), "noise-feedback": ("lipschitz",),

@@ -72,6 +72,8 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
     if n == b:
         full = {**run, "period": 1, "last": 1}
         yield from iterated("iteration" + kind, laws, full, at, alphas)
+    if not kind and (n == b or with_profile):
+        yield from after_any_number(rng, laws, run, at[:3], alphas[:2])
     if with_profile:
         target = 10 ** rng.uniform(-6, -1)
         for name in ("composition-profile", "burn-in-profile" + kind):
@@ -85,6 +87,14 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
             yield from ask.profile(name, *laws, at[1:2], {**run, **extra})
 
 
+def after_any_number(rng, laws, run, at, alphas):
+    """The bound that does not depend on the number of steps."""
+    name, own = "burn-in-contraction", {k: run[k] for k in ask.BOUNDS["burn-in-contraction"].params}
+    yield from ask.profile(name, *laws, at, own)
+    yield from ask.inverse(name, *laws, [10 ** rng.uniform(-7, -0.3)], own)
+    yield from ask.rdp(name, *laws, alphas, own, function="rdp")
+
+
 def iterated(name, laws, run, at, alphas):
     own = {k: v for k, v in run.items() if k in ask.BOUNDS[name].params}
     own |= ask.BOUNDS[name].choices.search(**own)
@@ -94,6 +104,31 @@ def iterated(name, laws, run, at, alphas):
 
 def composed(rng):
     yield from random_batches(rng, with_profile=True)
+
+
+def changing_others(rng):
+    """Others whose common slope changes during the run, up to three times, in units of the noise of a step: more is lost
+    than with any single slope, and the proof of burn-in-contraction covers it."""
+    width, b = exp(rng.uniform(0, 2.7)), rng.choice((100, 100, 10, 1))
+    full = rng.random() < 0.8
+    push = min(exp(rng.uniform(-3, 0.7)), 8 / width)  # of a record, from one end to the other
+    line, rate = chains.Line(0.0, width, 1.0), 1.0 if full else b / 200
+    phases = [(rng.uniform(-16, 16) / (2 * width), rng.choice((1, 3, 10, 30, 100, 1000)))
+              for _ in range(rng.randint(1, 4))]
+    start = rng.choice((0, -1, len(line.y) // 2))
+    laws = []
+    for kick in (push / 2, -push / 2):
+        law = np.zeros(len(line.y))
+        law[start] = 1.0
+        for slope, steps in phases:
+            drifted = line.y + slope
+            law = chains.powered(law, rate * line.kernel(drifted + kick, 1.0)
+                                 + ((1 - rate) * line.kernel(drifted, 1.0) if rate < 1 else 0.0), steps)
+        laws.append(line.cells(law))
+    run = {"n": b if full else 200, "batch_size": b, "iterations": sum(steps for _, steps in phases),
+           "lipschitz": push * b / 2, "smoothness": 0.0, "strong_convexity": 0.0, "learning_rate": 1.0,
+           "diameter": width, "sigma": 1.0}
+    yield from after_any_number(rng, laws, run, ask.epsilons(rng, rate * push * width, 4), ask.orders(rng, 2, 2.0))
 
 
 def known_order(rng, losses=None, kind=""):
@@ -160,4 +195,4 @@ def large(rng):
                                                                      function="rdp")
 
 
-FAMILIES = (random_batches, composed, known_order, hills_in_order, hills_in_batches, hills_composed, large)
+FAMILIES = (random_batches, composed, changing_others, known_order, hills_in_order, hills_in_batches, hills_composed, large)

@@ -10,6 +10,7 @@ count. """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +36,7 @@ HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss ha
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
+_LEAST_ROOM = 1e-6  # of δ_0 below 1, so that rounding does not decide whether points can be pooled
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
@@ -124,7 +126,9 @@ def _point(x: Profile, epsilon: float, before: int) -> tuple[float, Source]:
     w, i = np.unravel_index(int(compared.argmin()), compared.shape)
     delta, source = float(compared[w, i]), _source(x.windows[w], int(i))
     if x.run.q == 1:
-        delta, source = min((delta, source), _pooled(x, epsilon, at_windows), key=lambda found: found[0])
+        pooled, how = _pooled(x, epsilon, at_windows)
+        if pooled < min(1.0, delta):
+            delta, source = pooled, how
     else:  # without the chord
         delta = exp(log_rest[w, i]) + max(exp(float(x.windows[w].log_delta(epsilon - x.epsilons[i : i + 1])[0])), TINY)
     return min(1.0, delta * (1 + _MARGIN)), source
@@ -248,7 +252,8 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
     before = falls / -np.expm1(-width)
     at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
     at_zero = 1 - deltas[0] - beyond[0]
-    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if at_zero >= beyond[0] else None
+    is_convex = at_zero >= beyond[0] and deltas[0] < 1 - _LEAST_ROOM
+    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if is_convex else None
 
 
 # --- high precision --------------------------------------------------------------------------------------------------
@@ -280,14 +285,15 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
-        deltas.append(min(delta, mp.mpf(1), key=float))
+        deltas.append(min(mp.mpf(1), delta, key=float))  # 1 also where δ is 1 as a double
     return deltas[-1]
 
 
 def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
     of_window = window(mp, steps, hidden, mp.mpf(0))
     kept = meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps)
-    return min(of_window / (1 - kept), of_window + _exact_near(mp, mp.mpf(0), run, steps), key=float)
+    near = of_window + _exact_near(mp, mp.mpf(0), run, steps)
+    return min(of_window / (1 - kept), near, key=float) if float(kept) < 1 else near
 
 
 def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
@@ -298,9 +304,12 @@ def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
 def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[Any], steps: int, index: int,
                   window: WindowDelta) -> Any:
     corners = _hull(np.array([float(x) for x in epsilons]), np.array([float(x) for x in deltas]))
-    if index not in corners:
-        raise ValueError(f"point {index} is no corner of the profile")
     at, d = [epsilons[k] for k in corners], [deltas[k] for k in corners]
+    if index not in corners:  # rounding may decide whether it is one; it may be added, with a mass of 0
+        j, x = bisect(corners, index), epsilons[index]
+        chord = (d[j] - d[j - 1]) * mp.expm1(x - at[j - 1]) / mp.expm1(at[j] - at[j - 1]) if j < len(at) else 0
+        for inserted, new in ((corners, index), (at, x), (d, d[j - 1] + chord)):
+            inserted.insert(j, new)
     beyond = [(a - b) / mp.expm1(y - x) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)] + [mp.mpf(0)]
     before = [(b - a) / mp.expm1(x - y) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)]
     if not 1 - d[0] >= 2 * beyond[0]:

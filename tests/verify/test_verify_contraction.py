@@ -1,0 +1,85 @@
+"""burn-in-contraction: its points prove the number anew, and neither other points nor a lower number pass."""
+
+import copy
+
+import pytest
+from verifying import ask, check, texts
+
+from dpcalc.verify.report import verify
+
+LINE = "burn-in --lipschitz 1 --smoothness 1 --steps 1e6 --bound burn-in-contraction"
+FULL = f"{LINE} --n 1000 --batch-size 1000 --learning-rate .1 --diameter 1 --sigma .1"
+RANDOM = f"{LINE} --n 10000 --batch-size 100 --learning-rate .1 --diameter 1 --sigma .2"
+CURVED = f"{FULL} --strong-convexity .3"
+LINES = [f"{FULL} --delta 1e-5", f"{FULL} --epsilon 4", f"{FULL} --epsilon 0", f"{CURVED} --delta 1e-6",
+         f"{FULL} --delta .6", f"{FULL} --delta 1e-100"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_full_batches(line):
+    check(line)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [f"{RANDOM} --delta 1e-5", f"{RANDOM} --epsilon .1", f"{RANDOM} --epsilon 0"])
+def test_random_batches(line):
+    """By compositions on other grids, which may prove a little less or more than the answer."""
+    record = ask(line)
+    verdict = verify(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
+    assert not verify(lowered(record, 0.99)).holds
+
+
+def lowered(record, factor):
+    """The headline lowered wherever it stands."""
+    found, name = copy.deepcopy(record), "delta" if "log_delta" in record["bounds"][0] else "epsilon"
+    for row in (found["result"], found["bounds"][0]):
+        row[name] *= factor
+    return found
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_number_that_is_lowered_by_a_hundredth_is_refuted(line):
+    assert not verify(lowered(ask(line), 0.99)).holds
+
+
+@pytest.mark.slow
+def test_random_batches_in_a_small_set():
+    """Every window is one step."""
+    line = f"{LINE} --n 100 --batch-size 10 --learning-rate .1 --diameter .1 --sigma 1 --delta 1e-4"
+    record = ask(line)
+    verdict = verify(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in verdict.head), texts(verdict)
+    assert not verify(lowered(record, 0.99)).holds
+
+
+def changed(way, place, value):
+    return [*way[:place], value, *way[place + 1:]]
+
+
+FORGED = {
+    "fewer points": lambda way: way[4:],
+    "the last alone": lambda way: way[-4:],
+    "a number less": lambda way: way[:-1],
+    "half a window": lambda way: changed(way, -3, way[-3] / 2 + 0.25),
+    "a window without steps": lambda way: changed(way, -3, 0.0),
+    "a longer window": lambda way: changed(way, -3, way[-3] * 4),
+    "a shorter window": lambda way: changed(way, -3, 1.0),
+    "an infinite window": lambda way: changed(way, -3, float("inf")),
+    "from a later point": lambda way: changed(way, -2, len(way) / 4),
+    "from itself": lambda way: changed(way, -2, len(way) / 4 - 1),
+    "from before the first": lambda way: changed(way, -2, -1.0),
+    "from the first": lambda way: changed(way, -2, 0.0),
+    "another rule": lambda way: changed(way, -1, 7.0),
+    "the second point far out": lambda way: changed(way, 4, 100.0),
+    "the first one is not at 0": lambda way: changed(way, 0, 0.01),
+    "two in one place": lambda way: changed(way, 8, way[4]),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_forged_way_is_not_verified(what):
+    record = ask(LINES[0])
+    witness = record["bounds"][0]["witness"]
+    witness["way"] = FORGED[what](witness["way"])
+    assert not verify(record).holds
