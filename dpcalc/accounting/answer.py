@@ -194,7 +194,7 @@ def _answered(route: Route, given: Params, derive: Derive, question: Question, f
 def _is_numerical(route: Route, given: Params, question: Question) -> bool:
     """Whether a search evaluates numerical compositions, which are known to a precision only."""
     composes = question.asks in ("tv", "tpr") or (question.asks == "epsilon" and bool(question.delta))
-    if question.unknown is None or not composes:
+    if question.unknown is None or not (composes or route.bound.rtol >= _COMPOSED_RTOL):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown.name not in ("steps", "epochs")
     return route.bound.rtol >= _COMPOSED_RTOL or route.bound.is_numerical({"steps": 1 if one else 2})

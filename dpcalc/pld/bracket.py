@@ -15,7 +15,7 @@ from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, log_tail
 from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pilot import Composition, Parts, log_probability_of_any
+from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import ULP
 
 if TYPE_CHECKING:
@@ -95,8 +95,9 @@ def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
     except TooLarge:
         on_grids = None
 
-    def log_delta(epsilon: Array) -> Array:
-        found = [min(c.chernoff_log_delta(tilt, e), on_grids(e) if on_grids else 0.0) for e in epsilon.tolist()]
-        return np.array(found)
+    def log_delta(epsilon: float) -> float:
+        if epsilon >= c.largest_sum * (1 + ROUNDING) + ROUNDING:  # only infinite losses are above ε
+            return min(0.0, c.log_truncated + rounding_margin(c.log_truncated))
+        return min(c.chernoff_log_delta(tilt, epsilon), on_grids(epsilon) if on_grids else 0.0)
 
-    return log_delta
+    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
