@@ -36,7 +36,7 @@ HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss ha
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
-_LEAST_ROOM = 1e-6  # of δ_0 below 1, so that rounding does not decide whether points can be pooled
+_LEAST_ROOM = 1e-7  # of convexity at ε = 0, relative to δ, above all margins: rounding does not decide about pooling
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
@@ -252,7 +252,7 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
     before = falls / -np.expm1(-width)
     at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
     at_zero = 1 - deltas[0] - beyond[0]
-    is_convex = at_zero >= beyond[0] and deltas[0] < 1 - _LEAST_ROOM
+    is_convex = len(width) > 0 and at_zero - beyond[0] >= _LEAST_ROOM * (1 + 1 / np.expm1(width[0]))
     return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if is_convex else None
 
 
