@@ -184,7 +184,7 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
           window: WindowDelta | None = None) -> Any:
     """δ at ε at high precision, by the points of `way`, or of the value. `window` computes δ of a window; without it,
     windows have to be of full batches, or of one step."""
-    from dpcalc.bounds.noisy_sgd._engine import any_length
+    from dpcalc.bounds.noisy_sgd._engine import any_length, windows
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
     params = {"n": n, "batch_size": batch_size, "iterations": iterations, "lipschitz": lipschitz,
@@ -199,7 +199,9 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
     def closed_form(mp: Any, steps: int, hidden: bool, u: Any) -> Any:
         if batch_size == n:
             return theta(mp, u, run.push * mp.sqrt(mp.mpf(steps)))
-        if steps > 1 or hidden:
+        if hidden:
+            return windows.exact_hidden(mp, u, ratio_up((float(batch_size),), (float(n),)), run.push, steps)
+        if steps > 1:
             raise OutOfScope("out-of-range", "not used by a composed profile, which has no closed form; drop it",
                              "--digits")
         return run.q * theta(mp, mp.log1p(mp.expm1(u) / run.q), run.push)

@@ -23,9 +23,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from math import exp, inf, log, log1p, sqrt
+from functools import lru_cache
+from math import exp, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-LEAST_PUSH = 1.0  # of runs for which delayed hiding is tried; for smaller ones it is no better than composition
-# The longest segments, any of which are valid: a share of the window, and a number of expected uses.
-_LONGEST_SHARE, _LONGEST_USES = 0.1, 2.0
+# Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
+LEAST_PUSH, MOST_USES = 1.0, 1000.0
+_SEGMENTS = 10  # segments that a long window consists of, besides the shorter ones at its end; any number is valid
 _RARE = 1e-20  # chance of a number of uses in a segment from which on they are not told apart: their loss is infinite
-_ROUNDING = 1e-12  # relative, of a binomial probability
+_PER_OCTAVE = 512  # values of V in [v, 2v], to which it is rounded up; with twice as many ε is 0.1 % smaller
+_LARGEST = 2.0**12  # value of V beyond which the loss counts as infinite
+_ROUNDING = 1e-9  # relative, above the rounding errors of the chances and values of V
 
 
 class Window(NamedTuple):
@@ -54,9 +58,9 @@ def windows(q: float, push: float, lengths: list[int], hidden: list[int], larges
     """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
     if q == 1:
         return [_of_full_batches(push, r) for r in lengths]
-    found = [_composed(composition(q, push, r), r, False, largest) for r in lengths]
+    found = [Window(r, False, _composed(q, push, r, largest)) for r in lengths]
     if push >= LEAST_PUSH:
-        found += [_composed(segments(q, push, r), r, True, largest) for r in hidden]
+        found += [Window(r, True, _hidden(q, push, r)) for r in hidden if q * r <= MOST_USES]
     return found
 
 
@@ -73,10 +77,10 @@ def _of_full_batches(push: float, r: int) -> Window:
     return Window(r, False, log_delta)
 
 
-def _composed(parts: Parts, r: int, hidden: bool, largest: float) -> Window:
+def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
     from dpcalc.pld.bracket import upper_profile
 
-    return Window(r, hidden, upper_profile(parts, largest))
+    return upper_profile(composition(q, push, r), largest)
 
 
 def composition(q: float, push: float, r: int) -> Parts:
@@ -87,19 +91,59 @@ def composition(q: float, push: float, r: int) -> Parts:
     return ((without_replacement(Gaussian(push), q), r),)
 
 
-def segments(q: float, push: float, r: int) -> Parts:
-    """The pairs of R steps by delayed hiding."""
-    from dpcalc.pld.mixed import GaussianOfRandomRatio
+def _hidden(q: float, push: float, r: int) -> Callable[[Array], Array]:
+    import numpy as np
 
-    return tuple((GaussianOfRandomRatio(push / sqrt(noise) * (1 + 4e-16), *uses_of_segment(steps, q)), count)
-                 for (noise, steps), count in lengths_of_segments(q, r).items())
+    from dpcalc.numerics.hockey_stick_array import log_theta
+
+    values, chances, missing = law_of_hidden(q, r)
+    ratios, logs = push * np.sqrt(values), np.log(chances)
+
+    def log_delta(epsilon: Array) -> Array:
+        found = np.logaddexp.reduce(log_theta(epsilon[:, None], ratios[None, :]) + logs, axis=1)
+        bound: Array = np.minimum(np.logaddexp(found, log(missing)), 0.0)
+        return bound
+
+    return log_delta
 
 
-def lengths_of_segments(q: float, r: int) -> Counter[tuple[int, int]]:
+def exact_hidden(mp: Any, epsilon: Any, q: float, push: Any, r: int) -> Any:
+    """δ of R steps by delayed hiding at high precision, for the law of V as it is rounded up."""
+    values, chances, missing = law_of_hidden(q, r)
+    return mp.mpf(missing) + mp.fsum(mp.mpf(p) * theta(mp, epsilon, push * mp.sqrt(mp.mpf(v)))
+                                     for v, p in zip(values.tolist(), chances.tolist(), strict=True))
+
+
+@lru_cache(maxsize=8)
+def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
+    """The values of V = Σ_j N_j²/(x_j − x_{j−1}) but 0, their chances, and the chance of larger ones, all rounded up.
+    Given the pattern, R steps are dominated by a Gaussian of the ratio push·√V."""
+    import numpy as np
+
+    segments = lengths_of_segments(r)
+    least = 1 / max(noise for noise, _ in segments)
+    values = np.append(0.0, least * 2 ** (np.arange(int(_PER_OCTAVE * log2(_LARGEST / least)) + 1) / _PER_OCTAVE))
+    law, missing = np.append(1.0, np.zeros(len(values) - 1)), 5e-324
+    for (noise, steps), count in segments.items():
+        none, *some = _uses(steps, q)
+        reached = [np.ceil(_PER_OCTAVE * np.log2((values + k * k / noise) / least) - _ROUNDING).astype(int) + 1
+                   for k in range(1, len(some) + 1)]
+        missing += count * _RARE if len(some) < steps else 0.0
+        for _ in range(count):
+            at, before = law.nonzero()[0], law[law > 0]
+            law = none * law
+            for chance, to in zip(some, reached, strict=True):
+                inside = to[at] < len(values)
+                law += np.bincount(to[at][inside], chance * before[inside], len(values))
+                missing += chance * float(before[~inside].sum())
+    positive = law[1:].nonzero()[0] + 1
+    return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
+
+
+def lengths_of_segments(r: int) -> Counter[tuple[int, int]]:
     """How many segments have (x_j − x_{j−1}, y_j − y_{j−1}): one step first, then noises that grow with the delay y − x
     and hide the uses of twice as many steps, up to the longest segments."""
-    found, noised, used = Counter[tuple[int, int]](), 0, 0
-    longest = max(1, int(min(_LONGEST_SHARE * r, _LONGEST_USES / q)))
+    found, noised, used, longest = Counter[tuple[int, int]](), 0, 0, max(1, r // _SEGMENTS)
     while used < r:
         noise = min(used + 1 - noised, longest)
         steps = min(2 * noise if 0 < noise < longest and used else noise, r - used)
@@ -109,11 +153,11 @@ def lengths_of_segments(q: float, r: int) -> Counter[tuple[int, int]]:
     return found
 
 
-def uses_of_segment(steps: int, q: float) -> tuple[tuple[float, ...], float]:
-    """The chances of 1, 2, … uses in so many steps, rounded up, and the log of the chance of more, which is tiny."""
+def _uses(steps: int, q: float) -> list[float]:
+    """The chances of 0, 1, … uses in so many steps, up to a number that is rare: far beyond the mean, where each chance
+    is less than half of the one before."""
     chances, k = [exp(steps * log1p(-q))], 0
     while k < steps and (k < steps * q or chances[-1] > _RARE):
         chances.append(chances[-1] * (steps - k) / (k + 1) * q / (1 - q))
         k += 1
-    # Chances that small are far beyond the mean, where each is less than half of the one before.
-    return tuple(p * (1 + _ROUNDING) for p in chances[1:]), log(_RARE) if k < steps else -inf
+    return chances
