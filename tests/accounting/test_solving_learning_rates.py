@@ -113,7 +113,7 @@ def test_an_epsilon_that_no_rate_lowers_is_said_to_be_the_best_reachable():
 def test_the_best_that_is_reached_is_that_of_the_sharpest_bound():
     line = ("burn-in --n 1000 --batch-size 10 --steps 1000 --lipschitz 1 --smoothness 1 --diameter .1 --sigma .1 "
             "--delta 1e-5")
-    words = "has ε = 5.208"
+    words = "has ε = 3.0685"
     assert words in refusal(f"{line} --epsilon 3 --solve learning-rate", 3)
 
 

@@ -4,9 +4,9 @@ A point is (ε_j, δ_j) with E_{e^{ε_j}} <= δ_j for every number of steps. The
 on, each from those before it. All sums are of positive terms, so their rounding errors are small relative to them;
 every result is raised by more than that.
 
-The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, which
-is checked: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones do not
-count. """
+The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, for
+which a point may be raised: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones
+do not count. """
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss ha
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
-_LEAST_ROOM = 1e-7  # of convexity at ε = 0, relative to δ, above all margins: rounding does not decide about pooling
 _MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
 _STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
@@ -252,8 +251,7 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
     before = falls / -np.expm1(-width)
     at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
     at_zero = 1 - deltas[0] - beyond[0]
-    is_convex = len(width) > 0 and at_zero - beyond[0] >= _LEAST_ROOM * (1 + 1 / np.expm1(width[0]))
-    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if is_convex else None
+    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if at_zero >= beyond[0] else None
 
 
 # --- high precision --------------------------------------------------------------------------------------------------
@@ -310,10 +308,10 @@ def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[A
         chord = (d[j] - d[j - 1]) * mp.expm1(x - at[j - 1]) / mp.expm1(at[j] - at[j - 1]) if j < len(at) else 0
         for inserted, new in ((corners, index), (at, x), (d, d[j - 1] + chord)):
             inserted.insert(j, new)
+    if len(d) > 1:  # points may be raised: the first one after 0 so that the profile is convex at γ = 1
+        d[1] = max(d[1], d[0] - (1 - d[0]) / 2 * mp.expm1(at[1]), key=float)
     beyond = [(a - b) / mp.expm1(y - x) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)] + [mp.mpf(0)]
     before = [(b - a) / mp.expm1(x - y) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)]
-    if not 1 - d[0] >= 2 * beyond[0]:
-        raise ValueError("the profile is not convex at ε = 0")
     k = corners.index(index)
     at_corner = (1 - d[0] - beyond[0], *(x - y for x, y in zip(before, beyond[1:], strict=False)))
     inside = mp.fsum(p * window(mp, steps, False, e - x) for p, x in zip(at_corner[: k + 1], at, strict=False))
