@@ -18,7 +18,7 @@ from dpcalc.numerics.root import Unreachable
 # Parameters for which any positive number makes sense, since the privacy loss depends on a ratio with them.
 _SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
 _DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
-_COMPOSED_RTOL = 1e-4  # a bound whose values are claimed to this accuracy or less composes numerically within them
+_ROUGH_RTOL = 1e-4  # accuracy of values from which on a search does not try to be exact: steps are composed in them
 _NEXT_TO_END = 1e-4  # relative: a search that stops this near to the end of its range has found that end
 
 Derive = Callable[[Params], Params]  # from the options of a command to the parameters of the bounds
@@ -194,10 +194,11 @@ def _answered(route: Route, given: Params, derive: Derive, question: Question, f
 def _is_numerical(route: Route, given: Params, question: Question) -> bool:
     """Whether a search evaluates numerical compositions, which are known to a precision only."""
     composes = question.asks in ("tv", "tpr") or (question.asks == "epsilon" and bool(question.delta))
-    if question.unknown is None or not (composes or route.bound.rtol >= _COMPOSED_RTOL):
+    rough = route.bound.rtol >= _ROUGH_RTOL
+    if question.unknown is None or not (composes or rough):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown.name not in ("steps", "epochs")
-    return route.bound.rtol >= _COMPOSED_RTOL or route.bound.is_numerical({"steps": 1 if one else 2})
+    return (rough and not one) or route.bound.is_numerical({"steps": 1 if one else 2})
 
 
 def _without_conversions(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:

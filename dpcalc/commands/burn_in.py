@@ -147,7 +147,8 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     rdp = b.burn_in_rdp.BOUND if convex else b.nonconvex.BURN_IN_RDP
     profile = b.burn_in_profile.BOUND if convex else b.nonconvex.BURN_IN_PROFILE
     # Without a set D grows with the number of steps, and a bound for every number of steps would be worse.
-    contraction = (Route(b.burn_in_contraction.BOUND),) if convex and given["diameter"] is not None else ()
+    bounded = given["diameter"] is not None or (question.unknown is not None and question.unknown.name == "diameter")
+    contraction = (Route(b.burn_in_contraction.BOUND),) if convex and bounded else ()
     lower = () if question.unknown or given["diameter"] is None else (Route(b.lower_bound.BOUND),)
     as_published = tuple(r._replace(on_request=True) for r in converted(b.as_published.BOUND)) if convex else ()
     return (*full, *converted(rdp), *converted(b.composition.BOUND), *contraction, Route(profile),
@@ -261,7 +262,7 @@ COMMAND = Command(
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
          "2 --sigma 0.1 --epsilon 2", "δ = 3.31204e-49"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
-         "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.0815793"),
+         "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.0815818"),
     ),
     theorems=theorems,
     usual=("epsilon", "delta", "solve", "sigma", "n", "batch_size", "steps", "lipschitz", "smoothness",

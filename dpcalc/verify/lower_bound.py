@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
 from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context, midpoint
@@ -23,10 +24,11 @@ from dpcalc.verify.unchecked import Unchecked
 _CELLS = 2000  # of the interval, for a Rényi divergence; any number gives a valid bound, and more a tighter one
 
 
-def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
-    """Return a lower bound of δ at ε: the largest P(A) − e^ε Q(A) over a few half-lines A and all runs."""
+def delta(mp: Any, epsilon: Any, way: int | None = None, **params: Any) -> Any:
+    """Return a lower bound of δ at ε: the largest P(A) − e^ε Q(A) over a few half-lines A and all runs, or for the run
+    at the place `way` of the calculator's."""
     if params["iterations"] > 1:
-        return _delta_after_many_steps(mp, epsilon, params)
+        return _delta_after_many_steps(mp, epsilon, way, params)
     e_to_epsilon = mp.exp(mp.mpf(epsilon))
     deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for (pair,) in lower_bound.instances(**params)
               for t in _thresholds(mp, pair, e_to_epsilon)]
@@ -105,7 +107,7 @@ def _divergence(mp: Any, a: Any, step: _OneStep) -> Any:
 # --- many steps ------------------------------------------------------------------------------------------------------
 
 
-def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) -> Any:
+def _delta_after_many_steps(mp: Any, epsilon: float, way: int | None, params: Mapping[str, Any]) -> Any:
     """Return P(A) − e^ε Q(A) for the run and the half-line A that are best by the calculator's numbers."""
     import numpy as np
 
@@ -115,8 +117,12 @@ def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) 
     def deltas(known: Law) -> Any:
         return known.lead - np.expm1(min(float(epsilon), MAX_EXPONENT)) * known.above
 
-    pair, known = max(lower_bound.laws(lambda law: float(deltas(law).max()), **params),
-                      key=lambda found: float(deltas(found[1]).max()))
+    if way is not None:
+        pair = lower_bound.walks(**params)[way - 1]
+        known = law(pair, steps)
+    else:
+        pair, known = max(lower_bound.laws(lambda law: float(deltas(law).max()), **params),
+                          key=lambda found: float(deltas(found[1]).max()))
     threshold = float(places(pair)[int(deltas(known).argmax())])
     walks = lower_bound_rest if pair.at_rest else lower_bound_walks
     q, difference = walks.half_lines(mp, pair, steps, [threshold])[0]

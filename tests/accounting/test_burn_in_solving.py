@@ -66,3 +66,11 @@ def test_a_budget_that_any_number_of_steps_meets():
     with pytest.raises(NoSolution, match="every number of steps from 1 to 9"):
         answer(**PROFILE, sigma=".2", epsilon="5", solve="steps", bound=("burn-in-rdp",))
     assert answer(**PROFILE, sigma=".1", epsilon="2", solve="steps", bound=("burn-in-rdp",)).value > 1
+
+
+def test_the_largest_set_for_a_budget_is_that_of_burn_in_contraction():
+    said = {**LINE, "n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": ".05",
+            "sigma": ".1", "steps": "1e6"}
+    said.pop("diameter", None)
+    found = answer(**said, epsilon=".5", delta="1e-5", solve="diameter")
+    assert found.rows[0].route.bound.name == "burn-in-contraction" and found.value == pytest.approx(1.6375, rel=0.01)

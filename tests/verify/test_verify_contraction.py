@@ -53,6 +53,23 @@ def test_random_batches_in_a_small_set():
     assert not verify(lowered(record, 0.99)).holds
 
 
+@pytest.mark.parametrize("line", [
+    "--n 1000 --batch-size 1000 --steps 1e5 --learning-rate .1 --diameter 1 --sigma .1 --delta 1e-5",
+    "--n 100000 --batch-size 1000 --steps 1e5 --learning-rate .05 --diameter 1 --sigma .05 --delta 1e-3",
+])
+def test_the_lower_bound_is_proven_by_the_walk_that_it_was_found_with(line):
+    record = ask(f"burn-in --lipschitz 1 --smoothness 1 {line} --bound lower-bound")
+    assert verify(record).holds and not verify(lowered(record, 1.02)).holds
+
+
+def test_a_window_that_hides_too_many_uses_proves_nothing():
+    record = ask(f"{LINE} --n 1000 --batch-size 10 --learning-rate .1 --diameter 1 --sigma .1 --delta 1e-5")
+    assert verify(record).holds
+    forged = lowered(record, 0.0)
+    forged["bounds"][0]["witness"]["way"] = [0.0, 1e6, 0.0, 1.0]
+    assert not verify(forged).holds
+
+
 def changed(way, place, value):
     return [*way[:place], value, *way[place + 1:]]
 

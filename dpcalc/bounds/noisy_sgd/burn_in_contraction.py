@@ -89,6 +89,8 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
+# The ε at which RDP evaluates the profile, from a share of the largest one; the profiles used end within this factor.
+_POINTS_OF_RDP, _FIRST_OF_RDP, _SPAN_OF_RDP = 200, 1e-3, 16.0
 _LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, the least δ that is told from 0
@@ -162,10 +164,13 @@ def rdp(alpha: float, **params: Any) -> float:
     if log_delta < _LEAST_LOG_DELTA:
         raise OutOfScope("no-solution", "this Rényi divergence is too large for burn-in-contraction; use burn-in-rdp",
                          "--bound")
-    x = _profile(run_of(**params), inverse(log_delta, **params))
-    from numpy import log as logs
+    run, last = run_of(**params), inverse(log_delta, **params)
+    import numpy as np
 
-    return renyi_of_profile.of_points(alpha, x.epsilons, logs(x.deltas), order, rough)
+    # Profiles up to a much larger ε are less sharp.
+    epsilons = np.append(0.0, np.geomspace(last * _FIRST_OF_RDP, last, _POINTS_OF_RDP))
+    logs = np.log([_profile(run, max(e, last / _SPAN_OF_RDP)).point(e)[0] for e in epsilons.tolist()])
+    return renyi_of_profile.of_points(alpha, epsilons, np.minimum.accumulate(logs), order, rough)
 
 
 def trace(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from dpcalc.bounds.noisy_sgd._engine import contraction, one_step, walk_rest
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import LEAST_PULL, Law, Pair, places
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.core.bound import ProfileBound, Theorem
+from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
@@ -184,7 +184,21 @@ def delta_at(epsilon: float, bounds: Law) -> float:
     return float((bounds.lead * _INSIDE - expm1(min(epsilon, 700.0)) * (1 + 1e-12) * bounds.above).max())
 
 
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
+def choices(epsilon: float, log_delta: float, **params: Any) -> dict[str, Any]:
+    """The walk that proves a number after several steps, by its place in `instances`."""
+    if params["iterations"] == 1:
+        return {}
+    found = [*laws(partial(epsilon_at, log_delta), **params), *laws(partial(delta_at, epsilon), **params)]
+    best, _ = max(found, key=lambda walk: delta_at(epsilon, walk[1]))
+    return {"way": 1 + walks(**params).index(best)}
+
+
+def walks(**params: Any) -> list[Pair]:
+    """The walks of all groups."""
+    return [pair for group in instances(**params) for pair in group]
+
+
+def exact(mp: Any, epsilon: float, way: int | None = None, **params: Any) -> Any:
     """δ(ε) of the best instance at high precision, from the closed form of its laws after one step; no more steps."""
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "not used by lower-bound for several steps, which has no closed form; drop "
@@ -229,4 +243,5 @@ BOUND = ProfileBound(
     rtol=1e-9,
     inverse=inverse,
     rdp=rdp,
+    choices=Choices(witness=choices),
 )

@@ -229,7 +229,8 @@ def test_noise_hides_only_uses_that_come_before_it_or_with_it(steps):
             noised, used = noised + noise, used + length
 
 
-@pytest.mark.parametrize(("q", "steps"), [(0.3, 5), (0.01, 40), (1e-4, 20000), (0.02, 1), (0.5, 300)])
+@pytest.mark.parametrize(("q", "steps"), [(0.3, 5), (0.01, 40), (1e-4, 20000), (0.02, 1), (0.5, 300),
+                                           (0.9968, 1000), (0.999, 1000)])
 def test_the_law_of_what_is_to_be_hidden_has_its_mean_and_its_chance_of_nothing(q, steps):
     values, chances, missing = windows.law_of_hidden(q, steps)
     counted = windows.lengths_of_segments(steps).items()
@@ -372,6 +373,16 @@ def test_a_malformed_way_is_refused(way):
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------
+
+
+def test_delayed_hiding_is_refused_where_the_record_is_used_very_often():
+    with pytest.raises(ValueError, match="too many"):
+        windows.law_of_hidden(0.01, 10**6)
+
+
+def test_rdp_does_not_jump_at_large_orders():
+    values = [burn_in_contraction.rdp(alpha, **RUN) for alpha in (20.0, 30.0, 38.0, 39.0, 50.0)]
+    assert all(b < a * 1.7 for a, b in pairwise(values)) and values == sorted(values)
 
 
 @pytest.mark.parametrize("params", NAMES.values(), ids=NAMES)

@@ -5,7 +5,7 @@ on, each from those before it. All sums are of positive terms, so their rounding
 every result is raised by more than that.
 
 The corners of the hull in Theorem B are decided in doubles. Nothing depends on that but its convexity at γ = 1, for
-which a point may be raised: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones
+which points may be raised: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones
 do not count. """
 
 from __future__ import annotations
@@ -308,8 +308,8 @@ def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[A
         chord = (d[j] - d[j - 1]) * mp.expm1(x - at[j - 1]) / mp.expm1(at[j] - at[j - 1]) if j < len(at) else 0
         for inserted, new in ((corners, index), (at, x), (d, d[j - 1] + chord)):
             inserted.insert(j, new)
-    if len(d) > 1:  # points may be raised: the first one after 0 so that the profile is convex at γ = 1
-        d[1] = max(d[1], d[0] - (1 - d[0]) / 2 * mp.expm1(at[1]), key=float)
+    # Points may be raised: here to the line from the first one that is as steep at γ = 1 as convexity allows.
+    d = [d[0], *(max(x, d[0] - (1 - d[0]) / 2 * mp.expm1(y), key=float) for x, y in zip(d[1:], at[1:], strict=True))]
     beyond = [(a - b) / mp.expm1(y - x) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)] + [mp.mpf(0)]
     before = [(b - a) / mp.expm1(x - y) for a, b, x, y in zip(d, d[1:], at, at[1:], strict=False)]
     k = corners.index(index)

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 LEAST_PUSH, MOST_USES = 1.0, 1000.0
 _SEGMENTS = 10  # segments that a long window consists of, besides the shorter ones at its end; any number is valid
 _RARE = 1e-20  # chance of a number of uses in a segment from which on they are not told apart: their loss is infinite
-_PER_OCTAVE = 512  # values of V in [v, 2v], to which it is rounded up; with twice as many ε is 0.1 % smaller
-_LARGEST = 2.0**12  # value of V beyond which the loss counts as infinite
-_ROUNDING = 1e-9  # relative, above the rounding errors of the chances and values of V
+# Of the V of `law_of_hidden`: numbers in [v, 2v] to which it is rounded up (with twice as many ε is 0.1 % smaller); the
+# number beyond which the loss counts as infinite; a relative margin for the rounding of chances and values.
+_PER_OCTAVE, _LARGEST, _ROUNDING = 512, 2.0**12, 1e-9
 
 
 class Window(NamedTuple):
@@ -84,7 +84,7 @@ def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array]
 
 
 def composition(q: float, push: float, r: int) -> Parts:
-    """The pairs of R sampled steps."""
+    """The pairs of R sampled steps, for `verify` too."""
     from dpcalc.pld.pair import Gaussian
     from dpcalc.pld.sampled import without_replacement
 
@@ -117,8 +117,12 @@ def exact_hidden(mp: Any, epsilon: Any, q: float, push: Any, r: int) -> Any:
 @lru_cache(maxsize=8)
 def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
     """The values of V = Σ_j N_j²/(x_j − x_{j−1}) but 0, their chances, and the chance of larger ones, all rounded up.
-    Given the pattern, R steps are dominated by a Gaussian of the ratio push·√V."""
+    Given the pattern, R steps are dominated by a Gaussian of the ratio push·√V. Raises ValueError where the record is
+    used so often that rounding errors of the chances would add up."""
     import numpy as np
+
+    if not q * r <= MOST_USES:
+        raise ValueError(f"{q * r:g} expected uses are too many for delayed hiding")
 
     segments = lengths_of_segments(r)
     least = 1 / max(noise for noise, _ in segments)
@@ -136,6 +140,8 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
                 inside = to[at] < len(values)
                 law += np.bincount(to[at][inside], chance * before[inside], len(values))
                 missing += chance * float(before[~inside].sum())
+    if not float(law.sum()) + missing >= 1 - _ROUNDING:
+        raise ArithmeticError("chances are lost to underflow")
     positive = law[1:].nonzero()[0] + 1
     return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
 
@@ -146,7 +152,7 @@ def lengths_of_segments(r: int) -> Counter[tuple[int, int]]:
     found, noised, used, longest = Counter[tuple[int, int]](), 0, 0, max(1, r // _SEGMENTS)
     while used < r:
         noise = min(used + 1 - noised, longest)
-        steps = min(2 * noise if 0 < noise < longest and used else noise, r - used)
+        steps = min(2 * noise if noise < longest and used else noise, r - used)
         repeat = max(1, (r - used) // steps) if noise == steps == longest else 1
         found[noise, steps] += repeat
         noised, used = noised + repeat * noise, used + repeat * steps
@@ -154,10 +160,10 @@ def lengths_of_segments(r: int) -> Counter[tuple[int, int]]:
 
 
 def _uses(steps: int, q: float) -> list[float]:
-    """The chances of 0, 1, … uses in so many steps, up to a number that is rare: far beyond the mean, where each chance
-    is less than half of the one before."""
-    chances, k = [exp(steps * log1p(-q))], 0
-    while k < steps and (k < steps * q or chances[-1] > _RARE):
-        chances.append(chances[-1] * (steps - k) / (k + 1) * q / (1 - q))
+    """The chances of 0, 1, … uses in so many steps, up to a number that is rare: beyond twice the mean each chance is
+    less than half of the one before."""
+    logs, k = [steps * log1p(-q)], 0
+    while k < steps and (k < 2 * steps * q or exp(logs[-1]) > _RARE):
+        logs.append(logs[-1] + log((steps - k) / (k + 1)) + log(q) - log1p(-q))
         k += 1
-    return chances
+    return [exp(x) for x in logs]
