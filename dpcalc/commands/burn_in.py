@@ -260,7 +260,7 @@ COMMAND = Command(
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
          "2 --sigma 0.1 --delta 1e-5", "ε = 0.623559"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
-         "2 --sigma 0.1 --epsilon 2", "δ = 3.31204e-49"),
+         "2 --sigma 0.1 --epsilon 0.7", "δ = 1.89519e-06"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
          "2 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.0815818"),
     ),

@@ -41,8 +41,8 @@ def of_points(alpha: float, epsilons: Any, logs: Any, order: float, rdp: float) 
     """An upper bound on D_α from upper bounds on log δ at rising ε from 0 on, and on D_β for a larger order β.
 
     Both bound both directions. Beyond the last ε = K, δ <= δ(K), and δ <= e^{(β−1)(D_β − ε)}, as E_γ falls in γ, and
-    E_γ <= ∫_{p > γq} p <= γ^{−(β−1)} ∫p^β q^{1−β}. With x where the two are equal, or K if that is
-    larger, ∫_K^∞ e^{(α−1)ε}δ(ε) dε <= δ(K)·e^{(α−1)x}·(1/(α−1) + 1/(β−α)). """
+    E_γ <= ∫_{p > γq} p <= γ^{−(β−1)} ∫p^β q^{1−β}. With x where the two are equal, or K if that is larger,
+    ∫_K^∞ e^{(α−1)ε}δ(ε) dε <= δ(K)·e^{(α−1)x}·(1/(α−1) + 1/(β−α)). """
     last, log_last = float(epsilons[-1]), float(logs[-1])
     x = max(last, rdp - log_last / (order - 1))
     tail = log_last + (alpha - 1) * x + log(1 / (alpha - 1) + 1 / (order - alpha))

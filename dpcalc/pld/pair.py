@@ -93,7 +93,10 @@ class Gaussian:
     reverse = None
 
     def masses(self, edges: Array) -> Masses:
-        return gaussian_masses(edges, self.mu)
+        half = self.mu / 2
+        log_p = _normal_masses(edges / self.mu - half)
+        with np.errstate(invalid="ignore"):
+            return log_p, np.clip(log_p - _normal_masses(edges / self.mu + half), edges[:-1], edges[1:])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return self._edges(log_tail, self.mu / 2, cells)
@@ -107,13 +110,6 @@ class Gaussian:
         # Where μ is large, more cells are needed for them to be narrow relative to the noise.
         cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))
         return self.mu * np.linspace(lowest_mean - reach, self.mu / 2 + reach, cells + 1)
-
-
-def gaussian_masses(edges: Array, mu: Any) -> Masses:
-    """The masses of a Gaussian pair; `mu` may be an array, whose axis is the last one of the edges."""
-    log_p = _normal_masses(edges / mu - mu / 2)
-    with np.errstate(invalid="ignore"):
-        return log_p, np.clip(log_p - _normal_masses(edges / mu + mu / 2), edges[:-1], edges[1:])
 
 
 def _normal_masses(z: Array) -> Array:
