@@ -83,7 +83,8 @@ from dpcalc.numerics.root import boundary, bracket
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.noisy_sgd._engine.any_length import Profile, Run, WindowDelta
+    from dpcalc.bounds.noisy_sgd._engine.any_length import Profile, Run
+    from dpcalc.bounds.noisy_sgd._engine.any_length_exact import WindowDelta
 
 # Unlike other bounds, this one lets two runs have different noise, so that it does not suffice that two runs with the
 # same noise stay near each other.
@@ -93,7 +94,7 @@ _PROJECTED = ("after the noise the iterates are projected on a closed convex set
 _POINTS_OF_RDP, _FIRST_OF_RDP, _SPAN_OF_RDP = 200, 1e-3, 16.0
 _LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
-_LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, the least δ that is told from 0
+_LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, to which a smaller δ is raised
 
 
 def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
@@ -189,7 +190,7 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
           window: WindowDelta | None = None) -> Any:
     """δ at ε at high precision, by the points of `way`, or of the value. `window` computes δ of a window; without it,
     windows have to be of full batches, or of one step."""
-    from dpcalc.bounds.noisy_sgd._engine import any_length, windows
+    from dpcalc.bounds.noisy_sgd._engine import any_length_exact, windows
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
     params = {"n": n, "batch_size": batch_size, "iterations": iterations, "lipschitz": lipschitz,
@@ -211,7 +212,7 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
                              "--digits")
         return run.q * theta(mp, mp.log1p(mp.expm1(u) / run.q), run.push)
 
-    return any_length.exact(mp, epsilon, run, way, window or closed_form)
+    return any_length_exact.exact(mp, epsilon, run, way, window or closed_form)
 
 
 BOUND = ProfileBound(

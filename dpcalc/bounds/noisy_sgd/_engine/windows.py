@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
 LEAST_PUSH, MOST_USES = 1.0, 1000.0
 _SEGMENTS = 10  # segments that a long window consists of, besides the shorter ones at its end; any number is valid
-_RARE = 1e-20  # chance of a number of uses in a segment from which on they are not told apart: their loss is infinite
+_RARE = 1e-20  # where the chance of a number of uses in a segment is less, the loss of more uses counts as infinite
 # Of the V of `law_of_hidden`: numbers in [v, 2v] to which it is rounded up (with twice as many ε is 0.1 % smaller); the
 # number beyond which the loss counts as infinite; a relative margin for the rounding of chances and values.
 _PER_OCTAVE, _LARGEST, _ROUNDING = 512, 2.0**12, 1e-9
