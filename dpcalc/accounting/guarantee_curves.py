@@ -10,7 +10,7 @@ from dpcalc.core.errors import DpcalcError
 
 
 def _part_curve(part: Part) -> Curve:
-    base = part.mechanism.curve(part.params)
+    base = part.mechanism.rdp_curve(part.params)
     if part.sampling is None:
         return base
     scheme = part.sampling.record

@@ -12,6 +12,8 @@ def mechanism_options(sigma: str) -> tuple[Option, ...]:
     return (
         Option(q.MECHANISM, MECHANISM, default="gaussian", choices=tuple(MECHANISMS)),
         *(Option(o._replace(help=sigma) if o is q.SIGMA else o, MECHANISM) for o in q.MECHANISM_OPTIONS),
+        Option(q.HITS, MECHANISM, default=1),
+        Option(q.QUERIES, MECHANISM, default="any"),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),

@@ -61,6 +61,7 @@ COMMAND = Command(
         *mechanism_options("standard deviation of the Gaussian noise on the query"),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours; only with --noise-multiplier (default: "
                                          "add-remove)"), MECHANISM),
+        Option(q.N._replace(help="number of reports (shuffled-ldp)"), MECHANISM),
         Option(q.STEPS._replace(help="number of releases; all of them are composed"), RUN, default=1),
         Option(q.ORDERS, QUESTION),
     ),

@@ -38,10 +38,11 @@ def _with_input(given: Given) -> Given:
         return given
     from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp
     from dpcalc.accounting.guarantee_curves import curves
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.commands.asking import read_unknown
     from dpcalc.numerics.rounding import ratio_down
 
-    described = {*_LEVELS, "mechanism", "sensitivity", "clipping_norm"}
+    described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
     for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
@@ -64,7 +65,7 @@ def _with_input(given: Given) -> Given:
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-        own = {name: part.params[name] for name in part.mechanism.options}
+        own = {name: part.params[name] for name in part.mechanism.options + part.mechanism.optional}
         return given.replace({**given.values, "mechanism": part.name, **own})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
@@ -91,7 +92,7 @@ def _require_noise(given: Given) -> None:
     unknown = read_unknown(COMMAND, given)
     if any(given.has(name) or (unknown and unknown.name == name) for name in _LEVELS):
         return
-    (own,) = MECHANISMS[given["mechanism"]].options
+    own = MECHANISMS[given["mechanism"]].options[-1]
     level, other = ("noise_multiplier", " (or --sigma)") if own == "sigma" else (own, "")
     if given.has("epsilon") and given.has("delta") and unknown is None:
         other = f", or --solve {flag(level)[2:]} for this budget"

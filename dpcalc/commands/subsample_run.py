@@ -50,6 +50,9 @@ def check(given: Given, unknown: str | None) -> set[str]:
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
         raise DpcalcError("refused", f"{scheme.name} is supported for --mechanism {' or '.join(scheme.only)} only",
                           "--scheme")
+    if mechanism and mechanism.unsampled:
+        raise DpcalcError("refused", f"{mechanism.name} does not go with random batches, as {mechanism.unsampled}; use "
+                                     "dpcalc rdp", "--mechanism")
     if mechanism:
         require(given, required, f"with --mechanism {given['mechanism']}", unknown)
     scheme.check(given, unknown)
@@ -79,7 +82,7 @@ def bound_params(values: Values) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values),
+    params |= {"base": mechanism.rdp_curve(values), "profile": mechanism.profile(values),
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
@@ -108,8 +111,9 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
-    return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
-            "randomized-response": "subsampled randomised response"}[given["mechanism"]]
+    from dpcalc.accounting.mechanisms import MECHANISMS
+
+    return f"subsampled {MECHANISMS[given['mechanism']].words}"
 
 
 # --- the guarantee and the notes -------------------------------------------------------------------------------------

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, which no description has
 # Option → the kind of description that it belongs to.
-_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier",
-                               "clipping_norm"),
-                              "mechanism"),
+_DESCRIBES = {**dict.fromkeys((*(o.name for o in mechanism_options("")),), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),

@@ -91,8 +91,15 @@ SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
                             "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2", "v", gt=0, safe_direction=+1,
-                 unit="units of the sensitivity")
+SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2 (above-threshold: of the noise on "
+                 "every query)", "v", gt=0, safe_direction=+1, unit="units of the sensitivity")
+THRESHOLD_SCALE = Quantity("threshold_scale", "scale of the Laplace noise on the threshold, which is drawn once a run "
+                           "(above-threshold)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
+HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends", "c", **_WHOLE,
+                safe_direction=-1)
+QUERIES = Quantity("queries", "what is known of the queries of above-threshold; monotone ones all change in the same "
+                   "direction between two neighbouring data sets, as counts do when a record is added (default: any)",
+                   kind="choice", choices=("any", "monotone"))
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response)", "p", gt=0, lt=1,
@@ -126,7 +133,8 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)  # parameters of bounds, not options
+STEP_EPSILON = Quantity("step_epsilon", "ε of one use: of one selection by the exponential mechanism, Pr[y] proportional to "
+                        "e^(εu(y)/(2Δ)); of the local randomiser of shuffled-ldp", "ε₀", gt=0, safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
@@ -164,10 +172,11 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
-                     choices=("gaussian", "laplace", "randomized-response"),
+                     choices=("gaussian", "laplace", "randomized-response", "exponential", "above-threshold",
+                              "shuffled-ldp"),
                      spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response")))
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
-MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
+MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, STEP_EPSILON, THRESHOLD_SCALE)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "without-replacement", "weighted"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.core.bound import ProfileBound
@@ -101,7 +102,10 @@ def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:
 def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
     """Return the RDP of a step whose batch is drawn without replacement, which follows from its profile."""
     part = params["part"]
-    return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
+    sampled_rdp = MECHANISMS[part["name"]].sampled_rdp
+    if sampled_rdp is None:
+        raise Unchecked(f"no RDP of {part['name']} on a batch is known here")
+    return sampled_rdp(mp, alpha, own["sampling_rate"], part)
 
 
 # The Rényi divergence of bounds that are profiles: (context, α, arguments of `exact`, parameters) → ε(α).
@@ -157,6 +161,9 @@ def pure_epsilon(row: Row) -> Formula:
         return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
+    if "threshold_scale" in p:
+        own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
+        return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

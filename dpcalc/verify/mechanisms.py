@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from math import log
 from typing import Any, NamedTuple
 
-from dpcalc.verify import composition_atoms, loss_distributions
+from dpcalc.verify import composition_atoms, loss_distributions, shuffled_reports
 from dpcalc.verify.loss_distributions import LossPair
 
 Part = Mapping[str, Any]  # a mechanism as in the JSON of a guarantee
@@ -15,10 +15,10 @@ Part = Mapping[str, Any]  # a mechanism as in the JSON of a guarantee
 
 class Verified(NamedTuple):
     """A mechanism: `losses` returns the pair of one use; `sampled_rdp` takes (mp, α, sampling rate, part) and returns
-    the RDP of one use on a batch drawn without replacement."""
+    the RDP of one use on a batch drawn without replacement, where one can be drawn."""
 
     losses: Callable[[Part], LossPair]
-    sampled_rdp: Callable[[Any, float, float, Part], Any]
+    sampled_rdp: Callable[[Any, float, float, Part], Any] | None = None
 
 
 def _laplace_losses(part: Part) -> LossPair:
@@ -29,6 +29,21 @@ def _randomized_response_losses(part: Part) -> LossPair:
     p = part["probability"]
     return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
                                                  abs(log(p / (1 - p))))
+
+
+def _exponential_losses(part: Part) -> LossPair:
+    eta = part["step_epsilon"]
+    return loss_distributions.bounded_range(lambda mp: mp.mpf(eta), eta)
+
+
+def _above_threshold_epsilon(mp: Any, part: Part) -> Any:
+    """Return the pure ε of a run whose queries change by at most 1."""
+    return 1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"])
+
+
+def _above_threshold_losses(part: Part) -> LossPair:
+    about = 1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"]
+    return composition_atoms.approximate_dp_pair(lambda mp: _above_threshold_epsilon(mp, part), 0.0, about)
 
 
 def _sampled_gaussian_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
@@ -44,8 +59,21 @@ def _sampled_laplace_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
 
 def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     p = mp.mpf(part["probability"])
-    r = abs(mp.log(p / (1 - p)))
+    return _sampled_pure_rdp(mp, alpha, rate, abs(mp.log(p / (1 - p))))
+
+
+def _sampled_above_threshold_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    return _sampled_pure_rdp(mp, alpha, rate, _above_threshold_epsilon(mp, part))
+
+
+def _sampled_pure_rdp(mp: Any, alpha: float, rate: float, r: Any) -> Any:
+    """Return the RDP of a sampled use of randomised response with log odds r."""
     return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1(w - r) / (1 + mp.exp(-r)))
+
+
+def _sampled_exponential_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    eta = mp.mpf(part["step_epsilon"])
+    return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
 
 
 def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta: Callable[[Any], Any]) -> Any:
@@ -65,5 +93,8 @@ MECHANISMS: Mapping[str, Verified] = {
     "gaussian": Verified(lambda part: loss_distributions.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])),
                          _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
+    "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
+    "shuffled-ldp": Verified(shuffled_reports.losses),
+    "above-threshold": Verified(_above_threshold_losses, _sampled_above_threshold_rdp),
     "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
 }

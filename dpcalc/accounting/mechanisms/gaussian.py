@@ -30,6 +30,7 @@ _TV = (Route(exact.BOUND), Route(pinsker.BOUND))
 
 MECHANISM = Mechanism(
     name="gaussian",
+    words="Gaussian noise",
     neighbours=BY_SENSITIVITY,
     notes=(),
     options=("sigma",),

@@ -33,6 +33,7 @@ def _profile(p: Params) -> Profile:
 
 MECHANISM = Mechanism(
     name="laplace",
+    words="Laplace noise",
     neighbours=BY_SENSITIVITY,
     notes=("v is the scale of the Laplace noise; its standard deviation is v√2",),
     options=("scale",),

@@ -33,6 +33,9 @@ _ROUTES = (Route(randomized_response_exact.BOUND), *converted(randomized_respons
 
 MECHANISM = Mechanism(
     name="randomized-response",
+    words="randomised response",
+    sentence=lambda text: (f"Every respondent gives the true answer with probability {text['probability']}, and else "
+                           "the other one."),
     neighbours="one respondent's answer",
     notes=(),
     options=("probability",),

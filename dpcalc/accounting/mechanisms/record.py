@@ -10,6 +10,7 @@ from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.profile import Profile
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.results import Route
 
 BY_SENSITIVITY = "those your sensitivity refers to"  # the sensitivity is that between neighbours, whichever these are
@@ -43,13 +44,14 @@ class Mechanism(NamedTuple):
     """A mechanism. `curve`, `profile` and `pure` describe one use; `pure` is None where no pure ε exists."""
 
     name: str
+    words: str  # in prose, before its numbers: "Laplace noise"
     neighbours: str  # which data sets are neighbours, for an answer without --adjacency
     notes: tuple[str, ...]  # beside every answer: what the parameter of the noise means, where it may be misread
     options: tuple[str, ...]  # required, by the names of core/quantities.py
     optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release
     often: tuple[Route, ...]  # and of many
-    curve: Callable[[Params], Curve]
+    curve: Callable[[Params], Curve] | None  # None where no RDP curve is computed
     profile: Callable[[Params], Profile]
     pure: Callable[[Params], float] | None
     part: Part
@@ -57,6 +59,16 @@ class Mechanism(NamedTuple):
     # (parameters of one use, K) → those of one use for data sets that differ in K records; None where no pair of
     # distributions of one use covers such groups exactly
     group: Callable[[Params, int], Params] | None = None
+    # for a privacy statement: what is done, from the options as text; None for noise on a query
+    sentence: Callable[[Mapping[str, str]], str] | None = None
+    unsampled: str = ""  # why no batches can be drawn for it, in words; empty where they can
+
+    def rdp_curve(self, params: Params) -> Curve:
+        """The RDP curve of one use. Raises DpcalcError where none is computed."""
+        if self.curve is None:
+            raise DpcalcError("unsupported", f"no RDP curve of {self.words} is computed; ask with --delta or --epsilon",
+                              "--mechanism")
+        return self.curve(params)
 
     def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
         """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""

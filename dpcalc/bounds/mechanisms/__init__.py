@@ -1,6 +1,11 @@
-"""Single mechanisms: Gaussian, Laplace, randomised response."""
+"""Single mechanisms: Gaussian and Laplace noise, randomised response, selections, thresholds, shuffled reports."""
 
 from dpcalc.bounds.mechanisms import (
+    above_threshold_exact,
+    above_threshold_rdp,
+    exponential_exact,
+    exponential_profile,
+    exponential_rdp,
     gaussian_classic,
     gaussian_exact,
     gaussian_rdp,
@@ -9,6 +14,8 @@ from dpcalc.bounds.mechanisms import (
     laplace_rdp,
     randomized_response_exact,
     randomized_response_rdp,
+    shuffled_ldp_exact,
+    shuffled_ldp_profile,
 )
 
 BOUNDS = (
@@ -18,6 +25,13 @@ BOUNDS = (
     laplace_exact.BOUND,
     laplace_profile.BOUND,
     laplace_rdp.BOUND,
+    exponential_exact.BOUND,
+    exponential_profile.BOUND,
+    exponential_rdp.BOUND,
+    above_threshold_exact.BOUND,
+    above_threshold_rdp.BOUND,
+    shuffled_ldp_exact.BOUND,
+    shuffled_ldp_profile.BOUND,
     randomized_response_exact.BOUND,
     randomized_response_rdp.BOUND,
 )
@@ -25,5 +39,8 @@ BOUNDS = (
 TOTAL_VARIATIONS = {  # by the name of the mechanism
     "gaussian": gaussian_exact.TOTAL_VARIATION,
     "laplace": laplace_exact.TOTAL_VARIATION,
+    "exponential": exponential_exact.TOTAL_VARIATION,
+    "above-threshold": above_threshold_exact.TOTAL_VARIATION,
+    "shuffled-ldp": shuffled_ldp_exact.TOTAL_VARIATION,
     "randomized-response": randomized_response_exact.TOTAL_VARIATION,
 }
