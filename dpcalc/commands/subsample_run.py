@@ -108,8 +108,9 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
-    return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
-            "randomized-response": "subsampled randomised response"}[given["mechanism"]]
+    from dpcalc.accounting.mechanisms import MECHANISMS
+
+    return f"subsampled {MECHANISMS[given['mechanism']].words}"
 
 
 # --- the guarantee and the notes -------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     replaces = noise_multiplier.adjacency_of(values) == "replace-one"
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
-    elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
+    elif MECHANISMS[given["mechanism"]].pure is not None and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes

@@ -75,24 +75,23 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float) -> Any:
     """Pr[X > t] − e^ε Pr[X > t + s], term by term."""
     with mp.workdps(mp.dps + _GUARD_DIGITS):
         s, v = sensitivity_and_sigma(sigma, sensitivity)
-        v, growth = mp.mpf(v), mp.exp(mp.mpf(epsilon))
-        return _exact_sum(mp, floor(float(mp.mpf(epsilon) * v**2 / s - mp.mpf(s) / 2)), s, v, growth)
+        e, v = mp.mpf(epsilon), mp.mpf(v)
+        return _exact_sum(mp, float(e * v**2 / s - mp.mpf(s) / 2), s, v, mp.exp(e))
 
 
-def _exact_sum(mp: Any, near: int, s: int, v: Any, growth: Any) -> Any:
-    """Σ_{x > t} (p(x) − e^ε p(x + s)), where t is within 1 of `near`: the terms around it count where they are
-    positive, which needs no comparison as (y + |y|)/2. What is left out at both ends is added as an upper bound."""
+def _exact_sum(mp: Any, t: float, s: int, v: Any, growth: Any) -> Any:
+    """Σ_{x > t} (p(x) − e^ε p(x + s)). A term at the threshold counts where it is positive, which needs no comparison
+    as (y + |y|)/2. What is left out at both ends is added as an upper bound."""
     enough = 0.7 * (mp.prec + 20)  # e^−enough is less than 2^−bits
-    first = max(near - 1, -ceil(float(v) * sqrt(2 * enough)))
-    p, q = exact_weights(mp, v, first), exact_weights(mp, v, first + s)
-    total, base, scale = mp.mpf(0), max(near, 0), 2 * float(v) ** 2
-    if first > near - 1:
-        total += next(exact_weights(mp, v, first)) * (1 + v**2 / -first)
-    for x, in_p, in_q in zip(count(first), p, q, strict=False):
-        y = in_p - growth * in_q
-        total += (y + abs(y)) / 2 if x <= near + 2 else y
-        if x > near + 2 and x > 0 and (x - base) * (x + base) / scale > enough:
-            return (total + in_p * (v**2 / x)) / exact_total(mp, v)  # Σ_{k > x} g(k) <= g(x)σ²/x
+    rounding = 1e-9 * (1 + abs(t))  # more than the error of t as a double
+    lowest, start = -ceil(float(v) * sqrt(2 * enough)), floor(t - rounding) + 1
+    first, base, scale = max(start, lowest), max(start, 0), 2 * float(v) ** 2
+    total = next(exact_weights(mp, v, lowest)) * (1 + v**2 / -lowest) if first > start else mp.mpf(0)
+    for x, p, q in zip(count(first), exact_weights(mp, v, first), exact_weights(mp, v, first + s), strict=False):
+        y = p - growth * q
+        total += (y + abs(y)) / 2 if x < t + rounding else y
+        if x > t + rounding and x > 0 and (x - base) * (x + base) / scale > enough:
+            return (total + p * (v**2 / x)) / exact_total(mp, v)  # Σ_{k > x} g(k) <= g(x)σ²/x
     raise AssertionError("the loop ends where the terms are small")
 
 

@@ -33,8 +33,10 @@ def value(alpha: float, sigma: float, sensitivity: float) -> float:
 
 def exact(mp: Any, alpha: float, sigma: float, sensitivity: float) -> Any:
     v, c = mp.mpf(sigma), _off_centre(alpha, sensitivity)
-    centre = mp.mpf(c.numerator) / mp.mpf(c.denominator)
     gaussian = mp.mpf(alpha) * mp.mpf(sensitivity) ** 2 / (2 * v**2)
+    if c == 0:
+        return gaussian
+    centre = mp.mpf(c.numerator) / mp.mpf(c.denominator)
     return gaussian + mp.log(exact_total(mp, v, centre) / exact_total(mp, v)) / (mp.mpf(alpha) - 1)
 
 

@@ -88,8 +88,8 @@ BOUND = ProfileBound(
         example="rdp --mechanism discrete-laplace --scale 10 --sensitivity 5 --epsilon 0.1",
         statement="(1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε − a(s+1−k)), a = 1/v, k = ⌈(as − ε)/(2a)⌉; pure ε = "
                   "s/v; several releases are composed numerically",
-        source="Ghosh, Roughgarden & Sundararajan 2012, SIAM J. Comput. 41(6) (the mechanism and its pure ε); Zhu, "
-               "Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
+        source="Ghosh, Roughgarden & Sundararajan 2012; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 "
+               "(composition)",
         assumptions=ASSUMPTIONS,
     ),
     params=("scale", "sensitivity"),

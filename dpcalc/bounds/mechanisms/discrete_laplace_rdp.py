@@ -57,7 +57,7 @@ BOUND = RdpBound(
         statement="D_α(M(x) ‖ M(x′)) = log( (1+c)/2·e^((α−1)u) + (1−c)/2·e^(−αu) ) / (α−1), u = s/v, c = "
                   "tanh(1/(2v))/tanh((2α−1)/(2v))",
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition), for the mechanism of Ghosh, "
-               "Roughgarden & Sundararajan 2012, SIAM J. Comput. 41(6)",
+               "Roughgarden & Sundararajan 2012",
         assumptions=ASSUMPTIONS,
     ),
     params=("scale", "sensitivity"),

@@ -4,7 +4,7 @@ Two categories differ in two bits. Their four outcomes have the losses ±ε₀ a
 equally likely for both categories.
 """
 
-from math import log, log1p
+from math import log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import three_losses
@@ -26,9 +26,7 @@ def pure(probability: float, flip_probability: float) -> float:
         raise OutOfScope("out-of-range", f"{q:g} is above --probability {p:g}: a bit that is 1 must not be reported as "
                                          "1 less often than a bit that is 0; exchange the two numbers",
                          "--flip-probability")
-    if p - q <= q * (1 - p):
-        return up(log1p((p - q) / (q * (1 - p))), 1e-15)
-    return up((log(p) - log1p(-p)) - (log(q) - log1p(-q)), 1e-15 * (1 + abs(log(p)) + abs(log1p(-p))))
+    return up(log1p((p - q) / (q * (1 - p))), 1e-15)
 
 
 def weight(probability: float, flip_probability: float) -> float:
@@ -61,10 +59,10 @@ BOUND = ProfileBound(
         name="unary-exact",
         example="rdp --mechanism unary --step-epsilon 1 --steps 20 --delta 1e-6",
         statement="δ(ε) = max(0, p(1−q) − e^ε q(1−p)) for one report, which has the losses ±ε₀ and 0; pure ε₀ = "
-                  "log(p(1−q)/(q(1−p))); several reports are composed numerically",
-        source="Wang, Blocki, Li & Jha 2017, USENIX Security 2017 (unary encoding; OUE has p = 1/2, q = 1/(e^ε₀ + 1)); "
-               "Erlingsson, Pihur & Korolova 2014, arXiv:1407.6981 (RAPPOR: p = 1 − f/2, q = f/2); Zhu, Dong & Wang "
-               "2022, Theorem 10, arXiv:2106.08567v4 (composition)",
+                  "log(p(1−q)/(q(1−p))); RAPPOR has p = 1 − f/2, q = f/2, OUE p = 1/2, q = 1/(e^ε₀ + 1); several "
+                  "reports are composed numerically",
+        source="Wang, Blocki, Li & Jha 2017; Erlingsson, Pihur & Korolova 2014, arXiv:1407.6981 (RAPPOR); Zhu, Dong & "
+               "Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
     ),
     params=("probability", "flip_probability"),

@@ -23,7 +23,7 @@ BOUND = RdpBound(
         statement="D_α(M(x) ‖ M(x′)) = log( p^α(1−p)^(1−α)·q^(1−α)(1−q)^α + pq + (1−p)(1−q) + "
                   "q^α(1−q)^(1−α)·p^(1−α)(1−p)^α ) / (α−1)",
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition), for the mechanism of Wang, Blocki, Li "
-               "& Jha 2017, USENIX Security 2017",
+               "& Jha 2017",
         assumptions=ASSUMPTIONS,
     ),
     params=("probability", "flip_probability"),
