@@ -137,7 +137,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     replaces = noise_multiplier.adjacency_of(values) == "replace-one"
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
-    elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
+    elif MECHANISMS[given["mechanism"]].pure is not None and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes

@@ -144,7 +144,7 @@ class Laplace:
         parts = [_exponential_masses(edges, r, log(0.5) - r / 2)]
         for place, log_p in ((r, log(0.5)), (-r, log(0.5) - r)):
             inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(a), place)))
+            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
         return mixture(parts)
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:

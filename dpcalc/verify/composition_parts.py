@@ -12,7 +12,7 @@ from dpcalc.accounting.orders import own_params
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, shuffled_reports
+from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
@@ -106,15 +106,14 @@ def _repeated_laplace(row: Row, answer: Answer) -> Parts:
     return ((Use(pair), int(p["steps"])),)
 
 
-def _repeated_exponential(row: Row, answer: Answer) -> Parts:
-    eta = row.params["step_epsilon"]
-    return ((Use(loss_distributions.bounded_range(lambda mp: mp.mpf(eta), eta)), int(row.params["steps"])),)
+def _repeated(name: str) -> Callable[[Row, Answer], Parts]:
+    """Return the parts of several uses of a mechanism whose bound has the parameters that its JSON has."""
+    def parts(row: Row, answer: Answer) -> Parts:
+        p = row.params
+        part = {**p, "sensitivity": int(p["sensitivity"])} if "sensitivity" in p else p
+        return ((Use(MECHANISMS[name].losses(part)), int(p["steps"])),)
 
-
-def _repeated_rounds(row: Row, answer: Answer) -> Parts:
-    return ((Use(shuffled_reports.losses(row.params)), int(row.params["steps"])),)
-
-
+    return parts
 def _sampled(row: Row, scheme: str) -> Parts:
     """Return the sampled mechanism of the row itself: in a comparison, rows have mechanisms of their own."""
     part = row.params["part"]
@@ -158,8 +157,10 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
-    "exponential-profile": _repeated_exponential,
-    "shuffled-ldp-profile": _repeated_rounds,
+    "exponential-profile": _repeated("exponential"),
+    "shuffled-ldp-profile": _repeated("shuffled-ldp"),
+    **{f"{name}-exact": _repeated(name) for name in ("discrete-gaussian", "discrete-laplace", "k-randomized-response",
+                                                     "unary")},
 }
 
 

@@ -102,10 +102,7 @@ def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:
 def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
     """Return the RDP of a step whose batch is drawn without replacement, which follows from its profile."""
     part = params["part"]
-    sampled_rdp = MECHANISMS[part["name"]].sampled_rdp
-    if sampled_rdp is None:
-        raise Unchecked(f"no RDP of {part['name']} on a batch is known here")
-    return sampled_rdp(mp, alpha, own["sampling_rate"], part)
+    return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
 
 
 # The Rényi divergence of bounds that are profiles: (context, α, arguments of `exact`, parameters) → ε(α).
@@ -148,6 +145,12 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
     return min(own, shift / levels.exact(mp, noisiest))
 
 
+def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) -> Any:
+    """Return log(p/q) + log((1−q)/(1−p))."""
+    p, q = mp.mpf(probability), mp.mpf(flip_probability)
+    return mp.log(p / q) + mp.log((1 - q) / (1 - p))
+
+
 def pure_epsilon(row: Row) -> Formula:
     """Return the formula of the least ε at which δ is 0."""
     p, steps = row.params, row.params.get("steps", 1)
@@ -164,6 +167,8 @@ def pure_epsilon(row: Row) -> Formula:
     if "threshold_scale" in p:
         own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
         return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
+    if "flip_probability" in row.route.bound.params:
+        return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

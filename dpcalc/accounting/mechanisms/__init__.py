@@ -2,11 +2,15 @@
 
 from dpcalc.accounting.mechanisms import (
     above_threshold,
+    discrete_gaussian,
+    discrete_laplace,
     exponential,
     gaussian,
+    k_randomized_response,
     laplace,
     randomized_response,
     shuffled_ldp,
+    unary,
 )
 from dpcalc.accounting.mechanisms.record import Mechanism, with_steps
 
@@ -14,6 +18,11 @@ MECHANISMS: dict[str, Mechanism] = {m.name: m for m in (
     gaussian.MECHANISM,
     laplace.MECHANISM,
     randomized_response.MECHANISM,
+    discrete_gaussian.MECHANISM,
+    discrete_laplace.MECHANISM,
+    k_randomized_response.MECHANISM,
+    unary.MECHANISM,
+    unary.OPTIMIZED,
     exponential.MECHANISM,
     above_threshold.MECHANISM,
     shuffled_ldp.MECHANISM,

@@ -51,9 +51,9 @@ MECHANISM = Mechanism(
     words="sparse vector technique",
     sentence=lambda text: (
         "The sparse vector technique answers whether queries are above a threshold, and stops after "
-        f"{text['hits']} answers above it. Laplace noise of scale {text['threshold_scale']} is added to the threshold, "
-        f"and of scale {text['scale']} to {'monotone' if text['queries'] == 'monotone' else 'all'} queries whose "
-        f"sensitivity is {text['sensitivity']}."),
+        f"{text('hits')} answers above it. Laplace noise of scale {text('threshold_scale')} is added to the threshold, "
+        f"and of scale {text('scale')} to {'monotone' if text('queries') == 'monotone' else 'all'} queries whose "
+        f"sensitivity is {text('sensitivity')}."),
     neighbours=BY_SENSITIVITY,
     notes=("one run ends after --hits answers above the threshold, and answers below it are free; --steps counts runs, "
            "each with new noise on its threshold",),
@@ -65,7 +65,7 @@ MECHANISM = Mechanism(
     profile=_profile,
     pure=_pure,
     part=Part(fields={"threshold_scale": Number(), "scale": Number(description="of the noise on every query"),
-                      "hits": Number(description="answers above the threshold, after which a run ends")},
+                      "hits": Number(least=1, description="answers above the threshold, after which a run ends")},
               write=_as_fields,
               read=lambda fields: {**fields, "queries": "any"}),
     tv=TotalVariation(

@@ -3,7 +3,6 @@ uniformly random order. One use is one round."""
 
 from __future__ import annotations
 
-from math import exp
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
@@ -14,15 +13,10 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import up
 
 
 def _own(p: Params) -> tuple[int, float]:
     return int(p["n"]), float(p["step_epsilon"])
-
-
-def _variation(p: Params) -> float:
-    return min(1.0, up(exp(shuffled_ldp_exact.value(0.0, *_own(p))), 1e-15))
 
 
 def _profile(p: Params) -> Profile:
@@ -39,7 +33,7 @@ def _as_fields(p: Params) -> dict[str, Any]:
 MECHANISM = Mechanism(
     name="shuffled-ldp",
     words="shuffled local reports",
-    sentence=lambda text: (f"Each of {text['n']} people applies the same {text['step_epsilon']}-differentially private "
+    sentence=lambda text: (f"Each of {text('n')} people applies the same {text('step_epsilon')}-differentially private "
                            "randomiser to their own record, and only the reports in a uniformly random order are "
                            "released."),
     neighbours="replace-one",
@@ -53,13 +47,12 @@ MECHANISM = Mechanism(
     unsampled="all n people report in every round",
     profile=_profile,
     pure=lambda p: float(p["step_epsilon"]),
-    part=Part(fields={"n": Number(description="number of reports"),
+    part=Part(fields={"n": Number(least=1, description="number of reports"),
                       "step_epsilon": Number(description="ε₀ of the local randomiser")},
               write=_as_fields),
     tv=TotalVariation(
         once=(Route(shuffled_ldp_exact.BOUND),),
         often=(Route(shuffled_ldp_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
         profile=shuffled_ldp_exact.BOUND,
-        ratio=_variation,
     ),
 )

@@ -1,14 +1,21 @@
-"""Single mechanisms: Gaussian and Laplace noise, randomised response, selections, thresholds, shuffled reports."""
+"""Single mechanisms: noise on real numbers and on integers, randomised responses, selections, thresholds, and shuffled
+reports."""
 
 from dpcalc.bounds.mechanisms import (
     above_threshold_exact,
     above_threshold_rdp,
+    discrete_gaussian_exact,
+    discrete_gaussian_rdp,
+    discrete_laplace_exact,
+    discrete_laplace_rdp,
     exponential_exact,
     exponential_profile,
     exponential_rdp,
     gaussian_classic,
     gaussian_exact,
     gaussian_rdp,
+    k_randomized_response_exact,
+    k_randomized_response_rdp,
     laplace_exact,
     laplace_profile,
     laplace_rdp,
@@ -16,6 +23,8 @@ from dpcalc.bounds.mechanisms import (
     randomized_response_rdp,
     shuffled_ldp_exact,
     shuffled_ldp_profile,
+    unary_exact,
+    unary_rdp,
 )
 
 BOUNDS = (
@@ -34,13 +43,20 @@ BOUNDS = (
     shuffled_ldp_profile.BOUND,
     randomized_response_exact.BOUND,
     randomized_response_rdp.BOUND,
+    discrete_gaussian_exact.BOUND,
+    discrete_gaussian_rdp.BOUND,
+    discrete_laplace_exact.BOUND,
+    discrete_laplace_rdp.BOUND,
+    k_randomized_response_exact.BOUND,
+    k_randomized_response_rdp.BOUND,
+    unary_exact.BOUND,
+    unary_rdp.BOUND,
 )
 
-TOTAL_VARIATIONS = {  # by the name of the mechanism
+TOTAL_VARIATIONS = {  # by the name of the mechanism, where it depends on one ratio
     "gaussian": gaussian_exact.TOTAL_VARIATION,
     "laplace": laplace_exact.TOTAL_VARIATION,
     "exponential": exponential_exact.TOTAL_VARIATION,
     "above-threshold": above_threshold_exact.TOTAL_VARIATION,
-    "shuffled-ldp": shuffled_ldp_exact.TOTAL_VARIATION,
     "randomized-response": randomized_response_exact.TOTAL_VARIATION,
 }

@@ -30,8 +30,8 @@ from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 
 RANGE = ("the privacy loss of one selection lies in an interval of length η: the exponential mechanism with Pr[y] "
-         "proportional to e^(εu(y)/(2Δ)), for scores u that change by at most Δ, has η = ε, and η = ε/2 where all scores "
-         "change in the same direction; so has the largest of the scores with Gumbel noise of scale 2Δ/ε")
+         "proportional to e^(εu(y)/(2Δ)), for scores u that change by at most Δ, has η = ε, and η = ε/2 where all "
+         "scores change in the same direction; so has the largest of the scores with Gumbel noise of scale 2Δ/ε")
 
 
 def value(epsilon: float, step_epsilon: float) -> float:

@@ -35,7 +35,6 @@ from functools import lru_cache
 from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_binomial_pmf
@@ -174,7 +173,8 @@ def exact_masses(mp: Any, n: int, e0: Any, step_epsilon: float) -> list[tuple[in
     starts, last = blocks(n, step_epsilon)
     others, first = n - 1, starts[0]
     odds = 2 * mp.exp(-e0) / -mp.expm1(-e0)
-    log_choose = mp.loggamma(mp.mpf(others + 1)) - mp.loggamma(mp.mpf(first + 1)) - mp.loggamma(mp.mpf(others - first + 1))
+    log_choose = mp.loggamma(mp.mpf(others + 1)) - mp.loggamma(mp.mpf(first + 1))
+    log_choose -= mp.loggamma(mp.mpf(others - first + 1))
     probability = mp.exp(log_choose + first * mp.log(odds) - others * mp.log1p(odds))
     found = []
     if first > 0:
@@ -210,6 +210,3 @@ BOUND = ProfileBound(
     rtol=3e-9,
     pure=lambda n, step_epsilon: step_epsilon,
 )
-
-# The number itself, which is no function of a single ratio.
-TOTAL_VARIATION = TotalVariationLaw(lambda r: r, lambda mp, r: min(r, mp.mpf(1)))
