@@ -57,7 +57,7 @@ MECHANISM = Mechanism(
     neighbours=BY_SENSITIVITY,
     notes=("one run ends after --hits answers above the threshold, and answers below it are free; --steps counts runs, "
            "each with new noise on its threshold",),
-    options=("threshold_scale", "scale"),
+    options=("scale", "threshold_scale"),
     optional=("sensitivity", "hits", "queries"),
     once=_ROUTES,
     often=_ROUTES,

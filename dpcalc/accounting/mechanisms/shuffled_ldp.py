@@ -39,7 +39,7 @@ MECHANISM = Mechanism(
     neighbours="replace-one",
     notes=("the guarantee holds against whoever sees the shuffled reports; whoever sees a person's report before it is "
            "shuffled has the ε of --step-epsilon",),
-    options=("n", "step_epsilon"),
+    options=("step_epsilon", "n"),
     optional=(),
     once=(Route(shuffled_ldp_exact.BOUND),),
     often=(*PURE_COMPOSITION, Route(shuffled_ldp_profile.BOUND)),
