@@ -139,9 +139,9 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection by the exponential mechanism, Pr[y] "
-                        "proportional to e^(εu(y)/(2Δ)); of one report of k-ary randomised response, of optimised unary encoding "
-                        "(OUE), or before shuffling", "ε₀", gt=0, safe_direction=-1)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection (exponential), or of one report "
+                        "(k-randomized-response, optimized-unary, shuffled-ldp before shuffling)", "ε₀", gt=0,
+                        safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)

@@ -13,7 +13,7 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import ratio_down
+from dpcalc.numerics.rounding import ratio_down, ratio_up
 
 _OWN = ("threshold_scale", "scale", "sensitivity", "hits", "queries")
 
@@ -50,13 +50,13 @@ MECHANISM = Mechanism(
     name="above-threshold",
     words="sparse vector technique",
     sentence=lambda text: (
-        "The sparse vector technique answers whether queries are above a threshold, and stops after "
-        f"{text('hits')} answers above it. Laplace noise of scale {text('threshold_scale')} is added to the threshold, "
+        "The sparse vector technique answers whether queries are above a threshold; at most "
+        f"{text('hits')} of the answers are above. Laplace noise of scale {text('threshold_scale')} is added to the threshold, "
         f"and of scale {text('scale')} to {'monotone' if text('queries') == 'monotone' else 'all'} queries whose "
         f"sensitivity is {text('sensitivity')}."),
     neighbours=BY_SENSITIVITY,
-    notes=("one run ends after --hits answers above the threshold, and answers below it are free; --steps counts runs, "
-           "each with new noise on its threshold",),
+    notes=("one run ends after --hits answers above the threshold, and any number of answers below it adds nothing to "
+           "ε; --steps counts runs, each with new noise on its threshold",),
     options=("scale", "threshold_scale"),
     optional=("sensitivity", "hits", "queries"),
     once=_ROUTES,
@@ -68,6 +68,7 @@ MECHANISM = Mechanism(
                       "hits": Number(least=1, description="answers above the threshold, after which a run ends")},
               write=_as_fields,
               read=lambda fields: {**fields, "queries": "any"}),
+    group=lambda p, size: {**p, "sensitivity": ratio_up((p["sensitivity"], float(size)))},
     tv=TotalVariation(
         once=(Route(above_threshold_exact.BOUND),),
         often=(Route(above_threshold_exact.BOUND), Route(product.BOUND)),
