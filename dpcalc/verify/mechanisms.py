@@ -8,7 +8,7 @@ from math import log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
-from dpcalc.verify.arb.context import is_ball_context
+from dpcalc.verify.arb.context import compute_once, is_ball_context
 from dpcalc.verify.composition_atoms import Atoms
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.unchecked import Unchecked
@@ -116,7 +116,7 @@ def _discrete_gaussian_losses(part: Part) -> LossPair:
         most = 2 * mp.exp(-(mp.mpf(x) / v) ** 2 / 2) * (1 + v * v / x) / _discrete_gaussian_total(mp, v)
         return mp.between(0, most) if is_ball_context(mp) else most
 
-    return composition_atoms.atomic_pair(atoms, tails, _above(s * (s + 2 * reach) / scale))
+    return composition_atoms.atomic_pair(atoms, compute_once(tails), _above(s * (s + 2 * reach) / scale))
 
 
 def _discrete_gaussian_total(mp: Any, v: Any) -> Any:
