@@ -19,6 +19,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows
     from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
     from dpcalc.commands.asking import check_options, read_question, shown, with_solution
+    from dpcalc.commands.subsample_run import lower_end
     from dpcalc.core.results import Answer
 
     mechanism = MECHANISMS[given["mechanism"]]
@@ -31,14 +32,17 @@ def answer(given: Given) -> Answer:
     check_options(given, question, used, required, _why_not(given), f"with --mechanism {name}",
                   f"with --mechanism {name}")
     composed = unknown == "steps" or given["steps"] > 1
-    found = rows(mechanism.often if composed else mechanism.once, given,
-                 lambda values: with_steps(mechanism, values), question, given["bound"] or ())
+    routes = mechanism.often if composed else mechanism.once
+    if unknown:  # no parameter is solved for by a bound from below
+        routes = tuple(route for route in routes if route.bound.status != "lower")
+    found = rows(routes, given, lambda values: with_steps(mechanism, values), question, given["bound"] or ())
     values = with_solution(given, question, found)
     record = mechanism.as_part(noise_multiplier.with_sigma(values), None, int(values["steps"]))
     adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else mechanism.neighbours
     return Answer("rdp", question, shown(given, used), found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
                   "every output", noise_multiplier.notes(given, values) if by_multiplier else mechanism.notes,
-                  {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False)})
+                  {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False),
+                   **lower_end(question, found)})
 
 
 def _why_not(given: Given) -> str:
@@ -73,6 +77,6 @@ COMMAND = Command(
     ),
     describes=True,
     theorems=theorems,
-    usual=("epsilon", "delta", "alpha", "solve", "mechanism", "sigma", "scale", "probability", "sensitivity",
-           "steps"),
+    usual=("epsilon", "delta", "alpha", "solve", "mechanism", "sigma", "scale", "probability", "step_epsilon",
+           "sensitivity", "steps"),
 )

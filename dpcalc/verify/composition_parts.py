@@ -9,10 +9,11 @@ from math import inf, log
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.mechanisms import exponential_lower
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions
+from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, shuffled_reports
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
@@ -114,6 +115,24 @@ def _repeated(name: str) -> Callable[[Row, Answer], Parts]:
         return ((Use(MECHANISMS[name].losses(part)), int(p["steps"])),)
 
     return parts
+def _two_outcomes(row: Row, answer: Answer) -> Parts:
+    """Return T selections with the losses t and t − η (see bounds/mechanisms/exponential_lower.py)."""
+    eta, steps = row.params["step_epsilon"], int(row.params["steps"])
+    t = exponential_lower.largest_loss(eta, steps)
+
+    def atoms(mp: Any) -> composition_atoms.Atoms:
+        p = mp.expm1(mp.mpf(t) - mp.mpf(eta)) / mp.expm1(-mp.mpf(eta))
+        q = p * mp.exp(-mp.mpf(t))
+        return [(t, p, q), (t - eta, 1 - p, 1 - q)]
+
+    def reversed_atoms(mp: Any) -> composition_atoms.Atoms:
+        return [(-loss, q, p) for loss, p, q in atoms(mp)]
+
+    one, other = (composition_atoms.atomic_pair(a, lambda mp: mp.mpf(0), most) for a, most in (
+        (atoms, t), (reversed_atoms, eta - t)))
+    return ((Use(one._replace(reverse=other)), steps),)
+
+
 def _sampled(row: Row, scheme: str) -> Parts:
     """Return the sampled mechanism of the row itself: in a comparison, rows have mechanisms of their own."""
     part = row.params["part"]
@@ -157,6 +176,9 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
+    "exponential-lower": _two_outcomes,
+    "shuffled-ldp-lower": lambda row, answer: ((Use(shuffled_reports.losses_from_below(row.params)),
+                                                int(row.params.get("steps", 1))),),
     "exponential-profile": _repeated("exponential"),
     "shuffled-ldp-profile": _repeated("shuffled-ldp"),
     **{f"{name}-exact": _repeated(name) for name in ("discrete-gaussian", "discrete-laplace", "k-randomized-response",

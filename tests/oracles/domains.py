@@ -61,6 +61,11 @@ def selection(rng):
     return report(rng, {"step_epsilon": e}, e)
 
 
+def selections(rng):
+    e, k = log_uniform(rng, 1e-3, 10), steps(rng, 40)
+    return {"step_epsilon": e, "steps": k, "epsilon": rng.random() * 0.8 * e}
+
+
 def thresholds(rng):
     """A run of the sparse vector technique, and an ε up to a little above its largest loss."""
     s, b1, b2, c = log_uniform(rng, 1e-2, 1e2), *(log_uniform(rng, 1e-1, 1e6) for _ in range(2)), rng.randint(1, 50)
@@ -362,10 +367,12 @@ DRAW = {
     "exponential-exact": selection,
     "exponential-profile": selection,
     "exponential-rdp": lambda r: without_epsilon(selection(r), r),
+    "exponential-lower": selections,
     "above-threshold-exact": thresholds,
     "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
     "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
     "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),
+    "shuffled-ldp-lower": lambda r: shuffled_reports(r, 500),
     "unary-exact": bits_report,
     "unary-rdp": lambda r: without_epsilon(bits_report(r), r),
     "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100),
@@ -487,9 +494,9 @@ INCREASING = {
     "gaussian-classic": ("sensitivity", "steps"), "laplace-rdp": ("alpha", "sensitivity"),
     "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
     "exponential-exact": ("step_epsilon",), "exponential-profile": ("step_epsilon",),
-    "exponential-rdp": ("alpha", "step_epsilon"), "above-threshold-exact": ("sensitivity", "steps"),
+    "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (), "above-threshold-exact": ("sensitivity", "steps"),
     "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
-    "shuffled-ldp-profile": ("step_epsilon",),
+    "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (),
     "discrete-gaussian-exact": (), "discrete-gaussian-rdp": ("alpha",), "discrete-laplace-exact": (),
     "discrete-laplace-rdp": ("alpha",), "k-randomized-response-exact": ("step_epsilon",),
     "k-randomized-response-rdp": ("alpha", "step_epsilon"), "unary-exact": (), "unary-rdp": ("alpha",),

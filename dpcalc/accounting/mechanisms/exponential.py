@@ -6,7 +6,7 @@ from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Numbe
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms import exponential_exact, exponential_profile, exponential_rdp
+from dpcalc.bounds.mechanisms import exponential_exact, exponential_lower, exponential_profile, exponential_rdp
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import exact, product
 from dpcalc.core.bound import Params
@@ -35,7 +35,8 @@ MECHANISM = Mechanism(
     options=("step_epsilon",),
     optional=(),
     once=(Route(exponential_exact.BOUND), *converted(exponential_rdp.BOUND)),
-    often=(*PURE_COMPOSITION, *converted(exponential_rdp.BOUND), Route(exponential_profile.BOUND)),
+    often=(*PURE_COMPOSITION, *converted(exponential_rdp.BOUND), Route(exponential_profile.BOUND),
+           Route(exponential_lower.BOUND)),
     curve=lambda p: curve.of_bound(exponential_rdp.BOUND, _eta(p), step_epsilon=_eta(p)),
     profile=_profile,
     pure=_eta,

@@ -8,7 +8,7 @@ from typing import Any
 from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_profile
+from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_lower, shuffled_ldp_profile
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
@@ -41,8 +41,8 @@ MECHANISM = Mechanism(
            "shuffled has the ε of --step-epsilon",),
     options=("step_epsilon", "n"),
     optional=(),
-    once=(Route(shuffled_ldp_exact.BOUND),),
-    often=(*PURE_COMPOSITION, Route(shuffled_ldp_profile.BOUND)),
+    once=(Route(shuffled_ldp_exact.BOUND), Route(shuffled_ldp_lower.BOUND)),
+    often=(*PURE_COMPOSITION, Route(shuffled_ldp_profile.BOUND), Route(shuffled_ldp_lower.BOUND)),
     curve=None,
     unsampled="all n people report in every round",
     profile=_profile,

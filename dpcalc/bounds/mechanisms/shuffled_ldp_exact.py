@@ -50,6 +50,7 @@ MOST_REPORTS = 10**9  # more reports lose no more privacy; the sums of 1e9 take 
 WIDTH = 2000  # a block of coins holds at most this part of their number
 REACH = 13  # standard deviations of the number of coins in blocks; beyond them is e^−84 of the law
 ERROR = 1e-9  # of log δ: ten times the rounding errors of the logarithms of 1e6 probabilities, which are added up
+MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second
 CHUNK = 128  # terms of a binomial tail that are added at once; the number changes the time only
 
 ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own record, once a round, with independent "
@@ -145,6 +146,8 @@ def exact(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
     e, e0 = mp.mpf(epsilon), mp.mpf(step_epsilon)
     if e >= e0:
         return mp.mpf(0)
+    if n > MOST_PRINTED:
+        raise OutOfScope("too-large", f"the sums over the reports are added up for at most {MOST_PRINTED} of them", "--n")
     share = exact_share(mp, epsilon, step_epsilon)
     return -mp.expm1(e - e0) / (1 + mp.exp(-e0)) * mp.fsum(
         mass * _mean_exact(mp, m, m * share) for m, mass in exact_masses(mp, n, e0, step_epsilon))
