@@ -98,8 +98,8 @@ THRESHOLD_SCALE = Quantity("threshold_scale", "scale of the Laplace noise on the
                            "(above-threshold)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
 HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends (default: 1)", "c",
                 **_WHOLE, safe_direction=-1)
-QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same direction, "
-                   "as counts do when a record is added (default: any)", kind="choice", choices=("any", "monotone"))
+QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
+                   "direction, as counts do when a record is added (default: any)", kind="choice", choices=("any", "monotone"))
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "

@@ -50,10 +50,10 @@ MECHANISM = Mechanism(
     name="above-threshold",
     words="sparse vector technique",
     sentence=lambda text: (
-        "The sparse vector technique answers whether queries are above a threshold; at most "
-        f"{text('hits')} of the answers are above. Laplace noise of scale {text('threshold_scale')} is added to the threshold, "
-        f"and of scale {text('scale')} to {'monotone' if text('queries') == 'monotone' else 'all'} queries whose "
-        f"sensitivity is {text('sensitivity')}."),
+        f"The sparse vector technique answers whether queries are above a threshold; at most {text('hits')} of the "
+        f"answers are above. Laplace noise of scale {text('threshold_scale')} is added to the threshold, and of scale "
+        f"{text('scale')} to {'monotone' if text('queries') == 'monotone' else 'all'} queries whose sensitivity is "
+        f"{text('sensitivity')}."),
     neighbours=BY_SENSITIVITY,
     notes=("one run ends after --hits answers above the threshold, and any number of answers below it adds nothing to "
            "ε; --steps counts runs, each with new noise on its threshold",),

@@ -27,8 +27,8 @@ def _profile(p: Params) -> Profile:
 MECHANISM = Mechanism(
     name="exponential",
     words="exponential mechanism",
-    sentence=lambda text: ("One of several candidates is selected, as by the exponential mechanism, with a privacy loss "
-                           f"that lies in an interval of length {text('step_epsilon')}."),
+    sentence=lambda text: ("One of several candidates is selected, as by the exponential mechanism, with a privacy "
+                           f"loss that lies in an interval of length {text('step_epsilon')}."),
     neighbours=BY_SENSITIVITY,
     notes=("η = ε for Pr[y] proportional to e^(εu(y)/(2Δ)); it is half of that where all scores change in the same "
            "direction, as counts do when a record is added: then give half of ε",),

@@ -58,8 +58,8 @@ BOUND = CompositionBound(
     Theorem(
         name="exponential-lower",
         example="rdp --mechanism exponential --step-epsilon 1 --steps 20 --delta 1e-6",
-        statement="T selections with the losses t and t − η are of bounded range η, so every bound for all mechanisms of "
-                  "this range is at least their δ(ε), at any t",
+        statement="T selections with the losses t and t − η are of bounded range η, so every bound for all mechanisms "
+                  "of this range is at least their δ(ε), at any t",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (the worst case with two outcomes)",
         assumptions=(RANGE,),
         status="lower",

@@ -125,8 +125,10 @@ def _log_means(m: Array, g: Array) -> Array:
     """log E(g − I)₊ for I ~ Bin(m, 1/2) and 0 < g <= m/2, to a relative error of 1e-11."""
     import numpy as np
 
+    from dpcalc.numerics.binomial_array import log_fair_pmf
+
     i = np.ceil(g) - 1
-    log_first = np.array([log_binomial_pmf(k, n, -log(2), -log(2), 0.5, 0.5) for k, n in zip(i, m, strict=True)])
+    log_first = log_fair_pmf(i, m)
     i, ahead, m = i[:, None], (g - i)[:, None], m[:, None]
     total, weight, k = ahead.copy(), np.ones_like(ahead), np.arange(CHUNK)
     while True:
@@ -147,7 +149,8 @@ def exact(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
     if e >= e0:
         return mp.mpf(0)
     if n > MOST_PRINTED:
-        raise OutOfScope("too-large", f"the sums over the reports are added up for at most {MOST_PRINTED} of them", "--n")
+        raise OutOfScope("too-large", f"the sums over the reports are added up for at most {MOST_PRINTED} of them",
+                         "--n")
     share = exact_share(mp, epsilon, step_epsilon)
     return -mp.expm1(e - e0) / (1 + mp.exp(-e0)) * mp.fsum(
         mass * _mean_exact(mp, m, m * share) for m, mass in exact_masses(mp, n, e0, step_epsilon))

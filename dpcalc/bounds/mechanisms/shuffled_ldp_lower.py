@@ -7,6 +7,7 @@ into groups, and those far from the mean are left out, which loses less. """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil, exp, floor, log1p, sqrt, tanh
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ def exact_groups(mp: Any, n: int, step_epsilon: float) -> list[tuple[Any, Any]]:
     b = mp.exp(log_choose + first * mp.log(a) + (others - first) * mp.log(1 - a))  # b(first)
     before = b * first * (1 - a) / ((n - first) * a)
     found = []
-    for start, end in zip(ends, ends[1:], strict=False):
+    for start, end in pairwise(ends):
         one = zero = mp.mpf(0)
         for k in range(start, end):
             one += (1 - a) * before + a * b
@@ -104,7 +105,7 @@ BOUND = CompositionBound(
         example="rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
         statement="randomised response with a = 1/(e^ε₀+1) on one bit: Bern(1−a) + Bin(n−1, a) against Bern(a) + "
                   "Bin(n−1, a), so every bound for all ε₀-DP randomisers is at least their δ(ε)",
-        source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591 (lower bounds by randomised response)",
+        source="Warner 1965 (randomised response); proof in dpcalc/bounds/mechanisms/shuffled_ldp_lower.py",
         assumptions=ASSUMPTIONS,
         status="lower",
     ),
