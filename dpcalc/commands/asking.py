@@ -80,8 +80,8 @@ def _solvable(command: Command, given: Given) -> str:
         from dpcalc.accounting.mechanisms import MECHANISMS
 
         own = {*MECHANISMS[mechanism].options, *MECHANISMS[mechanism].optional}
-        of_others = {"noise-multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
-        names = tuple(name for name in names if name not in of_others)
+        of_others = {"noise_multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
+        names = tuple(name for name in names if name.replace("-", "_") not in of_others)
     names = tuple(name for name in names if not given.has(name.replace("-", "_"))) or names
     first, *others = sorted(names, key=lambda name: name != "sigma")
     return f"{first} (or {', '.join(others)})" if others else first

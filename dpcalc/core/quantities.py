@@ -86,8 +86,8 @@ RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for
                 ge=0)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ", gt=0, safe_direction=+1,
-                 unit="units of the sensitivity")
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
+                 gt=0, safe_direction=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
                             "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
