@@ -108,6 +108,10 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    if (scheme := scheme_of(given.values)).only:
+        return scheme.words
     return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
             "randomized-response": "subsampled randomised response"}[given["mechanism"]]
 

@@ -168,7 +168,8 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.results import Route
 
-    for (name, source), scheme, mechanism, often, delta in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices,
+    schemes = (*_SCHEMES, noise_multiplier.TRUNCATED)
+    for (name, source), scheme, mechanism, often, delta in product(SOURCES.items(), schemes, q.MECHANISM.choices,
                                                                    (False, True), (0.0, 0.5)):
         given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "delta": delta, "parts": (),
                        "pairs": ()}, frozenset())

@@ -2,7 +2,7 @@
 2000)."""
 
 from functools import lru_cache
-from math import fsum, inf, lgamma, log, log1p
+from math import exp, fsum, inf, lgamma, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.numerics.elementary import log1mexp
@@ -60,24 +60,23 @@ def log_choose(n: int, k: int) -> float:
     return spread + errors - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
 
 
-class LogTails(NamedTuple):
-    """log Pr[X < k] and log Pr[X ≥ k], and an upper bound on the absolute error of both. The error also covers a
-    probability p that is off by half a unit in the last place, as a ratio of whole numbers is."""
+class LogTail(NamedTuple):
+    """The logarithm of a probability, and an upper bound on its absolute error."""
 
-    below: float
-    from_k: float
-    error: float
+    log: float
+    error: float = 0.0
 
 
 @lru_cache(maxsize=64)
-def log_tails(k: int, n: int, p: float) -> LogTails:
-    """Both tails of X ~ Bin(n, p) at k, with relative accuracy also where they are as small as 1e-300.
+def log_tails(k: int, n: int, p: float) -> tuple[LogTail, LogTail]:
+    """Pr[X < k] and Pr[X ≥ k] of X ~ Bin(n, p), with relative accuracy also where they are as small as 1e-300. The
+    error covers a probability p that is off by half a unit in the last place, as a ratio of whole numbers is.
 
     The tail on the side away from the mean is the sum of its terms from k on, each by the ratio of neighbours; the
     other tail is its complement. All terms are positive, so nothing cancels. """
     if k <= 0 or k > n or p == 1:
         is_sure = k <= 0 or (k <= n and p == 1)
-        return LogTails(-inf, 0.0, 0.0) if is_sure else LogTails(0.0, -inf, 0.0)
+        return (LogTail(-inf), LogTail(0.0)) if is_sure else (LogTail(0.0), LogTail(-inf))
     upper = k > n * p
     first = k if upper else k - 1
     odds = p / (1 - p)
@@ -89,9 +88,12 @@ def log_tails(k: int, n: int, p: float) -> LogTails:
         total += term
         steps += 1 if upper else -1
     tail = min(log_binomial_pmf(first, n, log(p), log1p(-p), p, 1 - p) + log(total), 0.0)
-    # Rounding: of the logarithm of the first term, whose derivative in log p is k − np; and of |steps| products.
-    error = 1e-15 * (8 + abs(tail) + abs(k - n * p) / (1 - p) + abs(steps))
-    return LogTails(log1mexp(tail), tail, error) if upper else LogTails(tail, log1mexp(tail), error)
+    # Rounding: of the logarithm of the first term and of |steps| products; and of p, n·p and n·(1 − p), as the
+    # derivative of the logarithm is (k − np)/(1 − p) in log p.
+    error = 1e-15 * (8 + abs(tail) + abs(steps)) + 8e-16 * abs(k - n * p) / (1 - p)
+    rest = log1mexp(tail)
+    summed, complement = LogTail(tail, error), LogTail(rest, error * exp(min(tail - rest, 700.0)) + 1e-15 * abs(rest))
+    return (complement, summed) if upper else (summed, complement)
 
 
 def exact_tails(mp: Any, k: int, n: int, p: float) -> tuple[Any, Any]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, expm1, inf, log
+from math import exp, expm1, log
 from typing import NamedTuple
 
-from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, approximate_dp
 from dpcalc.pld.pair import LARGEST_EXPONENT
 
 # Relative, added to every δ: more than the rounding errors of slopes and of their sums, which are a few units in the
@@ -35,8 +35,8 @@ class Corner(NamedTuple):
 
 
 def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Sequence[float]) -> Atoms:
-    """The pair (P, Q) of the convex minorant, with its reverse (Q, P). The ε increase from 0; upper bounds on the logs
-    of δ of both directions are given at each."""
+    """The pair (P, Q) of the convex minorant, with its reverse (Q, P). The ε increase from 0, where both
+    directions have the same δ; upper bounds on the logs of δ of both are given at each."""
     removed = [_corner(*x) for x in zip(epsilons, log_deltas, strict=True)]
     added = [_corner(*x).mirrored for x in zip(epsilons, log_reverse, strict=True)]
     corners = hull([*added[:0:-1], *removed])
@@ -48,7 +48,7 @@ def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Se
             log_p.append(log(mass) + min(e, 0.0))
             log_q.append(log(mass) - max(e, 0.0))
     if not losses:  # P and Q have nothing in common
-        losses, log_p, log_q = [0.0], [-inf], [-inf]
+        return approximate_dp(0.0, 0.0)
     reverse = Atoms(tuple(-x for x in losses), tuple(log_q), log(corners[0].reverse_delta))
     return replace(Atoms(tuple(losses), tuple(log_p), log(corners[-1].delta)), reverse=reverse)
 

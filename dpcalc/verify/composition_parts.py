@@ -151,12 +151,14 @@ def truncated_poisson_use(n: int, rate: float, max_batch_size: int, noise_multip
     """Return one step on a truncated Poisson batch. The calculator chooses the ε at which the profile is known; any
     choice is valid."""
     from dpcalc.bounds.sampling import truncated_poisson_profile as bound
+    from dpcalc.pld.atoms import Atoms
 
-    if max_batch_size >= n:
-        return Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(noise_multiplier)), "poisson", rate)
     own = (n, rate, max_batch_size, noise_multiplier)
+    pair = bound.pair(*own)
+    if not isinstance(pair, Atoms):  # no batch is truncated
+        return Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(noise_multiplier)), "poisson", rate)
     return Use(composition_atoms.convex_minorant_pair(
-        bound.pair(*own).losses, lambda mp, e, side: bound.sided_exact(mp, e, side, *own)))
+        pair.losses, lambda mp, e, side: bound.sided_exact(mp, e, side, *own)))
 
 
 def _zero_gradients(row: Row, answer: Answer) -> Parts:

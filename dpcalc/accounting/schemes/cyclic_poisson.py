@@ -1,7 +1,9 @@
-"""Cyclic Poisson sampling: the records form b fixed groups, and step i draws a Poisson sample of group i mod b.
+"""Cyclic Poisson sampling: the records form m fixed groups, and step i draws a Poisson sample of group i mod m.
 
-A record meets one step in b, and is in its batch with probability p, independently of the other records: so T steps
-are ⌈T/b⌉ steps of Poisson sampling at the rate p, for records that stay in their groups (zero-out). """
+A record meets one step in m, and is in its batch with probability p, independently of the other records: so T steps
+are ⌈T/m⌉ steps of Poisson sampling at the rate p, for records that stay in their groups (zero-out): in the other steps
+its gradients are not used, and what is released there is a function of earlier outputs and of other records (compare
+Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise is correlated between steps, too). """
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from dpcalc.accounting.schemes import by_rate, poisson
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED, Scheme, Values, mechanisms_guarantee
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
-from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:

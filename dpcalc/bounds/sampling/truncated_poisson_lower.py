@@ -17,8 +17,6 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_profile
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.numerics.rounding import ratio_down
@@ -26,13 +24,16 @@ from dpcalc.numerics.rounding import ratio_down
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
+_ROUNDING = 1e-14  # relative: more than the rounding errors of a sum of two exponentials
+
 
 def kept_rate(n: float, sampling_rate: float, max_batch_size: float) -> float:
     """q′, the probability that a record is in the truncated batch, rounded down."""
     if max_batch_size >= n:
         return sampling_rate
-    ordinary, truncated, error = truncated_poisson_profile.log_weights(n, sampling_rate, max_batch_size)
-    return min((sampling_rate * exp(ordinary) + exp(truncated)) * (1 - error), sampling_rate)
+    ordinary, _, kappa = truncated_poisson_profile.log_tails_of(n, sampling_rate, max_batch_size)
+    rate = sampling_rate * exp(ordinary.log - ordinary.error) + exp(kappa.log - kappa.error)
+    return min(rate * (1 - _ROUNDING), sampling_rate)
 
 
 def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -> Any:
@@ -54,7 +55,7 @@ def exact(mp: Any, epsilon: float, n: float, sampling_rate: float, max_batch_siz
           noise_multiplier: float) -> Any:
     """The larger δ of both directions of one step."""
     rate = exact_rate(mp, n, sampling_rate, max_batch_size)
-    one = Profile(lambda e: 0.0, lambda mp, e: gaussian_exact.exact(mp, e, noise_multiplier, 1.0, 1), lambda: None)
+    one = truncated_poisson_profile.gaussian_profile(noise_multiplier)
     return max(poisson_profile.sided_exact(mp, epsilon, side, rate, one) for side in (+1, -1))
 
 

@@ -17,13 +17,13 @@ E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P). A privacy profile is convex in γ, a
 are. So it is also at most the convex minorant, over all γ > 0, of these bounds, which are not convex at γ = 1. The
 minorant is composed; its pair dominates every step, whatever the past outputs are, on which gradients may depend.
 
-Proof. Condition on N, and on which of the others are in the batch; the hockey-stick divergence is jointly convex, so
-that of the mixture is at most the mean. Where N < B nothing is truncated: the sum of the others is fixed, and the
-record is added to it with probability q. This is the Poisson pair, of weight 1−τ. Where N ≥ B, draw a uniform subset S
-of B of the N others, and a uniform member j of S. With probability qB/(N+1) the record is drawn and stays; the other
-B−1 records are then a uniform subset of the N others, and S without j is one. Else the batch is S. Given N ≥ B, the
-set S is a uniform subset of B of all others, and j uniform in it, independently of N; so condition on (S, j) alone, and
-the record replaces j with probability
+Proof. The hockey-stick divergence is jointly convex. So that of two mixtures is at most the mean of those of their
+parts, given any variable that has the same distribution on both data sets. Where N < B nothing is truncated. Given
+which of the others are drawn, their sum is fixed, and the record is added to it with probability q: this is the Poisson
+pair, and N < B has the probability 1−τ. Where N ≥ B, draw a uniform subset S of B of the N others, and a uniform member
+j of S. With probability qB/(N+1) the record is drawn and stays; the B−1 others in the batch are then a uniform subset
+of the N, as S without j is one. Else the batch is S. Given N ≥ B, the set S is a uniform subset of B of all others, and
+j uniform in it, independently of N. So given S and j the record replaces j with probability
 
     Σ_{m≥B} Pr[N = m]·qB/(m+1)/τ = (B/n)·Σ_{m≥B} Pr[Bin(n, q) = m+1]/τ = κ/τ = r.
 
@@ -43,7 +43,7 @@ from dpcalc.bounds.profile import Profile, sampled_epsilon
 from dpcalc.bounds.sampling import poisson_profile
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.binomial import exact_tails, log_tails
+from dpcalc.numerics.binomial import LogTail, exact_tails, log_tails
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.mp.memo import cached_by_precision
 
@@ -63,15 +63,14 @@ class Weights(NamedTuple):
     r: float
 
 
-def log_weights(n: float, sampling_rate: float, max_batch_size: float) -> tuple[float, float, float]:
-    """log(1 − τ) and log κ for B < n, and an upper bound on the absolute error of both. Raises OutOfScope where the
-    sums of probabilities have too many terms."""
+def log_tails_of(n: float, sampling_rate: float, max_batch_size: float) -> tuple[LogTail, LogTail, LogTail]:
+    """1 − τ, τ and κ for B < n. Raises OutOfScope where the sums of probabilities have too many terms."""
     if n * sampling_rate * (1 - sampling_rate) > _LARGEST_VARIANCE:
         raise OutOfScope("out-of-range", f"n = {n:g} records at the rate {sampling_rate:g} are too many to add up the "
                                          "probabilities of all batch sizes", "--n")
-    others, every = (log_tails(int(k), int(m), sampling_rate) for k, m in ((max_batch_size, n - 1),
-                                                                           (max_batch_size + 1, n)))
-    return others.below, log(max_batch_size / n) + every.from_k, others.error + every.error + _ROUNDING
+    ordinary, tau = log_tails(int(max_batch_size), int(n) - 1, sampling_rate)
+    full = log_tails(int(max_batch_size) + 1, int(n), sampling_rate)[1]
+    return ordinary, tau, LogTail(full.log + log(max_batch_size / n), full.error)
 
 
 @lru_cache(maxsize=8)
@@ -79,11 +78,12 @@ def weights(n: float, sampling_rate: float, max_batch_size: float) -> Weights:
     """1 − τ, κ and r, rounded to the safe side."""
     if max_batch_size >= n:  # no batch is truncated
         return Weights(0.0, -inf, 0.0, 0.0)
-    ordinary, truncated, error = log_weights(n, sampling_rate, max_batch_size)
-    log_r = truncated - log_tails(int(max_batch_size), int(n) - 1, sampling_rate).from_k
+    ordinary, tau, kappa = log_tails_of(n, sampling_rate, max_batch_size)
+    log_r, error = kappa.log - tau.log, kappa.error + tau.error + _ROUNDING * (1 + abs(tau.log))
     # r is a mean of qB/(N+1) over N >= B, and so below q
     r_down, r = (min(exp(log_r + x), sampling_rate) for x in (-error, error))
-    return Weights(min(ordinary + error, 0.0), min(truncated + error, 0.0), r_down, r)
+    log_ordinary, log_truncated = (min(x.log + x.error + _ROUNDING, 0.0) for x in (ordinary, kappa))
+    return Weights(log_ordinary, log_truncated, r_down, r)
 
 
 def value(epsilon: float, n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> float:
@@ -95,7 +95,7 @@ def sided(epsilon: float, side: int, n: float, sampling_rate: float, max_batch_s
           noise_multiplier: float) -> float:
     """log of the bound on E_{e^ε}(with ‖ without) for side +1, or on E_{e^ε}(without ‖ with) for side −1."""
     w = weights(n, sampling_rate, max_batch_size)
-    total = w.log_ordinary + poisson_profile.sided(epsilon, side, sampling_rate, _gaussian(noise_multiplier))
+    total = w.log_ordinary + poisson_profile.sided(epsilon, side, sampling_rate, gaussian_profile(noise_multiplier))
     if w.log_truncated > -inf:
         total = log_add(total, w.log_truncated + _truncated(epsilon, side, w, noise_multiplier))
     return min(0.0, total + _ROUNDING * (1 + abs(total))) if total > -inf else -inf
@@ -113,8 +113,8 @@ def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float) -
     return log_add(log(beta) + near, log(rest) + far + _ROUNDING)
 
 
-def _gaussian(noise_multiplier: float) -> Profile:
-    """The profile of the Gaussian mechanism on all records."""
+def gaussian_profile(noise_multiplier: float) -> Profile:
+    """The profile of the Gaussian mechanism on all records, with sensitivity 1."""
     own = (noise_multiplier, 1.0, 1)
     return Profile(lambda e: gaussian_exact.value(e, *own), lambda mp, e: gaussian_exact.exact(mp, e, *own),
                    lambda: _gaussian_pair(noise_multiplier))
@@ -180,7 +180,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, n: float, sampling_rate: flo
                 noise_multiplier: float) -> Any:
     e = mp.mpf(epsilon)
     ordinary, tau, kappa = exact_weights(mp, int(n), sampling_rate, int(max_batch_size))
-    total = ordinary * poisson_profile.sided_exact(mp, epsilon, side, sampling_rate, _gaussian(noise_multiplier))
+    total = ordinary * poisson_profile.sided_exact(mp, epsilon, side, sampling_rate, gaussian_profile(noise_multiplier))
     if max_batch_size >= n:
         return total
     r, mu = kappa / tau, 1 / mp.mpf(noise_multiplier)
@@ -223,6 +223,6 @@ BOUND = ProfileBound(
     value=value,
     exact=exact,
     directions=Directions(sided, sided_exact),
-    rtol=1e-8,
+    rtol=2e-9,
     pair=pair,
 )
