@@ -35,7 +35,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import scope
+    from dpcalc.commands.subsample_run import lower_end, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
@@ -71,7 +71,8 @@ def answer(given: Given) -> Answer:
     one_record, one_record_note = _one_record(given, tv)
     shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
     numbers = {"tv": tv, **attacks.numbers, **one_record, "steps": params.get("run_steps", params.get("steps", 1)),
-               **noise_multiplier.companion(values, name == "run")}
+               **noise_multiplier.companion(values, name == "run"),
+               **(lower_end(question, found) if question.asks == "tv" else {})}
     notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
     return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,

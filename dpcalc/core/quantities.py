@@ -105,9 +105,9 @@ N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
 MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
-                          "that size stays (needs --n)", "B", **_WHOLE)
+                          "that size stays (needs --n)", "B", **_WHOLE, aliases=("truncated_batch_size",))
 BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
-                 **_WHOLE)
+                 **_WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,

@@ -132,10 +132,12 @@ def _gaussian_pair(noise_multiplier: float) -> Pair:
 # steps grows with the square of the distance, by 1e-4 of it at this one.
 _SPACING = 0.03
 _UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
-_FARTHEST = 38.0  # standard deviations: the tail beyond them is below the smallest double
+_FARTHEST = 38.0  # standard deviations beyond the mean loss: the tail there is below the smallest double
+_LARGEST_MEAN = 1e5  # standard deviations: larger mean losses, of noise multipliers below 1e-5, count as infinite
 _LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
 
 
+@lru_cache(maxsize=4)
 def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> Pair:
     """The dominating pair of one step: that of the convex minorant of the bounds at some points."""
     from dpcalc.pld import convex_minorant, sampled
@@ -151,7 +153,8 @@ def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier
 def _points(sampling_rate: float, r: float, noise_multiplier: float) -> list[float]:
     """The ε > 0 at which the profile is evaluated: the images under sampling of losses of Gaussian noise that are
     evenly spaced near 0."""
-    last = int(_UNIFORM_TO * asinh(_FARTHEST / _UNIFORM_TO) / _SPACING)
+    farthest = _FARTHEST + min(1 / noise_multiplier, _LARGEST_MEAN)
+    last = int(_UNIFORM_TO * asinh(farthest / _UNIFORM_TO) / _SPACING)
     deviations = [_UNIFORM_TO * sinh(k * _SPACING / _UNIFORM_TO) for k in range(1, last + 1)]
     found = []
     for rate, distance in ((sampling_rate, 1.0), (r, 2.0)):
