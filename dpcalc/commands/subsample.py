@@ -195,6 +195,8 @@ COMMAND = Command(
         Option(q.BATCH_SIZE, RUN),
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
+        Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.PARTICIPATIONS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),

@@ -127,6 +127,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     if "curve" in given.values:
         return ()
     from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.accounting.schemes import scheme_of
     from dpcalc.core.results import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
@@ -135,5 +136,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
+    if note := scheme_of(values).note:
+        notes += (note,)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes
