@@ -152,7 +152,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
-    question = read_question(COMMAND, given)
+    question = run.in_whole_epochs(given, read_question(COMMAND, given))
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")

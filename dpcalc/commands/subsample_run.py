@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given, refuse_unneeded, require
+from dpcalc.core.quantities import PASSES
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
@@ -98,6 +99,15 @@ def routes(given: Given, question: Question) -> tuple[Route, ...]:
 
     found = scheme_of(given.values).routes(given)
     return tuple(r for r in found if r.bound.status != "lower") if question.unknown else found
+
+
+def in_whole_epochs(given: Given, question: Question) -> Question:
+    """The question, in which a number of epochs that is solved for is whole where the scheme needs that."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    if scheme_of(given.values).unit != "epoch" or not question.unknown or question.unknown.name != PASSES.name:
+        return question
+    return question._replace(unknown=PASSES)
 
 
 def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:

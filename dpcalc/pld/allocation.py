@@ -59,7 +59,7 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
     mu = 1 / sigma
     if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_LOG_RATIO:
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed e^{largest:.0f}; "
-                                         "random allocation is computed up to e^350", "--noise-multiplier")
+                                         "random allocation is computed up to e^350; add noise", "--noise-multiplier")
     spread = RESOLUTION * min(mu, LARGEST_SPREAD)
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
 

@@ -4,7 +4,6 @@ of all other records, afresh in every epoch."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.schemes import by_rate
@@ -49,9 +48,8 @@ def _check(given: Given, unknown: str | None) -> None:
 
 
 def _params(values: Values) -> dict[str, Any]:
-    """The steps of an epoch and the number of epochs, which a search may try between whole numbers: it is rounded
-    up."""
-    epochs = ceil(values.get("epochs") or 1)
+    """The steps of an epoch, of which a record takes part in k, and the number of epochs as `steps`: what is composed."""
+    epochs = int(values.get("epochs") or 1)
     t, k = _steps_per_epoch(values), values.get("participations") or 1
     if k > t:
         raise OutOfScope("out-of-range", f"{k} is above {t}, the number of steps of an epoch", "--participations")
@@ -67,9 +65,9 @@ def _steps_per_epoch(values: Values) -> int:
         raise DpcalcError("missing", _NO_STEPS, "--steps-per-epoch")
     if n % b:
         raise DpcalcError("out-of-range",
-                          f"n/b = {n}/{b} is not whole, and an epoch has a whole number of steps; give "
-                          f"--steps-per-epoch {n // b} in place of --n and --batch-size (fewer steps are less private)",
-                          "--batch-size")
+                          f"n/b = {n}/{b} is not whole, and an epoch has a whole number of steps; give the number of "
+                          f"steps that an epoch has, as in --steps-per-epoch {n // b}, in place of --n and "
+                          "--batch-size", "--batch-size")
     return int(n // b)
 
 
