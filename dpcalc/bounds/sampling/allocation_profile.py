@@ -106,5 +106,5 @@ BOUND = CompositionBound(
     params=("noise_multiplier", "steps_per_epoch", "participations", "tail"),
     value=value,
     exact=exact,
-    rtol=2e-3,
+    rtol=1e-2,  # of δ, at two steps; it is smaller at more
 )
