@@ -25,8 +25,8 @@ SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0, "zero-out": 1.0}
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
 # The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
 NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), TRUNCATED: ("zero-out",),
-              "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",),
-              "weighted": ("replace-one",)}
+              "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",), "weighted": ("replace-one",),
+              "random-allocation": ("add-remove", "zero-out")}
 
 
 def scheme_name(values: Mapping[str, Any]) -> str:

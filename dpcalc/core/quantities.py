@@ -112,6 +112,10 @@ SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a bat
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
+STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
+                           "random-allocation)", "t", kind="count", ge=1, le=10**7)
+PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
+                          "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP); the RDP is at most ρα", "ρ", gt=0,
                safe_direction=-1)
@@ -173,9 +177,9 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted"))
-ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, zero-out "
-                     "for truncated and cyclic ones, else replace-one)", kind="choice",
+                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
+                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))

@@ -9,10 +9,11 @@ from math import inf, log
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.sampling.allocation_profile import DEFAULT_TAIL
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions
+from dpcalc.verify import allocation, composition_atoms, composition_grids, epochs, loss_distributions
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
@@ -174,7 +175,18 @@ def _zero_gradients(row: Row, answer: Answer) -> Parts:
     return ((use, int(p["steps"])),)
 
 
+def _allocation(row: Row, make_pair: Callable[[float, int, float], LossPair]) -> Parts:
+    """Return the blocks of steps with one participation each, whose number is that of one epoch times the epochs."""
+    p = row.params
+    steps, rest = divmod(int(p["steps_per_epoch"]), int(p["participations"]))
+    blocks = ((steps, p["participations"] - rest), (steps + 1, rest))
+    return tuple((Use(make_pair(float(p["noise_multiplier"]), length, float(p["tail"]))), count * int(p["steps"]))
+                 for length, count in blocks if count)
+
+
 _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
+    "allocation-profile": lambda row, answer: _allocation(row, allocation.from_above),
+    "allocation-lower": lambda row, answer: _allocation(row, allocation.from_below),
     "burn-in-profile": _noisy_sgd,
     "burn-in-profile-nonconvex": _noisy_sgd,
     "composition-profile": _noisy_sgd,
@@ -204,6 +216,9 @@ def _use_of_mechanism(part: Mapping[str, Any]) -> Use:
     if sampling["scheme"] == "truncated-poisson":
         return truncated_poisson_use(sampling["n"], sampling["rate"], sampling["max_batch_size"],
                                      part["noise_multiplier"])
+    if sampling["scheme"] == "random-allocation":
+        return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
+                                         DEFAULT_TAIL))
     if sampling["scheme"] not in ("poisson", "without-replacement"):
         raise Unchecked("weighted sampling has no profile")
     return Use(pair, sampling["scheme"], float(sampling["rate"]))

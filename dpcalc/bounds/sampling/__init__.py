@@ -1,6 +1,8 @@
 """Privacy amplification by sampling."""
 
 from dpcalc.bounds.sampling import (
+    allocation_lower,
+    allocation_profile,
     amplification,
     poisson_profile,
     poisson_rdp,
@@ -12,4 +14,5 @@ from dpcalc.bounds.sampling import (
 )
 
 BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, truncated_poisson_profile.BOUND, truncated_poisson_lower.BOUND,
-          wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, amplification.BOUND)
+          wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, allocation_profile.BOUND, allocation_lower.BOUND,
+          amplification.BOUND)
