@@ -6,8 +6,8 @@ a(|x + s| − |x|), which is a(s − 2j) for the integer j = −x between 0 and 
 Proof of the formula. J = min(max(−X, 0), s) has Pr[J >= k] = e^(−ak)/(1 + e^(−a)) for 1 <= k <= s. By symmetry the
 mass under Q of J < k is that under P of J > s − k. Let k be the number of losses above ε: for u = as − ε the integer
 with 2a(k−1) < u <= 2ak. Then (1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε−a(s+1−k)). The last exponent is a(k−1) − u;
-so this is the sum of 1 − e^(a(k−1)−u) and e^(−a)(1 − e^(−a(k−1))), two terms >= 0. For any other k it is what P has more
-than e^ε times Q on another set of outcomes, and so at most (1 + e^(−a))δ(ε).
+so this is the sum of 1 − e^(a(k−1)−u) and e^(−a)(1 − e^(−a(k−1))), two terms >= 0. For any other k it is what P has
+more than e^ε times Q on another set of outcomes, and so at most (1 + e^(−a))δ(ε).
 """
 
 from math import ceil, exp, expm1, inf, log, log1p, tanh
