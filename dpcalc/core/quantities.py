@@ -86,8 +86,8 @@ RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for
                 ge=0)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ", gt=0, safe_direction=+1,
-                 unit="units of the sensitivity")
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
+                 gt=0, safe_direction=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
                             "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
@@ -99,7 +99,8 @@ THRESHOLD_SCALE = Quantity("threshold_scale", "scale of the Laplace noise on the
 HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends (default: 1)", "c",
                 **_WHOLE, safe_direction=-1)
 QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
-                   "direction, as counts do when a record is added (default: any)", kind="choice", choices=("any", "monotone"))
+                   "direction, as counts do when a record is added (default: any)", kind="choice",
+                   choices=("any", "monotone"))
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "
@@ -116,10 +117,18 @@ N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
+MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
+                          "that size stays (needs --n)", "B", **_WHOLE, aliases=("truncated_batch_size",))
+BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
+                 **_WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
+STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
+                           "random-allocation)", "t", kind="count", ge=1, le=10**7)
+PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
+                          "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP); the RDP is at most ρα", "ρ", gt=0,
                safe_direction=-1)
@@ -194,9 +203,10 @@ MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES, THRESHOLD_SCALE, HITS,
                      QUERIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted"))
-ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "
-                     "replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
+                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
+                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
+                     choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))

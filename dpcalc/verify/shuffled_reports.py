@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_lower, shuffled_ldp_profile
+from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_profile
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.ball import Ball
 from dpcalc.verify.arb.context import compute_once, is_ball_context
@@ -76,18 +76,3 @@ def losses(part: Mapping[str, Any]) -> LossPair:
     masses = compute_once(lambda mp: _masses(mp, n, e0))
     return composition_atoms.profile_pair([x for x, _ in hull(points, values)],
                                           lambda mp, x: _delta_by_masses(mp, x, n, e0, masses(mp)))
-
-
-def losses_from_below(part: Mapping[str, Any]) -> LossPair:
-    """Return the pair of one round of randomised response (see bounds/mechanisms/shuffled_ldp_lower.py)."""
-    n, e0 = int(part["n"]), float(part["step_epsilon"])
-    both = compute_once(lambda mp: shuffled_ldp_lower.exact_groups(mp, n, e0))
-
-    def one_direction(swapped: bool) -> LossPair:
-        def atoms(mp: Any) -> composition_atoms.Atoms:
-            pairs = [(q, p) if swapped else (p, q) for p, q in both(mp)]
-            return [(float(mp.log(p / q)), p, q) for p, q in pairs]
-
-        return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), e0)
-
-    return one_direction(False)._replace(reverse=one_direction(True))

@@ -6,6 +6,7 @@ import pytest
 from calling import call
 
 from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
 from dpcalc.commands.catalogue import entries
 from dpcalc.core import quantities as q
@@ -15,7 +16,10 @@ from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 # A value of every option that says how much noise there is.
 LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5",
           "threshold_scale": "40", "n": "100"}
-SCHEMES = q.SCHEME.choices
+# The options of a run by a scheme that is not described by a sampling rate and a number of steps.
+RUNS = {"weighted": ("--max-weight", ".01", "--steps", "9"),
+        "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", "--steps", "9"),
+        "random-allocation": ("--steps-per-epoch", "100")}
 BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 
@@ -85,10 +89,11 @@ def test_total_variation(name, steps):
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_samples(name, scheme):
-    rate = "max-weight" if scheme == "weighted" else "sampling-rate"
-    run = ("subsample", *options(name), "--scheme", scheme, f"--{rate}", ".01", "--steps", "9")
+    run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", "--steps", "9")))
     if MECHANISMS[name].unsampled:
         return refused(MECHANISMS[name].unsampled, *run, "--delta", "1e-5")
+    if SCHEMES[scheme].only and name not in SCHEMES[scheme].only:
+        return refused(f"{SCHEMES[scheme].only[0]} only", *run, "--delta", "1e-5")
     record = answered(*run, "--delta", "1e-5")
     assert 0 < record["result"]["epsilon"] < 3
     piped = answered("convert", "-", "--steps", "2", "--delta", "1e-5", stdin=json.dumps(record))

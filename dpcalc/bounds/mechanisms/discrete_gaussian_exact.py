@@ -26,7 +26,7 @@ _REACH = 9.0  # standard deviations: beyond lies 1e-18 of a Gaussian sum
 _LOG_CUT = -760.0  # log of the tails that a pair counts as infinite losses: e^−760 is below the least positive double
 _MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
 _GUARD_DIGITS = 15  # of a sum of up to 1e6 products of as many factors
-_LARGEST_THRESHOLD = 1e150  # standard deviations: δ is less than e^(−1e290) there, and squares do not overflow
+_LARGEST_THRESHOLD = 2.0**52  # larger doubles are not apart from the next integer; log δ is below −1e21 there
 
 
 def value(epsilon: float, sigma: float, sensitivity: float) -> float:
@@ -61,9 +61,8 @@ def pair(sigma: float, sensitivity: float) -> "Pair":
         return approximate_dp(0.0, 0.0)  # an upper bound: the answer is revealed
     reach = ceil(v * sqrt(-2 * _LOG_CUT)) + 1
     if (number := min(2 * reach + s, 4 * reach + 1) + 1) > _MOST_LOSSES:
-        raise OutOfScope("unsupported", f"{number} privacy losses matter at this σ and sensitivity, too many to be "
-                                        f"composed numerically (at most {_MOST_LOSSES}); the RDP bound (--bound "
-                                        "discrete-gaussian-rdp) has no such limit", "--sigma")
+        raise OutOfScope("too-large", f"{number} privacy losses matter at this σ and sensitivity, too many to be "
+                                      f"composed numerically (at most {_MOST_LOSSES})", "--sigma")
     near_p, near_q = np.arange(-reach, reach + 1), np.arange(-reach - s, min(reach - s, -reach - 1) + 1)
     x = np.concatenate((near_q, near_p)).astype(float)
     log_p = -((x / v) ** 2) / 2 - log_total(v)

@@ -13,14 +13,14 @@ ASSUMPTIONS = ("the query is one integer that changes by at most s between neigh
                "noise on the integers with Pr[X = x] proportional to e^(−x²/(2σ²))")
 NAME = "discrete Gaussian"
 LARGEST_SIGMA = 50_000.0  # δ is a sum of about 20σ terms, which takes a second there
-_POISSON_FROM = 0.4  # σ from which Poisson's summation formula converges fast; below, the terms of the sum itself fall fast
+_POISSON_FROM = 0.4  # σ from which Poisson's summation formula converges fast; below, the sum itself does
 
 
 def sensitivity_and_sigma(sigma: float, sensitivity: float) -> tuple[int, float]:
     """The arguments of a sum over the integers. Raises OutOfScope where it would be too long."""
     if sigma > LARGEST_SIGMA:
-        raise OutOfScope("unsupported", f"{sigma:g} is above {LARGEST_SIGMA:g}: the exact sum over the integers has too "
-                                        "many terms; the RDP bound (--bound discrete-gaussian-rdp) has none", "--sigma")
+        raise OutOfScope("too-large", f"{sigma:g} is above {LARGEST_SIGMA:g}, where the exact sum over the integers "
+                                      "has too many terms", "--sigma")
     return whole(sensitivity, NAME), sigma
 
 

@@ -1,11 +1,11 @@
 """Rényi differential privacy of the discrete Gaussian mechanism.
 
 Proof of the formula. With P centred at s and Q at 0, p^α q^(1−α) is proportional to the exponential of
-−(α(x − s)² + (1−α)x²)/(2σ²) = −(x − αs)²/(2σ²) + α(α−1)s²/(2σ²), and the sum over x depends on αs modulo 1 only. The sum
-Θ(c) is largest at integers (Poisson's formula), so that ε(α) <= αs²/(2σ²), with equality where αs is an integer.
+−(α(x − s)² + (1−α)x²)/(2σ²) = −(x − αs)²/(2σ²) + α(α−1)s²/(2σ²), and the sum over x depends on αs modulo 1 only. By
+Poisson's summation formula Θ(c) is largest at integers: so ε(α) <= αs²/(2σ²), with equality where αs is an integer.
 
 In d dimensions with independent noise on each coordinate, divergences add up over the coordinates: a query with integer
-values that changes by at most s in ℓ2 has ε(α) <= αs²/(2σ²), which is the curve of Gaussian noise (--mechanism gaussian,
+values that changes by at most s in ℓ2 has ε(α) <= αs²/(2σ²). That is the curve of Gaussian noise (--mechanism gaussian
 --bound gaussian-rdp).
 """
 

@@ -3,11 +3,11 @@
 The noise X has Pr[X = x] proportional to e^(−a|x|), a = 1/v. For an integer sensitivity s the loss of the outcome x is
 a(|x + s| − |x|), which is a(s − 2j) for the integer j = −x between 0 and s; below and above it is constant.
 
-Proof of the formula. J, cut off at 0 and s, has Pr[J >= k] = e^(−ak)/(1 + e^(−a)) for 1 <= k <= s. By symmetry the mass
-under Q of J < k is that under P of J > s − k. Let k be the number of losses above ε: the integer with 2a(k−1) < u <= 2ak
-for u = as − ε. Then (1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε−a(s+1−k)), where the last exponent is a(k−1) − u, and
-that is the sum of 1 − e^(a(k−1)−u) and e^(−a)(1 − e^(−a(k−1))), two terms >= 0. For any other k the sum is the mass that
-P has more than e^ε times Q on another set of outcomes, and so at most δ(ε).
+Proof of the formula. J = min(max(−X, 0), s) has Pr[J >= k] = e^(−ak)/(1 + e^(−a)) for 1 <= k <= s. By symmetry the
+mass under Q of J < k is that under P of J > s − k. Let k be the number of losses above ε: for u = as − ε the integer
+with 2a(k−1) < u <= 2ak. Then (1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε−a(s+1−k)). The last exponent is a(k−1) − u;
+so this is the sum of 1 − e^(a(k−1)−u) and e^(−a)(1 − e^(−a(k−1))), two terms >= 0. For any other k it is what P has
+more than e^ε times Q on another set of outcomes, and so at most (1 + e^(−a))δ(ε).
 """
 
 from math import ceil, exp, expm1, inf, log, log1p, tanh
@@ -58,9 +58,8 @@ def pair(scale: float, sensitivity: float) -> "Pair":
 
     s, a = whole(sensitivity, NAME), 1 / scale
     if s >= _MOST_LOSSES:
-        raise OutOfScope("unsupported", f"a sensitivity of {s} gives too many privacy losses for a numerical "
-                                        f"composition (at most {_MOST_LOSSES - 1}); --mechanism laplace with the same "
-                                        "scale and sensitivity has nearly the same losses", "--sensitivity")
+        raise OutOfScope("too-large", f"a sensitivity of {s} gives too many privacy losses to be composed numerically "
+                                      f"(at most {_MOST_LOSSES})", "--sensitivity")
     j = np.arange(s + 1)
     log_p = log(tanh(a / 2)) - a * j
     log_p[[0, -1]] = -log1p(exp(-a)) - a * j[[0, -1]]

@@ -1,8 +1,8 @@
 """Rényi differential privacy of the discrete Laplace mechanism.
 
 Proof of the formula. With a = 1/v, u = as, b = α − 1, w = 2α − 1, the losses are a(s − 2j) with the P-masses
-1/(1 + e^(−a)) at j = 0, tanh(a/2)e^(−aj) for 0 < j < s, and e^(−as)/(1 + e^(−a)) at j = s. So E_P[e^(bℓ)] is a geometric
-sum, A e^(bu) + B e^(−αu), with A = 1/(1+e^(−a)) + tanh(a/2)/(e^(aw) − 1) = (1 + c)/2 and B = (1 − c)/2 for
+1/(1 + e^(−a)) at j = 0, tanh(a/2)e^(−aj) for 0 < j < s, and e^(−as)/(1 + e^(−a)) at j = s. So E_P[e^(bℓ)] is the
+geometric sum A e^(bu) + B e^(−αu), with A = 1/(1+e^(−a)) + tanh(a/2)/(e^(aw) − 1) = (1 + c)/2 and B = (1 − c)/2 for
 c = tanh(a/2)/tanh(aw/2). As a goes to 0 with u fixed, A and B go to α/w and b/w, the formula of Laplace noise.
 """
 

@@ -24,6 +24,11 @@ def value(epsilon: float, step_epsilon: float, categories: int) -> float:
     return three_losses.log_delta(epsilon, step_epsilon, weight(step_epsilon, categories))
 
 
+def inverse(log_delta: float, step_epsilon: float, categories: int) -> float:
+    """ε = (ε₀ + log(1 − δ/w))₊, rounded up, for the probability w of the true category."""
+    return three_losses.epsilon(log_delta, step_epsilon, weight(step_epsilon, categories))
+
+
 def pair(step_epsilon: float, categories: int) -> "Pair":
     return three_losses.pair(step_epsilon, weight(step_epsilon, categories))
 
@@ -51,5 +56,6 @@ BOUND = ProfileBound(
     exact=exact,
     rtol=2e-14,
     pure=lambda step_epsilon, categories: step_epsilon,
+    inverse=inverse,
     pair=pair,
 )

@@ -28,6 +28,15 @@ def log_delta(epsilon: float, largest: float, weight: float) -> float:
     return min(0.0, up(log(weight) + log1mexp(difference), _ERROR) + _ERROR)
 
 
+def epsilon(log_delta: float, largest: float, weight: float) -> float:
+    """The least ε >= 0 with δ(ε) <= δ, ε₀ + log(1 − δ/w), rounded up."""
+    share = log_delta - log(weight)
+    if share >= 0:
+        return 0.0
+    error = _ERROR * (1 + abs(log_delta)) * exp(share) / -expm1(share)  # of the logarithm, by that of the share
+    return min(largest, max(0.0, largest + log1mexp(share) + error + 6e-16 * largest))
+
+
 def rdp(alpha: float, largest: float, weight: float) -> float:
     """ε(α) = log(1 + w(e^((α−1)ε₀) − 1)(1 − e^(−αε₀)))/(α−1), rounded up, and at most ε₀.
 

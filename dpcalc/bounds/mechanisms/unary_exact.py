@@ -40,6 +40,11 @@ def value(epsilon: float, probability: float, flip_probability: float) -> float:
                                   weight(probability, flip_probability))
 
 
+def inverse(log_delta: float, probability: float, flip_probability: float) -> float:
+    """ε = (ε₀ + log(1 − δ/(p(1−q))))₊, rounded up."""
+    return three_losses.epsilon(log_delta, pure(probability, flip_probability), weight(probability, flip_probability))
+
+
 def pair(probability: float, flip_probability: float) -> "Pair":
     return three_losses.pair(pure(probability, flip_probability), weight(probability, flip_probability))
 
@@ -70,5 +75,6 @@ BOUND = ProfileBound(
     exact=exact,
     rtol=2e-14,
     pure=pure,
+    inverse=inverse,
     pair=pair,
 )
