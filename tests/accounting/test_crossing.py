@@ -87,7 +87,7 @@ def test_total_variation(name, steps):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", q.SCHEME.choices)
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", "--steps", "9")))
     if MECHANISMS[name].unsampled:

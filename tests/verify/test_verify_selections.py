@@ -21,6 +21,7 @@ LINES = [
     "rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
     "rdp --mechanism shuffled-ldp --n 1e7 --step-epsilon 3 --epsilon .003",
     "rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --steps 7 --epsilon 1",
+    "rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --epsilon 1",  # δ = 0, from above and from below
 ]
 
 
