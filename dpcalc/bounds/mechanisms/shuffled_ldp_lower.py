@@ -1,9 +1,9 @@
 """What shuffled reports can lose at least: randomised response on one bit, where all other people have the bit 0.
 
-The reports are known by the number K of ones. With a = 1/(e^{ε₀} + 1), the probability of a false report, and b the law
-Bin(n−1, a) of the ones of the others, Pr[K = k] is (1−a)·b(k−1) + a·b(k) if the last person has the bit 1, and
-a·b(k−1) + (1−a)·b(k) else. So no ε below that of these two laws holds for all ε₀-DP randomisers. Numbers k are merged
-into groups, and those far from the mean are left out, which loses less. """
+Proof. The reports are known by the number K of ones. Let a = 1/(e^{ε₀} + 1) be the probability of a false report, and
+b the law Bin(n−1, a) of the ones of the others. Pr[K = k] is (1−a)·b(k−1) + a·b(k) if the last person has the bit 1,
+and a·b(k−1) + (1−a)·b(k) else. So no ε below that of these two laws holds for all ε₀-DP randomisers. Numbers k are
+merged into groups, and those far from the mean are left out, which loses less. """
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def value(n: int, step_epsilon: float) -> Parts:
     seen = (one > 0) & (zero > 0)
     one, zero = one[seen], zero[seen]
     at = np.array(ends)[np.append(seen, False)] - ends[0], np.array(ends)[np.append(False, seen)] - ends[0]
-    loss = np.log1p(tanh(step_epsilon / 2) * (b[at[0]] - b[at[1]]) / zero)  # Pr₁ − Pr₀ = t(b(k−1) − b(k)), summed up
+    excess = np.maximum(tanh(step_epsilon / 2) * (b[at[0]] - b[at[1]]) / zero, -0.5)  # Pr₁ − Pr₀ is t(b(k−1) − b(k))
+    loss = np.where(np.abs(excess) < 0.5, np.log1p(excess), np.log(one) - np.log(zero))
 
     def atoms(loss: Array, mass: Array, reverse: Atoms | None = None) -> Atoms:
         return Atoms(tuple((loss - MARGIN).tolist()), tuple((np.log(mass) + log_top - MARGIN).tolist()),
