@@ -122,7 +122,7 @@ def gaussian_profile(rng):
 
 
 def total_variation(rng):
-    name = mechanism(rng)[0].name
+    name = rng.choice([name for name, record in MECHANISMS.items() if record.tv.ratio])
     return {"mechanism": name, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if name == "gaussian" else 1}
 
 

@@ -24,9 +24,8 @@ def selection(rng):
     p, q = (np.exp(u - u.max()) / np.exp(u - u.max()).sum() for u in (before + change, before))
     run = {"step_epsilon": eta}
     for name in ("exponential-exact", "exponential-profile"):
-        yield from ask.profile(name, p, q, [epsilon, *(eta * rng.uniform(0, 1.1) for _ in range(4))], run)
+        yield from ask.profile(name, p, q, [0.0, epsilon, *(eta * rng.uniform(0, 1.1) for _ in range(4))], run)
     yield from ask.rdp("exponential-rdp", p, q, [alpha, *ask.orders(rng, 3)], run)
-    yield from ask.point("tv-exact", "tv", float(abs(p - q).sum()) / 2, mechanism="exponential", ratio=eta, steps=1)
 
 
 def threshold(rng):

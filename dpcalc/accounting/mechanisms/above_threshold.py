@@ -73,6 +73,5 @@ MECHANISM = Mechanism(
         once=(Route(above_threshold_exact.BOUND),),
         often=(Route(above_threshold_exact.BOUND), Route(product.BOUND)),
         profile=above_threshold_exact.BOUND,
-        ratio=_pure,
     ),
 )

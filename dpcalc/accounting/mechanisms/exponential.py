@@ -8,7 +8,7 @@ from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import exponential_exact, exponential_lower, exponential_profile, exponential_rdp
 from dpcalc.bounds.profile import Profile
-from dpcalc.bounds.total_variation import exact, product
+from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import ratio_up
@@ -43,10 +43,9 @@ MECHANISM = Mechanism(
     part=Part(fields={"step_epsilon": Number(description="range η of the privacy loss of one selection")},
               write=lambda p: {"step_epsilon": _eta(p)}),
     tv=TotalVariation(
-        once=(Route(exact.BOUND),),
+        once=(Route(exponential_exact.BOUND),),
         often=(Route(exponential_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
         profile=exponential_exact.BOUND,
-        ratio=_eta,
     ),
     group=lambda p, size: {**p, "step_epsilon": ratio_up((_eta(p), float(size)))},
 )

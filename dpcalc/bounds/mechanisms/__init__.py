@@ -60,7 +60,5 @@ BOUNDS = (
 TOTAL_VARIATIONS = {  # by the name of the mechanism, where it depends on one ratio
     "gaussian": gaussian_exact.TOTAL_VARIATION,
     "laplace": laplace_exact.TOTAL_VARIATION,
-    "exponential": exponential_exact.TOTAL_VARIATION,
-    "above-threshold": above_threshold_exact.TOTAL_VARIATION,
     "randomized-response": randomized_response_exact.TOTAL_VARIATION,
 }

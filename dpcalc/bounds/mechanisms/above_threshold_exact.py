@@ -19,7 +19,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms.randomized_response_exact import TOTAL_VARIATION as TOTAL_VARIATION
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import quotient_up
 

@@ -21,10 +21,9 @@ every adaptive composition is dominated by that of the pair (Zhu, Dong & Wang 20
 mechanism of range η itself: at different ε other mechanisms are the worst ones.
 """
 
-from math import inf, nextafter, tanh
+from math import inf, nextafter
 from typing import Any
 
-from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
@@ -62,7 +61,7 @@ BOUND = ProfileBound(
         name="exponential-exact",
         example="rdp --mechanism exponential --step-epsilon 1 --epsilon 0.2",
         statement="δ(ε) = (e^(η/2) − e^(ε/2))²/(e^η − 1) for ε ≤ η, the largest of all mechanisms whose privacy loss "
-                  "has a range of length η; pure ε = η",
+                  "has a range of length η; pure ε = η, and total variation δ(0) = tanh(η/4)",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range, and the worst case with two outcomes); "
                "proof in dpcalc/bounds/mechanisms/exponential_exact.py",
         assumptions=(RANGE, "one selection"),
@@ -74,5 +73,3 @@ BOUND = ProfileBound(
     pure=lambda step_epsilon: step_epsilon,
     inverse=inverse,
 )
-
-TOTAL_VARIATION = TotalVariationLaw(lambda r: tanh(r / 4), lambda mp, r: mp.tanh(r / 4))  # as a function of η

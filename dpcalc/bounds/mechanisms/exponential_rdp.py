@@ -11,8 +11,8 @@ before and falls after it, so f(u) = u^{α−1}(1 − κ^α)/(α(1 − κ)) is t
 
     (α−1)·ε(α) = αS(αη/2) − (α−1)S((α−1)η/2) − S(η/2).
 
-Two outcomes reach it. As t may differ from step to step, RDP adds up over adaptive composition, and at every order each
-step may have its own worst t. S(y) <= y²/6 gives η²α/8, the bound of Cesar & Rogers 2021 on zCDP, for small η. """
+Two outcomes reach it. RDP adds up over adaptive composition, whichever t each step has. Where αη is small, S(y) is
+nearly y²/6 and ε(α) nearly η²α/8, which is never below it (see bounds/conversions/bounded_range_zcdp.py). """
 
 from math import exp, expm1, fsum, log1p
 from typing import Any
