@@ -193,6 +193,7 @@ COMMAND = Command(
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
+        Option(q.STEPS_PER_EPOCH, RUN),
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.MAX_WEIGHT, RUN),

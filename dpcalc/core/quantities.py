@@ -100,6 +100,8 @@ PROBABILITY = Quantity("probability", "probability of the true answer (randomise
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
+STEPS_PER_EPOCH = Quantity("steps_per_epoch", "number of batches in one epoch; in place of --n and --batch-size", "t",
+                           **_WHOLE)
 N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
@@ -169,7 +171,7 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted"))
+                  choices=("poisson", "without-replacement", "weighted", "shuffle"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "
                      "replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",

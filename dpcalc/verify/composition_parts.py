@@ -12,7 +12,7 @@ from dpcalc.accounting.orders import own_params
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions
+from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, shuffled
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
@@ -113,6 +113,10 @@ def _sampled(row: Row, scheme: str) -> Parts:
     return ((use, int(row.params["steps"])),)
 
 
+def _largest_sums(row: Row, answer: Answer) -> Parts:
+    return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
+
+
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
@@ -149,6 +153,7 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
+    "shuffle-lower": _largest_sums,
 }
 
 

@@ -1,6 +1,15 @@
 """Privacy amplification by sampling."""
 
-from dpcalc.bounds.sampling import amplification, poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
+from dpcalc.bounds.sampling import (
+    amplification,
+    poisson_profile,
+    poisson_rdp,
+    shuffle_lower,
+    shuffle_no_amplification,
+    weighted_rdp,
+    wor_profile,
+    wor_rdp,
+)
 
 BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
-          amplification.BOUND)
+          amplification.BOUND, shuffle_no_amplification.BOUND, shuffle_lower.BOUND)

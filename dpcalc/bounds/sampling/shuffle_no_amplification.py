@@ -9,13 +9,14 @@ equal weights, and a hockey-stick divergence of mixtures is at most the mean of 
 
 from typing import Any
 
-from dpcalc.bounds.conversions import gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.numerics.rounding import ratio_up
 
 ONCE = "a record is in at most one batch of an epoch; a last, smaller batch may be dropped or not"
-NEIGHBOURS = ("neighbours have equally many records: one record is replaced, or its gradient is zeroed out; adding a "
-              "record would change the other batches")
+NOISE = "Gaussian noise of the same σ at every step, on the sum of a batch; the sums may be divided by a fixed number"
+NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more would "
+              "change the other batches")
 
 
 def value(epsilon: float, noise_multiplier: float, epochs: int) -> float:
@@ -39,7 +40,7 @@ def exact_mu(mp: Any, noise_multiplier: float, epochs: int) -> Any:
 
 def rdp(alpha: float, noise_multiplier: float, epochs: int) -> float:
     """ε(α) = αE/(2z²) of all epochs, rounded up."""
-    return gdp_rdp.BOUND.value(alpha, mu(noise_multiplier, epochs))
+    return ratio_up((alpha, float(epochs)), (2.0, noise_multiplier, noise_multiplier))
 
 
 def exact(mp: Any, epsilon: float, noise_multiplier: float, epochs: int) -> Any:
@@ -52,9 +53,9 @@ BOUND = ProfileBound(
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="δ(ε) ≤ θ(ε, √E/z), the profile of one Gaussian mechanism for E epochs, z the noise multiplier "
                   "relative to the sensitivity (σ/C if a record is zeroed out, σ/2C if it is replaced)",
-        source="proof in dpcalc bounds/sampling/shuffle_no_amplification.py from Dong, Roth & Su 2022, Corollary 3.3, "
+        source="proof in dpcalc/bounds/sampling/shuffle_no_amplification.py, from Dong, Roth & Su 2022, Corollary 3.3, "
                "arXiv:1905.02383v3",
-        assumptions=(ONCE, NEIGHBOURS, "Gaussian noise of the same σ at every step, the sum of a batch released"),
+        assumptions=(ONCE, NEIGHBOURS, NOISE),
         released="every step's output",
         in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order.",
     ),
