@@ -58,9 +58,11 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
             error = error or (answer if interpretation.adjacency == run.adjacency else None)
             continue
         tv = _tv(interpretation, run, bounds, answers) if with_tv and not question.unknown else {}
-        rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)]
+        rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)
+                 if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
-    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency, x[0].result[key]))
+    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency,
+                                         x[0].route.bound.status != "proven", x[0].result[key]))
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
     if ranked and ranked[0][0].context["adjacency"] == run.adjacency:
@@ -135,10 +137,10 @@ def command_line(command: str, options: Mapping[str, Any]) -> str:
 
 
 def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
-    """The tightest proven row of each of the bounds."""
+    """The tightest row of each of the bounds, if it is proven or a bound from below."""
     first: dict[str, Row] = {}
     for row in answer.rows:
-        if row.route.bound.status == "proven" and row.route.bound.name in bounds:
+        if row.route.bound.status in ("proven", "lower") and row.route.bound.name in bounds:
             first.setdefault(row.route.bound.name, row)
     return list(first.values())
 
@@ -160,12 +162,16 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
-    if run.release != EVERY or run.diameter is not None or run.strong_convexity:
-        # Lower ends are for all outputs of any losses. Less is released, projected, or known of the losses here.
+    if not _may_attain(run):
         row = row._replace(result={key: x for key, x in row.result.items() if not key.endswith("_lower")})
     context = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
                "command": command_line(interpretation.command, options)}
     return row._replace(context=context, notes=tuple(f"{name}: {note}" for note in row.notes))
+
+
+def _may_attain(run: Run) -> bool:
+    """Whether a lower end holds for the run: it is for all outputs of any losses, with nothing projected."""
+    return run.release == EVERY and run.diameter is None and not run.strong_convexity
 
 
 def _tv_of_point(row: Row) -> float:

@@ -22,6 +22,7 @@ from dpcalc.commands.training_run import (
     SHUFFLED,
     STREAM,
     WITHOUT,
+    ZERO_OUT,
     Run,
 )
 from dpcalc.core.numbers import human, human_claimed, plain
@@ -88,6 +89,8 @@ _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffle
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
                              "hides")
+_ZERO_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
+_NOT_ZERO_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
 _CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
                         lambda r: "never better than the bound for convex losses, which applies")
@@ -221,6 +224,7 @@ def _smooth(run: Run) -> str:
 
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
+_EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
 _LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
@@ -228,8 +232,10 @@ _LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
 _OF_PASSES = _releases(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
-    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON),), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _NOT_ZERO_OUT), "subsample",
                    lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE),
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, POISSON, r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_POISSON, ZERO_OUT),
     Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
     Interpretation(("wor-profile", "wor-rdp"), (_batches(WITHOUT),), "subsample",
@@ -242,10 +248,18 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
     Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
                    lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
-    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r.steps, r.removal),
+    Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp", lambda r: _gaussian(r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
-    Interpretation(("gaussian-exact",), (_batches(*ORDERED),), "rdp",
+    Interpretation(("shuffle-no-amplification", "shuffle-lower-allocation"), (_batches(SHUFFLED), _NOT_ZERO_OUT),
+                   "subsample", lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
+    Interpretation(("shuffle-no-amplification", "shuffle-lower", "shuffle-lower-allocation"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
+                   ZERO_OUT),
+    Interpretation(("gaussian-exact",), (_batches(FIXED, STREAM),), "rdp",
                    lambda r: _gaussian(r.uses, r.push), _composed("every record at most once a pass")),
+    Interpretation(("gaussian-exact",), (_batches(FULL, FIXED, STREAM), _ZERO_OUT), "rdp",
+                   lambda r: _gaussian(r.steps if r.batches == FULL else r.uses, r.removal),
+                   _composed("every record at most once a pass"), ZERO_OUT),
     Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",

@@ -18,7 +18,7 @@ BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", 
 POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM = BATCHES
 ORDERED = (SHUFFLED, FIXED, STREAM)  # a pass uses every record once
 EVERY, EPOCHS, LAST = "every-iterate", "every-epoch", "last-iterate"
-ADD_REMOVE, REPLACE_ONE = "add-remove", "replace-one"
+ADD_REMOVE, REPLACE_ONE, ZERO_OUT = "add-remove", "replace-one", "zero-out"
 ANY, CONVEX = "any", "convex"
 
 

@@ -171,7 +171,8 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted", "shuffle"))
+                  choices=("poisson", "without-replacement", "weighted", "shuffle"),
+                  spellings=(("shuffled", "shuffle"),))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "
                      "replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",

@@ -11,9 +11,10 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
-# The note of every answer for Poisson batches where the run is described by its records and its batch size.
-NOT_SHUFFLED = ("holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
-                "shuffled")
+# The notes of answers for Poisson batches where the run is described by its records and its batch size: with the option
+# of subsample, and with that of compare.
+NOT_SHUFFLED = "holds for Poisson-sampled batches only; for a loader that shuffles, use --scheme shuffle"
+NOT_SHUFFLED_RUN = "holds for Poisson-sampled batches only; for a loader that shuffles, use --batches shuffled"
 
 RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself
 

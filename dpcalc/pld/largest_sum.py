@@ -46,7 +46,7 @@ def cuts(noise_multiplier: float, batches: int) -> Array:
 def slices(noise_multiplier: float, batches: int, dropped: float) -> Atoms:
     """The pair of the slices of M in one epoch, with its reverse. `dropped` is the probability ρ of no batch."""
     c = cuts(noise_multiplier, batches)
-    in_p, in_q = (_log_masses(c, noise_multiplier, batches, mean, dropped) for mean in OWN_SUM)
+    in_p, in_q = (log_masses(c, noise_multiplier, batches, mean, dropped) for mean in OWN_SUM)
     return Atoms(*_atoms(in_p[0], in_q[1]), reverse=Atoms(*_atoms(in_q[0], in_p[1])))
 
 
@@ -57,7 +57,7 @@ def _atoms(log_p: Array, log_q: Array) -> tuple[tuple[float, ...], tuple[float, 
     return tuple(np.nextafter(log_p - log_q, -np.inf).tolist()), tuple(log_p.tolist())
 
 
-def _log_masses(c: Array, z: float, batches: int, mean: float, dropped: float) -> Bounds:
+def log_masses(c: Array, z: float, batches: int, mean: float, dropped: float) -> Bounds:
     """The logs of the masses of all slices, the record being in no batch with probability ρ."""
     low, high = _between(_log_cdf(c, z, batches, mean))
     if dropped:

@@ -55,6 +55,19 @@ def gaussian_profile(rng):
             "epsilon": max(0.0, r * (r / 2 + near), r * (r / 2 - 30))}
 
 
+def shuffled_profile(rng):
+    p = gaussian_profile(rng)
+    return {"noise_multiplier": p["sigma"] / p["sensitivity"], "epochs": p["steps"], "epsilon": p["epsilon"]}
+
+
+def shuffled_below(rng):
+    """One epoch of up to a million batches; a record is left out with a probability below 1/2."""
+    z, t = log_uniform(rng, 0.05, 100), steps(rng, 1e6)
+    return {"sigma": z, "sensitivity": rng.choice((1.0, 2.0)), "steps_per_epoch": t,
+            "dropped": rng.choice((0.0, rng.random() / (t + 1))), "whole_epochs": 1,
+            "epsilon": rng.choice((0.0, spread(rng, 1e-6, 3) / z))}
+
+
 def total_variation(rng):
     name = mechanism(rng)[0].name
     return {"mechanism": name, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if name == "gaussian" else 1}
@@ -333,6 +346,10 @@ DRAW = {
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
                                   "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
+    "shuffle-no-amplification": shuffled_profile,
+    "shuffle-lower": shuffled_below,
+    "shuffle-lower-allocation": lambda r: {**shuffled_below(r), "steps_per_epoch": 1,
+                                           "dropped": r.choice((0.0, log_uniform(r, 1e-9, 0.49)))},
     "profile-composition": composed,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r",
@@ -417,6 +434,8 @@ INCREASING = {
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
+    "shuffle-no-amplification": ("epochs",), "shuffle-lower": ("sensitivity",),
+    "shuffle-lower-allocation": ("sensitivity",),
     "poisson-profile": ("sampling_rate",), "profile-composition": (), "poisson-rdp": ("sampling_rate",),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),
     "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),

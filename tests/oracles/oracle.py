@@ -41,7 +41,8 @@ def value(bound, p):
     if bound.kind == "conversion":
         return enclose.conversion(bound, **p)
     if bound.kind == "composition":
-        return log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
+        found = log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"])
+        return found.lower if bound.status == "lower" else found.upper
     return bound.value(**p)
 
 

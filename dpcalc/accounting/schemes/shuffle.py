@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import Scheme, Values
-from dpcalc.bounds.sampling import shuffle_lower, shuffle_no_amplification
+from dpcalc.bounds.sampling import shuffle_lower, shuffle_lower_allocation, shuffle_no_amplification
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
@@ -60,8 +60,10 @@ def _routes(given: Given) -> tuple[Route, ...]:
     upper = Route(shuffle_no_amplification.BOUND)
     # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
     attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
-    lower = (Route(shuffle_lower.BOUND),) if given["adjacency"] == "zero-out" else ()
-    return (upper, *lower) if attained else (upper,)
+    if not attained:
+        return (upper,)
+    zero_out = (Route(shuffle_lower.BOUND),) if given["adjacency"] == "zero-out" else ()
+    return (upper, *zero_out, Route(shuffle_lower_allocation.BOUND))
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:

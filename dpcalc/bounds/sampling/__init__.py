@@ -5,6 +5,7 @@ from dpcalc.bounds.sampling import (
     poisson_profile,
     poisson_rdp,
     shuffle_lower,
+    shuffle_lower_allocation,
     shuffle_no_amplification,
     weighted_rdp,
     wor_profile,
@@ -12,4 +13,5 @@ from dpcalc.bounds.sampling import (
 )
 
 BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
-          amplification.BOUND, shuffle_no_amplification.BOUND, shuffle_lower.BOUND)
+          amplification.BOUND, shuffle_no_amplification.BOUND, shuffle_lower.BOUND,
+          shuffle_lower_allocation.BOUND)
