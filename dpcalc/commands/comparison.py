@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.bounds import all_bounds
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
@@ -44,7 +45,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
     failed: list[tuple[float, str, str]] = []  # (conditions met, bound, reason)
     error: DpcalcError | None = None
     for interpretation in INTERPRETATIONS:
-        bounds, why = _bounds(interpretation, run, named)
+        bounds, why = _bounds(interpretation, run, named, question)
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
         failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
@@ -62,13 +63,18 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
                  if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
     ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency,
-                                         x[0].route.bound.status != "proven", x[0].result[key]))
+                                         x[0].route.bound.status != "proven", _value(x[0], key)))
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
     if ranked and ranked[0][0].context["adjacency"] == run.adjacency:
         return Found(tuple(row for row, _ in ranked), _guarantee(*ranked[0], question), reasons, error)
     reasons |= {row.route.bound.name: _for_other_neighbours(row.context["adjacency"]) for row, _ in ranked}
     return Found((), {}, reasons, error)
+
+
+def _value(row: Row, key: str) -> float:
+    """What rows are sorted by: of bounds from below the largest number comes first."""
+    return -row.result[key] if row.route.bound.status == "lower" else row.result[key]
 
 
 def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
@@ -84,11 +90,17 @@ def _for_other_neighbours(adjacency: str) -> str:
 # --- the questions to other commands ---------------------------------------------------------------------------------
 
 
-def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...],
+            question: Question) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of an interpretation that apply, and bound → reason where they do not."""
     wanted = tuple(name for name in interpretation.bounds if not named or name in named)
-    reason = interpretation.unmet(run)
-    return ((), dict.fromkeys(wanted, reason)) if reason else (wanted, {})
+    if reason := interpretation.unmet(run):
+        return (), dict.fromkeys(wanted, reason)
+    below = [name for name in wanted if question.unknown and all_bounds()[name].status == "lower"]
+    return tuple(name for name in wanted if name not in below), dict.fromkeys(below, _NO_SOLUTION)
+
+
+_NO_SOLUTION = "a bound from below, by which no parameter is solved for"
 
 
 def _conditions_met(interpretation: Interpretation, run: Run) -> int:

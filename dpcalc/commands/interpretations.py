@@ -224,6 +224,7 @@ def _smooth(run: Run) -> str:
 
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
+_SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
 _EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
@@ -250,9 +251,9 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
     Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp", lambda r: _gaussian(r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
-    Interpretation(("shuffle-no-amplification", "shuffle-lower-allocation"), (_batches(SHUFFLED), _NOT_ZERO_OUT),
-                   "subsample", lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
-    Interpretation(("shuffle-no-amplification", "shuffle-lower", "shuffle-lower-allocation"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
+    Interpretation(_SHUFFLE, (_batches(SHUFFLED), _NOT_ZERO_OUT), "subsample",
+                   lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
+    Interpretation((*_SHUFFLE, "shuffle-lower"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
                    lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
                    ZERO_OUT),
     Interpretation(("gaussian-exact",), (_batches(FIXED, STREAM),), "rdp",

@@ -20,20 +20,21 @@ _OF_QUESTION = ("epsilon", "delta", "solve", "mechanism", "format")
 
 def refuse_poisson(given: Given) -> None:
     """Raises DpcalcError where --bound names a bound for Poisson batches, with its number and why it does not apply."""
-    from dpcalc.commands.subsample import answer
+    from dpcalc.commands import calculator
 
     named = next((name for name in given["bound"] or () if name in _POISSON), None)
     if given["scheme"] != "shuffle" or named is None:
         return
     poisson = _with_scheme(given, given.values, "poisson", bound=(named,))
     number = "" if poisson is None else f", for which it gives {_number(poisson)}"
-    shuffled = answer(given.replace({**given.values, "bound": None}, given.provided - {"bound"}))
+    without = given.replace({**given.values, "bound": None}, given.provided - {"bound"})
+    shuffled = calculator("subsample").answer(without)
     asks, result = shuffled.quantity, {**shuffled.extra, **shuffled.headline.result}
     lower = result.get(f"{asks}_lower")
     true = (f"whose true {symbol(asks)} is between {human(lower, upward=False)} and {human(result[asks])}" if lower else
             f"for which {_number(shuffled)} is proven")
-    raise DpcalcError("refused", f"{named} is about Poisson batches{number}; that is no guarantee for shuffled batches, "
-                                 f"{true}", "--bound")
+    raise DpcalcError("refused", f"{named} is about Poisson batches{number}; that is no guarantee for shuffled "
+                                 f"batches, {true}", "--bound")
 
 
 def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str, ...]:
@@ -47,9 +48,9 @@ def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str
     other = _with_scheme(given, given.values, "random-allocation")
     if other is None:
         return ()
-    return (f"nobody has proven less than ε = {human(found[0].result['epsilon'])} for shuffled batches; random allocation "
-            f"of the records (--scheme random-allocation) with the same noise multiplier has {_number(other)}, for "
-            f"{other.adjacency} neighbours",)
+    return (f"nobody has proven less than ε = {human(found[0].result['epsilon'])} for shuffled batches; random "
+            f"allocation of the records (--scheme random-allocation) with the same noise multiplier has "
+            f"{_number(other)}, for {other.adjacency} neighbours",)
 
 
 def _number(answer: Answer) -> str:
@@ -61,7 +62,7 @@ def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: A
     """The answer for the same number of batches in an epoch, the same number of epochs and the same noise multiplier,
     for a record that is zeroed out; None where there is none."""
     from dpcalc.accounting.schemes import scheme_of
-    from dpcalc.commands.subsample import answer
+    from dpcalc.commands import calculator
 
     multiplier = noise_multiplier.companion(values, not given.inputs)
     unknown = {"epochs", "steps"} & {str(given["solve"])}
@@ -75,6 +76,6 @@ def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: A
         asked["solve"] = "noise-multiplier"
     described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": "zero-out", **options}
     try:
-        return answer(Given({"sensitivity": 1.0, **described}, frozenset(described)))
+        return calculator("subsample").answer(Given({"sensitivity": 1.0, **described}, frozenset(described)))
     except DpcalcError:
         return None

@@ -117,7 +117,8 @@ def _three_digits(x: float) -> float:
 # (batches, adjacency) → others that lose less
 _LESS_LOSS = {
     (STREAM, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),), (FIXED, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),),
-    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT)), (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT),),
+    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT)),
+    (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT),),
     (POISSON, REPLACE_ONE): ((WITHOUT, REPLACE_ONE),),
 }
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",

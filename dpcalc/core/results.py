@@ -134,12 +134,15 @@ class Answer(NamedTuple):
 
     @property
     def with_best_rows(self) -> Answer:
-        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`."""
+        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`. Of a comparison
+        only guarantees."""
         if self.every_row:
             return self
         best: dict[tuple[str, str | None], Row] = {}
         for row in self.rows:
-            best.setdefault(row.theorem, row)
+            # A comparison says its lower end in the line below the headline.
+            if self.more is None or row is self.rows[0] or row.route.bound.status != "lower":
+                best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
 
     @property

@@ -117,6 +117,10 @@ def _largest_sums(row: Row, answer: Answer) -> Parts:
     return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
 
 
+def _allocated(row: Row, answer: Answer) -> Parts:
+    raise Unchecked("the law of random allocation is not enclosed here")
+
+
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
@@ -154,6 +158,7 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
     "shuffle-lower": _largest_sums,
+    "shuffle-lower-allocation": _allocated,
 }
 
 

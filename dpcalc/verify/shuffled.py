@@ -4,6 +4,7 @@ mean 2 or 1 (see bounds/sampling/shuffle_lower.py)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -35,7 +36,7 @@ def _masses(mp: Any, cuts: list[float], z: Any, batches: int, dropped: Any, mean
     """Return the masses of the largest sum below, between and above the cuts."""
     above = [1, *((1 - dropped) * _above(mp, c, z, batches - 1, mean) + dropped * _above(mp, c, z, batches, None)
                   for c in cuts), 0]
-    return [mp.mpf(a) - b for a, b in zip(above, above[1:], strict=False)]
+    return [mp.mpf(a) - b for a, b in pairwise(above)]
 
 
 def _above(mp: Any, c: float, z: Any, others: int, mean: int | None) -> Any:

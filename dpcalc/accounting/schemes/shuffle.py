@@ -1,4 +1,4 @@
-"""Shuffled batches: at the beginning of every epoch the records are put in a random order, which is cut into batches."""
+"""Shuffled batches: in every epoch the records are put in a new random order, which is cut into batches."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _check(given: Given, unknown: str | None) -> None:
     if {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     if unknown in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{flag(unknown)} does not change what is proven for shuffled batches, where "
-                                           "every epoch counts as one step on all records", "--solve")
+        raise DpcalcError("unknown-value", f"{flag(unknown)} does not change what is proven for shuffled batches, "
+                                           "where every epoch counts as one step on all records", "--solve")
     by_size = given.provided & {"n", "batch_size"}
     if by_size and given.has("steps_per_epoch"):
         raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
@@ -44,16 +44,19 @@ def _check(given: Given, unknown: str | None) -> None:
 def _params(values: Values) -> dict[str, Any]:
     """The parameters of the bounds, which are about the whole run: `steps` is 1. An incomplete epoch counts for the
     guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch."""
-    n, b = values.get("n"), values.get("batch_size")
-    batches = int(values["steps_per_epoch"]) if b is None else int(n // b)
+    if values.get("batch_size") is None:
+        batches, dropped = int(values["steps_per_epoch"]), 0.0
+    else:
+        n, b = int(values["n"]), int(values["batch_size"])
+        batches, dropped = n // b, quotient_up(n % b, n)
     steps, epochs = values.get("steps"), Fraction(values.get("epochs") or 1)
     if steps is None:
         steps = max(1, ceil(epochs * batches))
     else:
         epochs = Fraction(int(steps), batches)
     return {"steps": 1, "epochs": ceil(epochs), "whole_epochs": floor(epochs), "all_steps": int(steps),
-            "steps_per_epoch": batches, "dropped": 0.0 if b is None else quotient_up(n - batches * b, n),
-            "sigma": values.get("sigma"), "sensitivity": values.get("sensitivity")}
+            "steps_per_epoch": batches, "dropped": dropped, "sigma": values.get("sigma"),
+            "sensitivity": values.get("sensitivity")}
 
 
 def _routes(given: Given) -> tuple[Route, ...]:

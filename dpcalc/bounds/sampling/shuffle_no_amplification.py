@@ -15,8 +15,8 @@ from dpcalc.numerics.rounding import ratio_up
 
 ONCE = "a record is in at most one batch of an epoch; a last, smaller batch may be dropped or not"
 NOISE = "Gaussian noise of the same σ at every step, on the sum of a batch; the sums may be divided by a fixed number"
-NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more would "
-              "change the other batches")
+NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more "
+              "would change the other batches")
 
 
 def value(epsilon: float, noise_multiplier: float, epochs: int) -> float:
