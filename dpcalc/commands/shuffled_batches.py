@@ -41,10 +41,6 @@ def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str
     """The note that no theorem proves less than the headline, with what another way to form batches would give."""
     if given["scheme"] != "shuffle" or question.asks != "epsilon" or question.unknown or given["bound"]:
         return ()
-    from dpcalc.accounting.schemes import SCHEMES
-
-    if "random-allocation" not in SCHEMES:
-        return ()
     other = _with_scheme(given, given.values, "random-allocation")
     if other is None:
         return ()

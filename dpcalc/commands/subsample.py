@@ -153,7 +153,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
-    question = read_question(COMMAND, given)
+    question = run.in_whole_epochs(given, read_question(COMMAND, given))
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
@@ -196,9 +196,10 @@ COMMAND = Command(
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
-        Option(q.STEPS_PER_EPOCH, RUN),
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
+        Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.PARTICIPATIONS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),

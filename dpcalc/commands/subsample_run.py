@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given, refuse_unneeded, require
+from dpcalc.core.quantities import PASSES
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
@@ -100,6 +101,15 @@ def routes(given: Given, question: Question) -> tuple[Route, ...]:
     return tuple(r for r in found if r.bound.status != "lower") if question.unknown else found
 
 
+def in_whole_epochs(given: Given, question: Question) -> Question:
+    """The question, in which a number of epochs that is solved for is whole where the scheme needs that."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    if scheme_of(given.values).unit != "epoch" or not question.unknown or question.unknown.name != PASSES.name:
+        return question
+    return question._replace(unknown=PASSES)
+
+
 def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
     """The largest of the bounds from below, as a number beside the answer."""
     lower = [row.result[question.asks] for row in rows if row.route.bound.status == "lower"]
@@ -127,6 +137,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     if "curve" in given.values:
         return ()
     from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.accounting.schemes import scheme_of
     from dpcalc.core.results import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
@@ -135,5 +146,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
+    if note := scheme_of(values).note:
+        notes += (note,)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes

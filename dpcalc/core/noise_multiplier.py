@@ -24,7 +24,8 @@ REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0, "zero-out": 1.0}
 # The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
 NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), "without-replacement": ("replace-one",),
-              "weighted": ("replace-one",), "shuffle": ("replace-one", "zero-out")}
+              "weighted": ("replace-one",), "random-allocation": ("add-remove", "zero-out"),
+              "shuffle": ("replace-one", "zero-out")}
 
 
 def adjacency_of(values: Mapping[str, Any]) -> str:

@@ -100,8 +100,6 @@ PROBABILITY = Quantity("probability", "probability of the true answer (randomise
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
-STEPS_PER_EPOCH = Quantity("steps_per_epoch", "number of batches in one epoch; in place of --n and --batch-size", "t",
-                           **_WHOLE)
 N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
@@ -110,6 +108,10 @@ SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a bat
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
+STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
+                           "random-allocation or shuffle)", "t", kind="count", ge=1, le=10**7)
+PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
+                          "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP); the RDP is at most ρα", "ρ", gt=0,
                safe_direction=-1)
@@ -171,10 +173,10 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted", "shuffle"),
+                  choices=("poisson", "without-replacement", "weighted", "random-allocation", "shuffle"),
                   spellings=(("shuffled", "shuffle"),))
-ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "
-                     "replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
+                     "allocation, else replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))

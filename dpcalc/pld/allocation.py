@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import ratio_down, ratio_up
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.convex_order import Lower, Upper
+from dpcalc.pld.pair import Gaussian
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from dpcalc.pld.pair import Pair
 
     Array = NDArray[Any]
 
@@ -32,31 +36,30 @@ RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε a
 STEP_EXPONENT = 0.4
 LARGEST_SPREAD = 1.2  # of log w: a larger noise ratio does not make its law smoother on the scale of single grid steps
 LARGEST_LOG_RATIO = 350.0  # of one w: products of masses with it are far from the range of doubles
-SMALLEST_TAIL = 1e-100  # P-mass that may be moved to infinity: smaller ones underflow when squared
 SMALLEST_MASS = 1e-290  # of a cell of a lower law; lighter cells, which have lost digits, are left out
 
 AnyLaw = TypeVar("AnyLaw", Upper, Lower)
 
 
 @lru_cache(maxsize=64)
-def dominating_pair(sigma: float, steps: int, tail: float) -> Atoms:
+def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A pair that dominates one epoch in both directions (by its `reverse`). At most about 40·`tail` of its P-mass is
-    at an infinite loss only because laws are truncated."""
-    return _upper_pair(_law(Upper, sigma, steps, tail))
+    at an infinite loss only because laws are truncated. With one step it is the Gaussian pair."""
+    return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(Upper, sigma, steps, tail))
 
 
 @lru_cache(maxsize=64)
-def dominated_pair(sigma: float, steps: int, tail: float) -> Atoms:
-    """A pair that is dominated by the mechanism with constant gradients, in both directions."""
-    return _lower_pair(_law(Lower, sigma, steps, tail))
+def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
+    """A pair that is dominated, in both directions, by one epoch with gradients that do not depend on the outputs."""
+    return Gaussian(ratio_down(1.0, sigma)) if steps == 1 else _lower_pair(_law(Lower, sigma, steps, tail))
 
 
 def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
     """The law of the sum of `steps` ratios, by the binary digits of their number."""
-    mu, tail = 1 / sigma, max(tail, SMALLEST_TAIL)
+    mu = 1 / sigma
     if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_LOG_RATIO:
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed e^{largest:.0f}; "
-                                         "random allocation is computed up to e^350", "--noise-multiplier")
+                                         "random allocation is computed up to e^350; add noise", "--noise-multiplier")
     spread = RESOLUTION * min(mu, LARGEST_SPREAD)
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import groupby
-from math import inf, log
+from math import inf, log, nextafter
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.sampling.allocation_profile import DEFAULT_TAIL
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, shuffled
+from dpcalc.verify import allocation, composition_atoms, composition_grids, epochs, loss_distributions, shuffled
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
@@ -117,8 +118,15 @@ def _largest_sums(row: Row, answer: Answer) -> Parts:
     return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
 
 
-def _allocated(row: Row, answer: Answer) -> Parts:
-    raise Unchecked("the law of random allocation is not enclosed here")
+def _shuffled_as_allocation(row: Row, answer: Answer) -> Parts:
+    """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
+    with the data set without it is that of Poisson sampling."""
+    from dpcalc.bounds.sampling import shuffle_lower_allocation
+
+    p = row.params
+    pair = allocation.from_below(p["sigma"] / p["sensitivity"], p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
+    use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
+    return ((use, int(p["whole_epochs"])),)
 
 
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
@@ -149,7 +157,18 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     return ((step, r),)
 
 
+def _allocation(row: Row, make_pair: Callable[[float, int, float], LossPair]) -> Parts:
+    """Return the blocks of steps with one participation each, whose number is that of one epoch times the epochs."""
+    p = row.params
+    steps, rest = divmod(int(p["steps_per_epoch"]), int(p["participations"]))
+    blocks = ((steps, p["participations"] - rest), (steps + 1, rest))
+    return tuple((Use(make_pair(float(p["noise_multiplier"]), length, float(p["tail"]))), count * int(p["steps"]))
+                 for length, count in blocks if count)
+
+
 _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
+    "allocation-profile": lambda row, answer: _allocation(row, allocation.from_above),
+    "allocation-lower": lambda row, answer: _allocation(row, allocation.from_below),
     "burn-in-profile": _noisy_sgd,
     "burn-in-profile-nonconvex": _noisy_sgd,
     "composition-profile": _noisy_sgd,
@@ -158,7 +177,7 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
     "shuffle-lower": _largest_sums,
-    "shuffle-lower-allocation": _allocated,
+    "shuffle-lower-allocation": _shuffled_as_allocation,
 }
 
 
@@ -176,6 +195,9 @@ def _use_of_mechanism(part: Mapping[str, Any]) -> Use:
     sampling = part.get("sampling")
     if sampling is None:
         return Use(pair)
+    if sampling["scheme"] == "random-allocation":
+        return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
+                                         DEFAULT_TAIL))
     if sampling["scheme"] not in ("poisson", "without-replacement"):
         raise Unchecked("weighted sampling has no profile")
     return Use(pair, sampling["scheme"], float(sampling["rate"]))

@@ -1,10 +1,10 @@
 """The ways to form batches, one record each, by the names that --scheme takes."""
 
-from dpcalc.accounting.schemes import poisson, shuffle, weighted, without_replacement
+from dpcalc.accounting.schemes import poisson, random_allocation, shuffle, weighted, without_replacement
 from dpcalc.accounting.schemes.record import Scheme, Values
 
 SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, without_replacement.SCHEME, weighted.SCHEME,
-                                                  shuffle.SCHEME)}
+                                                  random_allocation.SCHEME, shuffle.SCHEME)}
 
 
 def scheme_of(values: Values) -> Scheme:

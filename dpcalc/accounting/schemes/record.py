@@ -38,6 +38,7 @@ class Scheme(NamedTuple):
     curve: Callable[[Curve, Sampling, Params], Curve] | None = None  # the RDP of one sampled use
     pure: Callable[[float, Sampling], float] | None = None  # the pure ε of one sampled use, from that on all records
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
+    note: str = ""  # beside every answer: what a reader may misread
     unit: str = "step"  # what a run without a number of steps or epochs consists of
     # The numbers beside an answer, by name, and the parameters that they are.
     companions: Mapping[str, str] = {"sampling_rate": "sampling_rate", "steps": "steps"}

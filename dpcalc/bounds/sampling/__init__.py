@@ -1,6 +1,8 @@
 """Privacy amplification by sampling."""
 
 from dpcalc.bounds.sampling import (
+    allocation_lower,
+    allocation_profile,
     amplification,
     poisson_profile,
     poisson_rdp,
@@ -13,5 +15,5 @@ from dpcalc.bounds.sampling import (
 )
 
 BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
-          amplification.BOUND, shuffle_no_amplification.BOUND, shuffle_lower.BOUND,
-          shuffle_lower_allocation.BOUND)
+          allocation_profile.BOUND, allocation_lower.BOUND, amplification.BOUND, shuffle_no_amplification.BOUND,
+          shuffle_lower.BOUND, shuffle_lower_allocation.BOUND)
