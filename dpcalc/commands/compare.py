@@ -85,18 +85,19 @@ def _refuse(given: Given) -> None:
 
 def _no_row(run: Run, found: Found) -> Exception:
     """The error that says why no theorem gives a guarantee for this run."""
-    from dpcalc.commands.training_run import ADD_REMOVE, WITHOUT, ZERO_OUT
+    from dpcalc.commands.training_run import ADD_REMOVE, ALLOCATION, REPLACE_ONE, WITHOUT, ZERO_OUT
     from dpcalc.core.errors import DpcalcError, NoSolution
 
     if found.error is not None:
         code, message, option = found.error.code, found.error.message, found.error.option
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
-    if run.adjacency == ZERO_OUT and run.batches == WITHOUT:
-        return DpcalcError("refused", f"zero-out has no theorem for {WITHOUT} batches, which need replace-one",
+    if (run.adjacency, run.batches) in ((ZERO_OUT, WITHOUT), (REPLACE_ONE, ALLOCATION)):
+        other = "replace-one" if run.batches == WITHOUT else "add-remove or zero-out"
+        return DpcalcError("refused", f"{run.adjacency} has no theorem for {run.batches} batches; use {other}",
                            "--adjacency")
-    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
+    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full", "random-allocation"):
         return DpcalcError("refused",
-                           f"add-remove needs --batches poisson or full; for {run.batches} batches use replace-one",
+                           f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} batches use replace-one",
                            "--adjacency")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
@@ -150,7 +151,8 @@ def _one_record(run: Run, question: Question, head: Row,
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
-    from dpcalc.commands.training_run import POISSON, is_scale_free
+    from dpcalc.accounting.schemes import SCHEMES
+    from dpcalc.commands.training_run import ALLOCATION, POISSON, is_scale_free
     from dpcalc.core.results import NOT_SHUFFLED_RUN
 
     notes = [NOT_SHUFFLED_RUN] if run.batches == POISSON else []
@@ -168,6 +170,8 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
         left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
         batches = "1 batch" if run.in_pass == 1 else f"{run.in_pass} batches"
         notes.append(f"a pass is {batches} of {run.batch_size}{left}")
+    if run.batches == ALLOCATION:
+        notes.append(SCHEMES[ALLOCATION].note)
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.training_run import (
     ADD_REMOVE,
+    ALLOCATION,
     ANY,
     EPOCHS,
     FIXED,
@@ -112,6 +113,11 @@ def _gaussian(count: int, sensitivity: float) -> dict[str, Any]:
 
 def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
     return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity}
+
+
+def _allocated(run: Run) -> dict[str, Any]:
+    return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass,
+            "sensitivity": run.removal}
 
 
 def _convexity(run: Run) -> dict[str, Any]:
@@ -225,6 +231,9 @@ def _smooth(run: Run) -> str:
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
 _SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
+_ALLOCATION = ("allocation-profile", "allocation-lower")
+_EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one step, drawn independently; the sum "
+                                  "divided by the fixed b")
 _EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
@@ -251,6 +260,10 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
     Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp", lambda r: _gaussian(r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _NOT_ZERO_OUT), "subsample", _allocated,
+                   _EVERY_STEP_ALLOCATED, ADD_REMOVE),
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _ZERO_OUT), "subsample",
+                   lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
     Interpretation(_SHUFFLE, (_batches(SHUFFLED), _NOT_ZERO_OUT), "subsample",
                    lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
     Interpretation((*_SHUFFLE, "shuffle-lower"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.comparison import Answers, command_line, headline
 from dpcalc.commands.training_run import (
+    ALLOCATION,
     CONVEX,
     FIXED,
     LAST,
@@ -117,17 +118,18 @@ def _three_digits(x: float) -> float:
 # (batches, adjacency) → others that lose less
 _LESS_LOSS = {
     (STREAM, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),), (FIXED, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),),
-    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT)),
-    (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT),),
+    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
+    (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
     (POISSON, REPLACE_ONE): ((WITHOUT, REPLACE_ONE),),
 }
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
            WITHOUT: "every batch is drawn afresh without replacement",
-           POISSON: "every batch is a Poisson sample"}
+           POISSON: "every batch is a Poisson sample",
+           ALLOCATION: "every record draws its own batch in every pass"}
 
 
 def _batches_in_words(options: Mapping[str, Any]) -> str:
-    neighbours = "; a record is zeroed out, not replaced" if "adjacency" in options else ""
+    neighbours = "; a record is zeroed out" if "adjacency" in options else ""
     return _ORDERS[options["batches"]] + neighbours
 
 

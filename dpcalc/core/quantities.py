@@ -187,7 +187,8 @@ FILE = Quantity("file", "a ledger of releases, an earlier result, or the state o
                 "is standard input)", kind="text", metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
-                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
+                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
+                            "random-allocation"), spellings=(("shuffle", "shuffled"),))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"))
 RELEASE_OF_PASSES = RELEASE._replace(help="what is released (default: the last iterate of every epoch)",

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log, log1p
+from math import log, log1p, nextafter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.pld import sampled
 from dpcalc.pld.atoms import Atoms
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pair import Pair
 
 ERROR = 4e-15  # relative to 1 and to the log: of the few operations with the log of a mass
 
 
-def with_probability(unused: float, pair: Atoms) -> Atoms:
+def with_probability(unused: float, pair: Pair) -> Pair:
     """The pair ((1−ρ)P + ρQ, Q), with its reverse, for the probability ρ that the record is not used.
 
-    `pair` and its reverse have the same atoms in the same order, as in dpcalc.pld.allocation: the first mass of each is
+    Atoms of `pair` and of its reverse are in the same order, as in dpcalc.pld.allocation: the first mass of each is
     rounded down and the second one up, and so are those of the result.
     """
     if not unused:
         return pair
+    if not isinstance(pair, Atoms):  # one Gaussian step, used with probability 1 − ρ
+        return sampled.poisson(pair, nextafter(1 - unused, 0.0))
     assert pair.reverse is not None and len(pair.losses) == len(pair.reverse.losses)
     p_low, q_low = np.array(pair.log_p), np.array(pair.reverse.log_p)
     p_high, q_high = q_low - np.array(pair.reverse.losses), p_low - np.array(pair.losses)

@@ -122,9 +122,11 @@ def _shuffled_as_allocation(row: Row, answer: Answer) -> Parts:
     """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
     with the data set without it is that of Poisson sampling."""
     from dpcalc.bounds.sampling import shuffle_lower_allocation
+    from dpcalc.numerics.rounding import ratio_up
 
     p = row.params
-    pair = allocation.from_below(p["sigma"] / p["sensitivity"], p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
+    z = ratio_up((p["sigma"],), (p["sensitivity"],))
+    pair = allocation.from_below(z, p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
     use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
     return ((use, int(p["whole_epochs"])),)
 

@@ -10,9 +10,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcalc.pld import largest_sum
+from dpcalc.pld import allocation, largest_sum, sampled
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.unused import with_probability
 
 CASES = [case for case in json.loads((Path(__file__).parents[1] / "golden" / "sampling.json").read_text())["cases"]
          if case["kind"] == "shuffle"]
@@ -104,3 +105,31 @@ def test_extreme_noise_shows_something_or_nothing_but_never_an_error():
         for batches in (1, 10**9):
             lower = epsilon_at_delta(((largest_sum.slices(z, batches, 0.0), 2),), log(1e-5)).lower
             assert lower < inf and lower == lower
+
+
+@pytest.mark.parametrize("batches", [1, 2, 30])
+def test_a_record_that_is_used_by_chance_is_one_that_is_sampled(batches):
+    """(1−ρ)P + ρQ against Q: for one batch a Poisson-sampled Gaussian; no use at all loses less, and ρ = 0 nothing."""
+    pair = allocation.dominated_pair(0.8, batches, 1e-20)
+    for unused in (1e-9, 0.05, 0.45):
+        mixed = with_probability(unused, pair)
+        for epsilon in (0.0, 0.3, 2.0):
+            found = log_delta_at_epsilon(((mixed, 2),), epsilon)
+            bare = log_delta_at_epsilon(((pair, 2),), epsilon)
+            assert found.lower < (bare.lower if unused > 1e-3 else bare.upper)
+            if batches == 1:
+                exact = log_delta_at_epsilon(((sampled.poisson(Gaussian(1 / 0.8), 1 - unused), 2),), epsilon)
+                assert exact.lower - 1e-2 < found.lower <= exact.upper
+    assert with_probability(0.0, pair) is pair
+
+
+def test_the_masses_of_a_mixture_are_rounded_to_the_safe_side():
+    pair = allocation.dominated_pair(1.3, 5, 1e-20)
+    mixed, mp = with_probability(0.2, pair), mpmath.mp.clone()
+    mp.dps = 40
+    for k in range(0, len(pair.losses), 37):
+        p, q = (mp.exp(mp.mpf(one.log_p[k])) for one in (pair, pair.reverse))  # each rounded down
+        low = mp.mpf(0.8) * p + mp.mpf(0.2) * q
+        assert mp.exp(mp.mpf(mixed.log_p[k])) <= low and mixed.log_p[k] == pytest.approx(float(mp.log(low)), rel=1e-13)
+        q_high = mp.exp(mp.mpf(pair.log_p[k]) - mp.mpf(pair.losses[k]))
+        assert mp.mpf(mixed.losses[k]) <= mp.log(low / q_high) + mp.mpf(10) ** -15

@@ -22,7 +22,7 @@ from dpcalc.core.errors import OutOfScope
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
-TAIL = 1e-30  # P-mass of one epoch that is merged with its neighbours: far below any δ in use
+TAIL = 1e-20  # P-mass of one epoch that is merged with its neighbours: far below any δ in use
 
 
 def value(sigma: float, sensitivity: float, steps_per_epoch: int, dropped: float, whole_epochs: int) -> "Parts":
