@@ -97,7 +97,8 @@ def _no_row(run: Run, found: Found) -> Exception:
                            "--adjacency")
     if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full", "random-allocation"):
         return DpcalcError("refused",
-                           f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} batches use replace-one",
+                           f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} "
+                           "batches use replace-one",
                            "--adjacency")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 

@@ -134,8 +134,8 @@ class Answer(NamedTuple):
 
     @property
     def with_best_rows(self) -> Answer:
-        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`. Of a comparison
-        only guarantees."""
+        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`. Of a
+        comparison only guarantees."""
         if self.every_row:
             return self
         best: dict[tuple[str, str | None], Row] = {}

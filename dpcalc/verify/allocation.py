@@ -1,8 +1,8 @@
 """One epoch of random allocation as privacy loss distributions from above and from below, apart from the calculator.
 
-The ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i of mean 1 under Q. A law stands for the means of
-all convex φ >= 0. From above, atoms are split between two points of a grid, with their mass and mean; mass may also be
-split between 0 and infinity. From below, the atoms of a cell are merged at their mean.
+The ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i of mean 1 under Q. A law stands for the means
+of all convex φ >= 0. From above, atoms are split between two points of a grid, with their mass and mean; mass may also
+be split between 0 and infinity. From below, the atoms of a cell are merged at their mean.
 
 The masses of one w come from closed forms in balls, rounded outwards to doubles. Sums are computed in doubles. All
 terms are positive, so that masses have a relative error that is known beforehand: a product or a share of a few units,
@@ -15,7 +15,9 @@ The grids are finer than the calculator's, and sums are not taken along its diag
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, exp, expm1, floor, log, log2, nextafter, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,10 +40,10 @@ DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbourin
 
 
 class Law(NamedTuple):
-    """The law of a sum of `count` ratios: the points x and their masses p, and from below their mean parts m (from above
-    m = p·x). `zero` and `infinite` are the mass at 0 and the mean part at infinity, from above."""
+    """The law of a sum of ratios: the points x, their masses p and mean parts m, which from above are p·x. `zero` and
+    `infinite` are the mass at 0 and the mean part at infinity, from above."""
 
-    count: int
+    number: int  # of ratios
     x: Array
     p: Array
     m: Array
@@ -57,7 +59,7 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
         return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
 
     def law(mp: Any) -> Law:
-        return _law(_Contexts(mp), noise_multiplier, steps, TAIL * tail, True)
+        return _law(_Epoch(noise_multiplier, steps, tail, True, mp))
 
     def atoms(mp: Any, added: bool) -> Atoms:
         found, more = law(mp), mp.mpf(1 + law(mp).error)
@@ -82,7 +84,7 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
         return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
 
     def atoms(mp: Any, added: bool) -> Atoms:
-        law = _law(_Contexts(mp), noise_multiplier, steps, TAIL * tail, False)
+        law = _law(_Epoch(noise_multiplier, steps, tail, False, mp))
         down, up = mp.mpf(1 - law.error), mp.mpf(1 + law.error)
         cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > SMALLEST_MASS]
         if added:
@@ -94,55 +96,54 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     return removed._replace(reverse=reverse)
 
 
-class _Contexts:
-    """A context of arithmetic as an argument of a cached function: the law is the same in each."""
+@dataclass(frozen=True)
+class _Epoch:
+    """What a law depends on. The context `mp` is only what it is computed with: laws are doubles."""
 
-    def __init__(self, mp: Any) -> None:
-        self.mp = mp
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Contexts)
-
-    def __hash__(self) -> int:
-        return 0
+    sigma: float
+    steps: int
+    tail: float
+    above: bool
+    mp: Any = field(compare=False)
 
 
 @lru_cache(maxsize=16)
-def _law(context: _Contexts, sigma: float, steps: int, tail: float, above: bool) -> Law:
+def _law(epoch: _Epoch) -> Law:
     """Return the law of the sum of all ratios, by the binary digits of their number."""
-    mu = 1 / sigma
+    mu, steps, tail = 1 / epoch.sigma, epoch.steps, TAIL * epoch.tail
     spread = RESOLUTION * min(mu, 1.0)
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
 
-    def step_at(count: int) -> float:
-        # Grids of steps that differ by powers of 2 share points, near which large ratios stay when small ones are added.
-        return spread / 2 ** max(0, ceil(log2(spread / last) - 0.4 * log2(steps / count)))
+    def step_at(number: int) -> float:
+        # Grids whose steps differ by powers of 2 share points: large ratios stay at them when small ones are added.
+        return spread / float(2 ** max(0, ceil(log2(spread / last) - 0.4 * log2(steps / number))))
 
-    one = {k: _one(context.mp, sigma, k * step_at(1), tail / steps, tail, above) for k in (1, 4, 16)}
+    one = {k: _one(epoch, k * step_at(1)) for k in (1, 4, 16)}
     law = one[1]
     for digit in bin(steps)[3:]:
-        step = step_at(2 * law.count)
-        law = _cut(_sum(law, law, step, above), tail * law.count / steps, tail, above)
+        step = step_at(2 * law.number)
+        law = _cut(_sum(law, law, step, epoch.above), tail * law.number / steps, tail, epoch.above)
         if digit == "1":  # a ratio among k may be on a grid that is √k times as coarse
-            other = one[1 if law.count < 16 else 4 if law.count < 256 else 16]
-            law = _cut(_sum(law, other, step, above), tail * law.count / steps, tail, above)
+            other = one[1 if law.number < 16 else 4 if law.number < 256 else 16]
+            law = _cut(_sum(law, other, step, epoch.above), tail * law.number / steps, tail, epoch.above)
     return law
 
 
-def _one(mp: Any, sigma: float, step: float, low_tail: float, high_tail: float, above: bool) -> Law:
+def _one(epoch: _Epoch, step: float) -> Law:
     """Return the law of one ratio on a geometric grid."""
     import numpy as np
 
-    mu, reach = 1 / sigma, [sqrt(-2 * log(x)) for x in (low_tail, high_tail)]
-    low, high = -mu * (reach[0] + mu / 2), mu * (reach[1] + mu / 2)
+    mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
+    low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
     x = np.exp(step * np.arange(floor(low / step), ceil(high / step) + 1))
     with mp.workdps(DIGITS):
-        edges = x.tolist() if above else [sqrt(a * b) for a, b in zip(x[:-1], x[1:], strict=True)]
-        z = [mp.log(mp.mpf(e)) * mp.mpf(sigma) + 1 / (2 * mp.mpf(sigma)) for e in edges]
-        tails = [(_tail(mp, -a), _tail(mp, 1 / mp.mpf(sigma) - a)) for a in z]  # Q- and P-mass below each edge
-        above_last = _tail(mp, z[-1]), _tail(mp, z[-1] - 1 / mp.mpf(sigma))
-        cells = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(tails[:-1], tails[1:], strict=True)]
-        if not above:
+        edges = x.tolist() if epoch.above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
+        sigma = mp.mpf(epoch.sigma)
+        z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
+        tails = [(_tail(mp, -a), _tail(mp, 1 / sigma - a)) for a in z]  # Q- and P-mass below each edge
+        above_last = _tail(mp, z[-1]), _tail(mp, z[-1] - 1 / sigma)
+        cells = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(tails)]
+        if not epoch.above:
             rows = [[_double(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
             return Law(1, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
         left, right = np.zeros(len(x)), np.zeros(len(x))
@@ -193,14 +194,14 @@ def _sum(a: Law, b: Law, step: float, above: bool) -> Law:
             row[cell[0] : cell[0] + len(sums)] += sums
     error = a.error + b.error + (2 * (len(a.x) + len(b.x)) + 20) * UNIT
     if not above:
-        return Law(a.count + b.count, x, out[0], out[1], 0.0, 0.0, error, 0.0)
+        return Law(a.number + b.number, x, out[0], out[1], 0.0, 0.0, error, 0.0)
     p = out[0] + np.append(0.0, out[1][:-1]) + (len(a.x) + len(b.x)) * UNDERFLOW
     zero, infinite = a.zero * b.zero, 0.0
     for one, other in ((a, b), (b, a)):  # 0 + y is split between 0 and infinity
         mass, mean = float(other.p.sum()), float(other.m.sum())
         zero += one.zero * mass * (1 + LIGHT)
         infinite += (one.infinite * (mass + other.zero) + one.zero * mean) * (1 + LIGHT)
-    return Law(a.count + b.count, x, p, p * x, zero, infinite, error, max(a.shift, b.shift) + 2 * UNIT)
+    return Law(a.number + b.number, x, p, p * x, zero, infinite, error, max(a.shift, b.shift) + 2 * UNIT)
 
 
 def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
@@ -209,7 +210,7 @@ def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
     import numpy as np
 
     i = int(np.searchsorted(np.cumsum(law.p), low_tail))
-    j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.count, high_tail))
+    j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.number, high_tail))
     i, j = min(i, len(law.p) - 1), max(j, min(i, len(law.p) - 1) + 1)
     x, p, m = law.x[i:j], law.p[i:j].copy(), law.m[i:j].copy()
     error = law.error + (len(law.p) + 20) * UNIT

@@ -2,6 +2,7 @@
 ways to form batches."""
 
 import json
+from itertools import pairwise
 from math import inf, sqrt
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_monotone_in_epochs_and_noise():
         by_epochs = [ends(epochs, 1.5, adjacency) for epochs in (1, 3, 40)]
         by_noise = [ends(5, noise, adjacency) for noise in (8, 1, 0.5)]
         for series in (by_epochs, by_noise):
-            assert all(a[k] < b[k] for a, b in zip(series, series[1:], strict=False) for k in (0, 1))
+            assert all(a[k] < b[k] for a, b in pairwise(series) for k in (0, 1))
 
 
 @pytest.mark.parametrize("unknown, rest", [("noise-multiplier", "--epochs 15"), ("sigma", "--epochs 15"),
@@ -113,7 +114,8 @@ def test_refusals(line, words):
 
 
 def test_one_epoch_is_the_default_of_steps_per_epoch_and_is_said():
-    code, out, _ = call("subsample --scheme shuffle --steps-per-epoch 100 --noise-multiplier 5 --delta 1e-5".split())
+    line = "subsample --scheme shuffle --steps-per-epoch 100 --noise-multiplier 5 --delta 1e-5"
+    code, out, _ = call(line.split())
     assert code == 0 and "for one epoch" in out.splitlines()[0]
 
 
@@ -142,8 +144,8 @@ def test_poisson_answers_point_to_shuffled_batches_once():
 
 def test_a_guarantee_of_mechanisms_that_may_lose_less_has_no_lower_end():
     piped = json.dumps({"kind": "gdp", "mu": 0.4})
-    run = "--scheme shuffle --steps-per-epoch 50 --epochs 3 --delta 1e-5 --json".split()
-    code, out, err = call(["subsample", "-", *run], piped)
+    line = "subsample - --scheme shuffle --steps-per-epoch 50 --epochs 3 --delta 1e-5 --json"
+    code, out, err = call(line.split(), piped)
     assert code == 0, err
     found = json.loads(out)
     assert "epsilon_lower" not in found["result"] and len(found["bounds"]) == 1

@@ -57,7 +57,7 @@ class Deviation(NamedTuple):
 def claimed(bound):
     """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a
     grid."""
-    return 2 * PRECISION if bound.kind == "composition" else bound.rtol
+    return max(2 * PRECISION, bound.rtol) if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):

@@ -1,5 +1,5 @@
-"""Random allocation (balls and bins): each record takes part in one step of an epoch, chosen uniformly and independently
-of all other records, afresh in every epoch."""
+"""Random allocation (balls and bins): each record takes part in one step of an epoch, chosen uniformly, independently
+of all other records, and afresh in every epoch."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _check(given: Given, unknown: str | None) -> None:
         raise DpcalcError("unneeded", "not used with --scheme random-allocation, whose theorem is about whole epochs: "
                                       "give --epochs, and --steps-per-epoch or --n and --batch-size", "--steps")
     if unknown in ("n", "batch_size"):
-        raise DpcalcError("unneeded", f"{flag(unknown)[2:]} cannot be solved for with --scheme random-allocation, whose "
-                                      "epochs have whole numbers of steps; solve for noise-multiplier or epochs",
-                          "--solve")
+        raise DpcalcError("unneeded",
+                          f"{flag(unknown)[2:]} cannot be solved for with --scheme random-allocation, whose epochs "
+                          "have whole numbers of steps; solve for noise-multiplier or epochs", "--solve")
     if given.provided & {"n", "batch_size"}:
         if given.has("steps_per_epoch"):
             raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
@@ -48,7 +48,7 @@ def _check(given: Given, unknown: str | None) -> None:
 
 
 def _params(values: Values) -> dict[str, Any]:
-    """The steps of an epoch, of which a record takes part in k, and the number of epochs as `steps`: what is composed."""
+    """The steps of an epoch, of which a record takes part in k, and the number of epochs, as what is composed."""
     epochs = int(values.get("epochs") or 1)
     t, k = _steps_per_epoch(values), values.get("participations") or 1
     if k > t:
