@@ -21,14 +21,23 @@ RUN = "subsample --scheme shuffle --n 6000 --batch-size 256"
     f"{RUN} --epochs 3 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
     f"{RUN} --noise-multiplier 9 --epsilon 4 --delta 1e-5 --solve epochs",
     "subsample --scheme shuffle --n 15 --batch-size 10 --epochs 3 --noise-multiplier 2 --delta 1e-5",
-    "compare --batches shuffled --n 6000 --batch-size 256 --epochs 3 --noise-multiplier 2 --delta 1e-5 --adjacency "
-    "zero-out",
 ])
 def test_every_number_is_proven_and_a_better_guarantee_is_refuted(line):
     record = ask(line)
     verdict = verify(record)
     assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
     assert refuted(better(record))
+
+
+@pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
+def test_a_comparison_is_proven_at_both_ends(adjacency):
+    record = ask("compare --batches shuffled --n 6000 --batch-size 256 --epochs 3 --noise-multiplier 2 --delta 1e-5 "
+                 f"--adjacency {adjacency}")
+    verdict, lower = verify(record), copy.deepcopy(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
+    for row in (lower["result"], lower["bounds"][0]):
+        row["epsilon"] *= 0.999
+    assert refuted(lower)
 
 
 @pytest.mark.parametrize("bound, adjacency", [("shuffle-lower", "zero-out"), ("shuffle-lower-allocation", "zero-out"),
