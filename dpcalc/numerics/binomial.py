@@ -1,6 +1,7 @@
 """Binomial probabilities to full relative accuracy for n up to 1e15, by Loader's saddle-point expansion (Loader
 2000)."""
 
+from functools import lru_cache
 from math import fsum, lgamma, log, log1p
 
 from dpcalc.numerics.normal import LOG_SQRT_2PI
@@ -42,6 +43,12 @@ def log_binomial_pmf(k: float, n: float, log_p: float, log_q: float, p: float, q
         return n * log_p
     core = stirling_error(n) - stirling_error(k) - stirling_error(n - k) - deviance(k, n * p) - deviance(n - k, n * q)
     return core - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
+
+
+@lru_cache(maxsize=16)
+def log_binomial_weights(n: int, p: float) -> tuple[float, ...]:
+    """log C(n,k) p^k (1−p)^{n−k} for k = 0..n, where 0 < p < 1."""
+    return tuple(log_binomial_pmf(k, n, log(p), log1p(-p), p, 1 - p) for k in range(n + 1))
 
 
 def log_choose(n: int, k: int) -> float:
