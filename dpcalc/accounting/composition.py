@@ -19,6 +19,7 @@ from dpcalc.numerics.rounding import quotient_up, up
 from dpcalc.pld.bracket import PRECISION, Bracket, epsilon_at_delta, log_delta_at_epsilon, log_infinite
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pilot import ROUNDING
+from dpcalc.pld.pmf import ULP
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
@@ -46,7 +47,8 @@ def parts(route: Route, params: Params, side: int = 0) -> Parts:
 
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
-    """The row that answers ε at δ, with a lower end unless `bracket` is false.
+    """The row that answers ε at δ, with a lower end unless `bracket` is false. A bound from below gives the lower end
+    alone.
 
     Raises OutOfScope where no finite ε holds, and TooLarge where the grids do not fit into memory.
     """
@@ -72,6 +74,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     # An infinite loss has probability at most δ, and every finite loss is at most this ε.
     if point_sum and point_sum.delta and point_sum.epsilon < found.upper:
         found = Bracket(point_sum.epsilon, min(found.lower, point_sum.epsilon), _BY_ALL_LOSSES)
+    if route.bound.status == "lower":
+        return Row(route, {"epsilon": max(0.0, found.lower), "delta": question.delta or 0.0}, found.witness)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
     lower = _lower_end(route, params, "epsilon", max(0.0, found.lower))
@@ -90,6 +94,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
         if min(most, log_point_sum) > _USELESS:
             raise
         found = Bracket(0.0, -inf, {})
+    if route.bound.status == "lower":
+        return Row(route, {"delta": exp(found.lower) * (1 - ULP), "log_delta": found.lower}, found.witness)
     if found.upper > most - _CLOSED_FORM_NEAR:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
     if log_point_sum < found.upper:
@@ -160,6 +166,8 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
     """The row that answers the total variation, which is δ at ε = 0."""
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
     tv = row.result["delta"]
+    if route.bound.status == "lower":
+        return Row(route, {"tv": tv}, row.witness)
     lower = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0))
     return Row(route, {"tv": tv, **lower}, row.witness)
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
+from dpcalc.accounting.schemes import SCHEMES, Scheme
+from dpcalc.accounting.schemes.record import COUNT, RATE
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
@@ -36,8 +38,34 @@ class _Model(BaseModel):
 
 
 class Sampling(_Model):
-    scheme: Literal["poisson", "without-replacement", "weighted"]
-    rate: Rate
+    """A way to form batches; a model for each scheme adds its fields."""
+
+    scheme: str
+
+    @property
+    def record(self) -> Scheme:
+        return SCHEMES[self.scheme]
+
+
+_FIELDS: dict[str, Any] = {RATE: Rate, COUNT: Count}
+
+
+def _sampling_model(scheme: Scheme) -> type[Sampling]:
+    """The model of the batches of this scheme, from its record."""
+    fields: dict[str, Any] = {name: (_FIELDS[kind], ...) for name, kind in scheme.fields.items()}
+    fields["scheme"] = (Literal.__getitem__(scheme.name), ...)
+    return create_model(f"{_title(scheme.name)}Batches", __base__=Sampling, **fields)
+
+
+def _title(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("-"))
+
+
+if TYPE_CHECKING:
+    _AnySampling = Sampling
+else:
+    _AnySampling = Annotated[reduce(or_, [_sampling_model(s) for s in SCHEMES.values() if s.fields]),
+                             Field(discriminator="scheme")]
 
 
 class Part(_Model):
@@ -45,7 +73,7 @@ class Part(_Model):
     noise."""
 
     name: str
-    sampling: Sampling | None = None
+    sampling: _AnySampling | None = None
     count: Count = 1
 
     @property
@@ -70,8 +98,7 @@ def _part_model(mechanism: Mechanism) -> type[Part]:
                                       description=number.description)], ...)
         for name, number in mechanism.part.fields.items()}
     fields["name"] = (Literal.__getitem__(mechanism.name), ...)
-    title = "".join(word.capitalize() for word in mechanism.name.split("-"))
-    return create_model(title, __base__=Part, **fields)
+    return create_model(_title(mechanism.name), __base__=Part, **fields)
 
 
 if TYPE_CHECKING:
@@ -88,7 +115,7 @@ class _Kind(_Model):
     the bound behind the numbers, where it is not proven.
     """
 
-    adjacency: Literal["add-remove", "replace-one"] | None = None
+    adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
@@ -294,5 +321,5 @@ def neighbours(guarantee: Guarantee) -> set[str]:
     stated: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
     if not isinstance(guarantee, Mechanisms):
         return stated
-    table = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
-    return stated | {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}
+    schemes = [m.sampling.record for m in guarantee.mechanisms if m.sampling]
+    return stated | {s.neighbours[0] for s in schemes if not stated & {*s.neighbours}}

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Rdp, Sampled, Tv, Zcdp
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
 from dpcalc.core.errors import DpcalcError
 
 
 def _part_curve(part: Part) -> Curve:
     base = part.mechanism.curve(part.params)
-    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, part.params)
-
-
-def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
-    if "noise_multiplier" not in values:
-        raise DpcalcError("unsupported", "RDP of Poisson sampling is supported for Gaussian noise only; ask with "
-                                         "--delta", "--input")
-    return curve.of_bound(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
-
-
-_SCHEMES: dict[str, Callable[[Curve, float, dict[str, Any]], Curve]] = {
-    "poisson": _poisson,
-    "without-replacement": lambda base, rate, _: curve.of_bound(wor_rdp.BOUND, sampling_rate=rate, base=base),
-    "weighted": lambda base, rate, _: curve.of_bound(weighted_rdp.BOUND, max_weight=rate, base=base),
-}
-
-
-def sampled(base: Curve, scheme: str, rate: float, values: dict[str, Any]) -> Curve:
-    """The curve of one use on a sample that `scheme` draws at this rate; `values` are the parameters of the base."""
-    return _SCHEMES[scheme](base, rate, values)
+    if part.sampling is None:
+        return base
+    scheme = part.sampling.record
+    if scheme.curve is None:
+        raise DpcalcError("unsupported", f"{scheme.name} sampling has no RDP bound here; ask with --delta", "--input")
+    return scheme.curve(base, vars(part.sampling), part.params)
 
 
 def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:

@@ -22,8 +22,9 @@ from dpcalc.accounting.guarantee import (
     Zcdp,
 )
 from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
-from dpcalc.pld import atoms, sampled
+from dpcalc.pld import atoms
 from dpcalc.pld.pair import Gaussian as GaussianPair
 from dpcalc.pld.pair import Pair
 from dpcalc.pld.pilot import Parts
@@ -48,21 +49,14 @@ def _mechanisms(guarantee: Mechanisms) -> Parts:
 
 def _part(part: Part, attained: bool) -> Pair:
     pair: Any = part.mechanism.profile(part.params).pair()
-    base = replace(pair, attained=attained)
-    return base if part.sampling is None else _SCHEMES[part.sampling.scheme](base, part.sampling.rate)
-
-
-def _weighted(base: Pair, rate: float) -> Pair:
-    from dpcalc.core.errors import OutOfScope
-
-    raise OutOfScope("unsupported", "weighted sampling has an RDP bound only, and no privacy profile", "--input")
-
-
-_SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
-    "poisson": sampled.poisson,
-    "without-replacement": sampled.without_replacement,
-    "weighted": _weighted,
-}
+    base: Pair = replace(pair, attained=attained)
+    if part.sampling is None:
+        return base
+    scheme = part.sampling.record
+    if scheme.pair is None:
+        raise OutOfScope("unsupported", f"{scheme.name} sampling has an RDP bound only, and no privacy profile",
+                         "--input")
+    return scheme.pair(base, vars(part.sampling))
 
 
 def _curve(guarantee: Rdp) -> Parts:

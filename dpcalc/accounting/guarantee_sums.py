@@ -8,7 +8,6 @@ from math import hypot, sqrt
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Sampled, Tv, Zcdp
 from dpcalc.bounds.conversions import outcomes
-from dpcalc.bounds.sampling import amplification
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import quotient_up, up
 
@@ -51,9 +50,10 @@ def _pure_part(part: Part) -> float:
     epsilon = part.mechanism.pure(part.params)
     if part.sampling is None:
         return epsilon
-    if part.sampling.scheme == "weighted":
-        raise _no_pure("weighted sampling has an RDP bound only, which gives no pure ε")
-    return float(amplification.value(epsilon, 0.0, part.sampling.rate)["epsilon"])
+    scheme = part.sampling.record
+    if scheme.pure is None:
+        raise _no_pure(f"{scheme.name} sampling gives no pure ε here")
+    return scheme.pure(epsilon, vars(part.sampling))
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:

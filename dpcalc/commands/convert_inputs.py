@@ -25,8 +25,8 @@ def with_inputs(given: Given) -> Given:
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
     if len(kinds) > 1:
-        raise DpcalcError("refused", "the inputs have different adjacencies (add-remove and replace-one); compute them "
-                                     "for one adjacency to compose them", "--input")
+        raise DpcalcError("refused", f"the inputs have different adjacencies ({' and '.join(sorted(kinds))}); compute "
+                                     "them for one adjacency to compose them", "--input")
     values["adjacency"] = next(iter(kinds), THOSE_OF_INPUT)
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):

@@ -217,8 +217,8 @@ def _way_out(of_adjacency: Mapping[str, Sequence[Entry]]) -> str:
     """Which option of which release changes its adjacency."""
     from dpcalc.commands import calculator
 
-    for adjacency, other in (("replace-one", "add-remove"), ("add-remove", "replace-one")):
-        changed = of_adjacency[other]
+    for adjacency in sorted(of_adjacency, key=("replace-one", "zero-out", "add-remove").index):
+        changed = [entry for other, entries in of_adjacency.items() if other != adjacency for entry in entries]
         commands = [entry.data.get("command") for entry in changed]
         if all(name and any(o.name == "adjacency" for o in calculator(name).options) for name in commands):
             return f'set adjacency = "{adjacency}" in {" and ".join(f"release {entry.number}" for entry in changed)}'

@@ -101,13 +101,14 @@ def _require_noise(given: Given) -> None:
 def _amplified_point(given: Given, adjacency: str) -> Answer:
     """The (ε, δ) of a mechanism on a random batch, from the (ε, δ) of the mechanism."""
     from dpcalc.accounting.answer import rows
+    from dpcalc.accounting.schemes import by_rate
     from dpcalc.bounds.sampling import amplification
     from dpcalc.core.question import Question
     from dpcalc.core.results import NOT_SHUFFLED, Answer, Route, guarantee_of
 
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     _check_point(given, adjacency, used)
-    rate = run.sampling_rate(given.values)
+    rate = by_rate.sampling_rate(given.values)
     epsilon, delta = given["point"] or (given["epsilon"], given["delta"])
     params = {"step_epsilon": epsilon, "step_delta": delta, "sampling_rate": rate}
     question = Question("epsilon", epsilon=epsilon, delta=delta)
@@ -121,17 +122,18 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
 
 def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
     """Raises DpcalcError where no theorem amplifies the point, and for options that do not belong to it."""
+    from dpcalc.accounting.schemes import by_rate, scheme_of
     from dpcalc.core.errors import DpcalcError, flag
 
-    if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
+    scheme = scheme_of(given.values)
+    if scheme.pure is None:
+        raise DpcalcError("refused",
+                          f"{scheme.name} sampling amplifies no (ε, δ) point; use --scheme poisson or "
+                          "without-replacement", "--scheme")
+    if adjacency != scheme.neighbours[0]:
         raise DpcalcError("refused",
                           f"{adjacency}: Poisson sampling amplifies an (ε, δ) point for add-remove only; give the "
-                          "mechanism "
-                          "(--noise-multiplier), or --adjacency add-remove", "--adjacency")
-    if given["scheme"] == "weighted":
-        raise DpcalcError("refused",
-                          "weighted sampling amplifies no (ε, δ) point; use --scheme poisson or without-replacement",
-                          "--scheme")
+                          "mechanism (--noise-multiplier), or --adjacency add-remove", "--adjacency")
     refuse_unneeded(given, used, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
     for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
         raise DpcalcError("unneeded",
@@ -139,12 +141,13 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
                           "drop "
                           "it", flag(name))
     if given.has("sampling_rate") and given.provided & {"n", "batch_size"}:
-        raise DpcalcError("contradictory", run.ONE_RATE, "--sampling-rate")
+        raise DpcalcError("contradictory", by_rate.ONE_RATE, "--sampling-rate")
 
 
 def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
+    from dpcalc.accounting.schemes import scheme_of
     from dpcalc.commands.asking import read_question, shown, with_solution
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
@@ -154,7 +157,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     try:
-        found = rows(run.routes(given), given, run.bound_params, question, given["bound"] or ())
+        found = rows(run.routes(given, question), given, run.bound_params, question, given["bound"] or ())
     except DpcalcError as error:
         if error.code != "unsupported" or question.asks != "rdp" or given["bound"]:
             raise
@@ -162,22 +165,24 @@ def _run(given: Given, adjacency: str) -> Answer:
                           "--alpha") from None
     values = with_solution(given, question, found)
     params = run.bound_params(values)
-    rate = params.get("sampling_rate", params.get("max_weight"))
     # of μ-GDP from JSON the Gaussian mechanism is only the worst case, and σ no noise on a sum
     of_sum = not any(base.kind == "gdp" for base in given.inputs)
-    numbers = {"sampling_rate": float(rate or 0), "steps": params["steps"],
-               **noise_multiplier.companion(values, of_sum)}
+    numbers = {**{name: params[key] for name, key in scheme_of(values).companions.items()},
+               **noise_multiplier.companion(values, of_sum), **run.lower_end(question, found)}
     return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
                   "every step's output", run.notes(given, values), numbers, scope=run.scope(given, unknown))
 
 
 def theorems() -> Iterator[Route]:
+    from dpcalc.accounting.schemes import SCHEMES
     from dpcalc.bounds.sampling import amplification
     from dpcalc.core.results import Route
 
     yield Route(amplification.BOUND)
-    for scheme, mechanism, adjacency in product(q.SCHEME.choices, q.MECHANISM.choices, q.ADJACENCY.choices):
-        yield from run.routes(Given({"scheme": scheme, "mechanism": mechanism, "adjacency": adjacency}, frozenset()))
+    for scheme in SCHEMES.values():
+        for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
+            given = {"scheme": scheme.name, "mechanism": mechanism, "adjacency": adjacency}
+            yield from scheme.routes(Given(given, frozenset()))
 
 
 COMMAND = Command(

@@ -109,7 +109,7 @@ def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
     return subsample_run.guarantee(values, subsample_run.bound_params(values))
 
 
-_RUN = Source(_run_check, lambda given, several: subsample_run.routes(given), subsample_run.bound_params,
+_RUN = Source(_run_check, lambda given, several: subsample_run.routes(given, _ASKS_TV), subsample_run.bound_params,
               _run_guarantee, noise_multiplier.adjacency_of, "every step's output", subsample_run.notes)
 
 

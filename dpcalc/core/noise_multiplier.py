@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 NAME = "noise_multiplier"
 REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
-SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}  # of the sum of a batch, in clipping norms
-# The adjacency of each sampling scheme where --adjacency is not given.
-NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
+# Of the sum of a batch, in clipping norms; zero-out replaces the gradients of one record by 0, and n stays the same.
+SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0, "zero-out": 1.0}
+# The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
+NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), "without-replacement": ("replace-one",),
+              "weighted": ("replace-one",)}
 
 
 def adjacency_of(values: Mapping[str, Any]) -> str:
     """Which data sets are neighbours: as --adjacency sets it, else as is usual for the sampling scheme, or add-remove
     without sampling."""
-    return str(values.get("adjacency") or NEIGHBOURS[values.get("scheme") or "poisson"])
+    return str(values.get("adjacency") or NEIGHBOURS[values.get("scheme") or "poisson"][0])
 
 
 def is_used(given: Given, unknown: str | None) -> bool:

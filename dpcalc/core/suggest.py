@@ -37,6 +37,7 @@ _WORDS = {
     "poisson": "bernoulli",
     "replace-one": "replace substitution",
     "add-remove": "add add-or-remove",
+    "zero-out": "zero-one zeroing zeroed-out",
     "dp": "pure approx approximate approx-dp eps-delta epsilon",
     "zcdp": "cdp",
     "rdp": "renyi gaussian laplace mechanism",

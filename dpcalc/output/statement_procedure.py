@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from math import isinf
 from typing import Any
 
+from dpcalc.accounting.schemes import SCHEMES
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import Answer
@@ -59,8 +61,10 @@ def _described(item: Values) -> str:
     return f"{words}{plain(float(item[name]))}" if name else words
 
 
-_SCHEMES = {"poisson": "Poisson batches", "without-replacement": "batches drawn without replacement",
-            "weighted": "weighted batches"}
+def _sampled(sampling: Values) -> str:
+    """The batches of a mechanism of an earlier result in words."""
+    numbers = [f"{name.replace('_', ' ')} {human(x)}" for name, x in sampling.items() if name != "scheme"]
+    return ", ".join([SCHEMES[sampling["scheme"]].words, *numbers])
 
 
 def _part(part: Values) -> str:
@@ -69,7 +73,7 @@ def _part(part: Values) -> str:
                        for name in ("noise_multiplier", "scale", "probability") if name in part)
     name = {"randomized-response": "randomised response"}.get(part["name"], f"{part['name'].capitalize()} noise")
     sampling = part.get("sampling")
-    batches = f" on {_SCHEMES[sampling['scheme']]}, rate {human(sampling['rate'])}" if sampling else ""
+    batches = f" on {_sampled(sampling)}" if sampling else ""
     times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
     return f"{name} ({levels}){batches}{times}"
 
@@ -123,8 +127,8 @@ def _releases(answer: Answer, values: Values) -> list[str]:
     which = f"The releases are {named}." if len(releases) <= _MOST_NAMED else f"There are {len(releases)} releases."
     parts = answer.guarantee.get("mechanisms", ())
     accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times." if parts else ""
-    schemes = dict.fromkeys(_SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling"))
-    batches = f"Where they use batches, these are {' and '.join(schemes)}; {_NOT_SHUFFLED}" if schemes else ""
+    schemes = dict.fromkeys(SCHEMES[part["sampling"]["scheme"]].words for part in parts if part.get("sampling"))
+    batches = f"Where they use batches, these are {' and '.join(schemes)}; {NOT_SHUFFLED}" if schemes else ""
     return [which, "Each of them must hold for the same neighbouring data sets." if len(releases) > 1 else "", accesses,
             batches]
 
@@ -166,24 +170,12 @@ def _of_sum(multiplier: str, norm: float | None, clipped: bool = True) -> str:
             f"deviation over {bound}{of}, is {multiplier}.")
 
 
-_NOT_SHUFFLED = "batches cut from shuffled data are not covered."
-
-
 def _batches(answer: Answer, values: Values) -> str:
     """How batches are drawn by a sampling scheme."""
-    if values.get("scheme") == "weighted":
-        return (f"A record is in a batch with a probability of at most {_number(answer, 'max_weight', values)} that "
-                "does not depend on the data.")
-    by_rate = values.get("sampling_rate") is not None
-    if not by_rate and values.get("batch_size") is None:
-        return ""
-    rate, b, n = (_number(answer, name, values) if values.get(name) is not None else ""
-                  for name in ("sampling_rate", "batch_size", "n"))
-    if values["scheme"] == "poisson":
-        return (f"Batches are Poisson samples: each record is in a batch with probability {rate or f'{b}/{n}'}, "
-                f"independently; {_NOT_SHUFFLED}")
-    size = f"the share {rate} of the records" if by_rate else f"{b} of {n} records"
-    return f"A batch holds {size}, drawn uniformly without replacement and afresh at every step; {_NOT_SHUFFLED}"
+    scheme = SCHEMES.get(values.get("scheme", ""))
+    text = {name: _number(answer, name, values) for name in (scheme.options if scheme else ())
+            if values.get(name) is not None}
+    return scheme.sentence(text) if scheme else ""
 
 
 # The batches of a run that are no sampling scheme.

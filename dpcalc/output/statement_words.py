@@ -106,6 +106,9 @@ def neighbours(answer: Answer) -> str:
         return f"Neighbouring data sets differ by adding or removing one record. {unit}"
     if answer.adjacency == "replace-one":
         return f"Neighbouring data sets differ by replacing one record. {unit}"
+    if answer.adjacency == "zero-out":
+        return ("Neighbouring data sets have the same size and differ in one record, whose gradients are zero in one "
+                f"of them. {unit}")
     if answer.parameters.get("mechanism") == "randomized-response":
         return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
     of = ("that the sensitivity of the query refers to" if "mechanism" in answer.parameters else
@@ -117,7 +120,7 @@ def tested(answer: Answer) -> str:
     """What an attacker tests, in words that continue 'no test of'."""
     if answer.only and not answer.only.is_worst and answer.adjacency != "add-remove":
         return "which of two data sets that differ in this record alone was used"
-    if answer.adjacency == "add-remove":
+    if answer.adjacency in ("add-remove", "zero-out"):
         record = "this record" if answer.only and not answer.only.is_worst else "a given record"
         return f"whether {record} is in the data"
     if answer.parameters.get("mechanism") == "randomized-response":

@@ -26,6 +26,7 @@ from dpcalc.verify.claim import (
 )
 from dpcalc.verify.claims_tpr import claim_tpr, claims_of_tpr, tests_of_witness
 from dpcalc.verify.formulas import RDP_OF_PROFILE, delta_of_row, exact_arguments, pure_epsilon, rdp_of_all_steps
+from dpcalc.verify.lower_values import claims_from_below
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -39,6 +40,8 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
     if make_claims is None:
         raise Unchecked(f"nothing is known here about a {kind} bound that answers {question.asks}")
     is_composed = composition_parts.is_composed(row) and question.asks != "rdp"
+    if is_composed and row.route.bound.status == "lower":
+        return claims_from_below(row, answer)
     claims = _composition(row, answer) if is_composed else make_claims(row, question)
     return tuple(map(_as_lower_bound, claims)) if row.route.bound.status == "lower" else claims
 

@@ -1,5 +1,5 @@
-"""Claims about the lower ends of brackets. A lower end is not part of a guarantee. It is proven by a lower bound of δ
-that is computed here, or left undecided."""
+"""Claims about the lower ends of brackets, and about compositions that are bounds from below. Such a number is not part
+of a guarantee. It is proven by a lower bound of δ that is computed here, or left undecided."""
 
 from __future__ import annotations
 
@@ -24,11 +24,19 @@ def claims_of_lower_ends(row: Row, answer: Answer) -> tuple[Claim, ...]:
     return tuple(_claim(name, x, uses, witness, answer) for name, x in lower_ends)
 
 
+def claims_from_below(row: Row, answer: Answer) -> tuple[Claim, ...]:
+    """Return the claims of a row whose bound is a composition of pairs that the mechanism dominates: its numbers are at
+    most those of the composition."""
+    uses, witness = composition_parts.parts_and_grids(row, answer)
+    names = [name for name in ("epsilon", "delta", "tv") if name == answer.question.asks]
+    return tuple(_claim(name, row.result[name], uses, witness, answer) for name in names if row.result[name] > 0)
+
+
 def _claim(name: str, x: float, uses: Parts, witness: Mapping[str, Any], answer: Answer) -> Claim:
     question = answer.question
-    if name == "epsilon_lower":
+    if name in ("epsilon", "epsilon_lower"):
         epsilon, delta = x, question.delta or 0.0
     else:
-        epsilon, delta = (0.0 if name == "tv_lower" else question.epsilon or 0.0), x
+        epsilon, delta = (0.0 if name in ("tv", "tv_lower") else question.epsilon or 0.0), x
     exact = compute_once(lambda mp: composition_grids.delta_from_below(mp, uses, witness, epsilon, delta))
     return Claim(name, x, lambda mp: exact(mp) - mp.mpf(delta), exact, "δ", is_lower=True)

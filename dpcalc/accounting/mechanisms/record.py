@@ -54,6 +54,9 @@ class Mechanism(NamedTuple):
     pure: Callable[[Params], float] | None
     part: Part
     tv: TotalVariation
+    # (parameters of one use, K) → those of one use for data sets that differ in K records; None where no pair of
+    # distributions of one use covers such groups exactly
+    group: Callable[[Params, int], Params] | None = None
 
     def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
         """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""

@@ -1,0 +1,63 @@
+"""Weighted sampling: one record a step, each with a probability that may differ from record to record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.accounting.routes import converted
+from dpcalc.accounting.schemes import by_rate
+from dpcalc.accounting.schemes.record import (
+    RATE,
+    Sampling,
+    Scheme,
+    Values,
+    curve_guarantee,
+    mechanisms_guarantee,
+)
+from dpcalc.bounds import curve
+from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling import weighted_rdp
+from dpcalc.core.bound import Params
+from dpcalc.core.command import require
+from dpcalc.core.errors import DpcalcError
+
+if TYPE_CHECKING:
+    from dpcalc.core.command import Given
+
+
+def _check(given: Given, unknown: str | None) -> None:
+    if {"steps", "epochs"} <= given.provided | {unknown}:
+        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
+    require(given, ("max_weight",), "with --scheme weighted", unknown)
+
+
+def _params(values: Values) -> dict[str, Any]:
+    weight = values["max_weight"]
+    return {"max_weight": weight, "steps": by_rate.number_of_steps(values, weight)}
+
+
+def _guarantee(values: Values, params: Params) -> dict[str, Any]:
+    if "curve" in values:
+        return curve_guarantee(weighted_rdp.BOUND, params)
+    return mechanisms_guarantee(values, (({"scheme": SCHEME.name, "rate": params["max_weight"]}, params["steps"]),))
+
+
+def _curve(base: Curve, sampling: Sampling, params: Params) -> Curve:
+    return curve.of_bound(weighted_rdp.BOUND, max_weight=sampling["rate"], base=base)
+
+
+SCHEME = Scheme(
+    name="weighted",
+    words="weighted batches",
+    refusal="whose batches have a fixed size",
+    options=("max_weight", "steps", "epochs"),
+    check=_check,
+    params=_params,
+    routes=lambda given: converted(weighted_rdp.BOUND),
+    guarantee=_guarantee,
+    sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
+                           "depend on the data."),
+    fields={"rate": RATE},
+    curve=_curve,
+    companions={"sampling_rate": "max_weight", "steps": "steps"},
+)
