@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from math import fsum
 from operator import or_
@@ -20,6 +20,7 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
 from dpcalc.core.strict_json import OutOfRange
+from dpcalc.numerics.rounding import ratio_down
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
@@ -80,15 +81,9 @@ class Part(_Model):
     def mechanism(self) -> Mechanism:
         return MECHANISMS[self.name]
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """The parameters of one use."""
-        return self.mechanism.of_part(vars(self))
-
-    @property
-    def gaussian_sigma(self) -> float | None:
-        """The noise multiplier σ/s of a Gaussian mechanism that is not sampled; else None."""
-        return float(self.params["sigma"]) if self.name == "gaussian" and self.sampling is None else None
+    def params(self, group_size: int) -> Mapping[str, Any]:
+        """The parameters of one use for groups of so many records."""
+        return self.mechanism.of_group(self.mechanism.of_part(vars(self)), group_size)
 
 
 def _part_model(mechanism: Mechanism) -> type[Part]:
@@ -110,28 +105,45 @@ else:
 class _Kind(_Model):
     """What every guarantee may state beside its numbers.
 
-    `adjacency` is the notion of neighbouring data sets, where it is known. `index` is the position in a run of the only
+    `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records by
+    which they differ, where it is above 1: the numbers hold for groups of so many records. `index` is the position in a run of the only
     record that the guarantee is about (of a composition: the positions in its runs). `status` and `bound` are those of
     the bound behind the numbers, where it is not proven.
     """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
+    group_size: Count | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
 
+    @property
+    def size_of_group(self) -> int:
+        """The number of records by which neighbouring data sets differ."""
+        return self.group_size or 1
+
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer, without its status: one that was read is proven."""
-        unknown = {name for name in ("adjacency", "index", "upper_bound") if getattr(self, name, None) is None}
+        unknown = {name for name in ("adjacency", "group_size", "index", "upper_bound") if getattr(self, name, None) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
 
 class Mechanisms(_Kind):
-    """`upper_bound` is true where a run loses at most what these mechanisms lose, and may lose less."""
+    """`upper_bound` is true where a run loses at most what these mechanisms lose, and may lose less. The fields of the
+    mechanisms are about one record, also where there is a `group_size`."""
 
     kind: Literal["mechanisms"]
     upper_bound: Literal[True] | None = None
     mechanisms: Annotated[tuple[_AnyPart, ...], Field(min_length=1)]
+
+    @property
+    def gaussian_sigmas(self) -> tuple[tuple[float, int], ...] | None:
+        """The noise multiplier σ/s for the group, and the count, of each mechanism, where all are Gaussian and not
+        sampled; else None."""
+        if any(part.name != "gaussian" or part.sampling for part in self.mechanisms):
+            return None
+        each = [(part.params(self.size_of_group), part.count) for part in self.mechanisms]
+        return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
 
 
 class Rdp(_Kind):
@@ -314,6 +326,17 @@ _WORDS = {
     "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
     "value_error": "{error}",
 }
+
+
+def one_group_size(guarantees: Iterable[Guarantee]) -> int:
+    """The number of records by which the neighbouring data sets of all guarantees differ. Raises DpcalcError where they
+    differ by different numbers."""
+    sizes = sorted({g.size_of_group for g in guarantees})
+    if len(sizes) > 1:
+        raise DpcalcError("refused", "the inputs are about groups of different sizes "
+                          f"({' and '.join(map(str, sizes))} records), whose guarantees do not compose; compute them "
+                          f"with --group-size {sizes[-1]}", "--input")
+    return sizes[0] if sizes else 1
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:

@@ -87,6 +87,12 @@ class Release(NamedTuple):
     left: float | None = None
 
 
+# Neighbouring data sets that differ in a group of records, by the adjacency.
+_GROUPS = {"add-remove": "groups of {size} records added or removed", "zero-out": "groups of {size} records zeroed out",
+           "replace-one": "groups of {size} records replaced"}
+_ANY_GROUPS = "groups of {size} records; for one record {adjacency}"
+
+
 class Answer(NamedTuple):
     """All rows, the best proven one first, with what a reader must know to use the number."""
 
@@ -140,6 +146,13 @@ class Answer(NamedTuple):
         for row in self.rows:
             best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
+
+    @property
+    def neighbours(self) -> str:
+        """Which data sets are neighbours, in words where they differ in a group of records."""
+        size = int(self.guarantee.get("group_size", 1)) if self.guarantee else 1
+        return self.adjacency if size == 1 else _GROUPS.get(self.adjacency, _ANY_GROUPS).format(
+            size=size, adjacency=self.adjacency)
 
     @property
     def all_notes(self) -> tuple[str, ...]:

@@ -6,17 +6,18 @@ a record moves the sum by at most 1. Then the step is dominated, in both directi
 P = Σ_j C(K,j) q^j (1−q)^{K−j} N(j, σ²), Q = N(0, σ²), and adaptive steps are dominated by its T-fold product. The pair
 is attained by records that all move the sum by the same unit vector in every step.
 
-Proof. Fix the past outputs and which other records are in the batch; they have the same law on both data sets, so that
-mixing over them raises no hockey-stick divergence (joint convexity). Then the outputs are N(0, σ²I) without the group,
-up to a known shift, and Σ_S π(S) N(v_S, σ²I) with it, where S is the random set of its records in the batch,
-v_S = Σ_{i in S} v_i, and |v_i| <= 1. Under the former the ratio of the densities at σz, z ~ N(0, I), is
-W = Σ_S π(S) e^{X_S − E X_S²/2} with X_S = ⟨v_S, z⟩/σ. With all v_i the same unit vector it is
-W* = Σ_S π(S) e^{Y_S − E Y_S²/2} with Y_S = |S| y/σ, y ~ N(0, 1), which is the ratio of P and Q. As
-E X_S X_R = ⟨v_S, v_R⟩/σ² <= |S||R|/σ² = E Y_S Y_R, Kahane's convexity inequality (Kahane 1985) gives E φ(W) <= E φ(W*)
-for every convex φ of linear growth. Indeed with Z_S = √t Y_S + √(1−t) X_S, X and Y independent, and W_t made of it,
-(d/dt) E φ(W_t) = ½ Σ_{S,R} π(S)π(R) (E Y_S Y_R − E X_S X_R) E[φ″(W_t) e^{Z_S − E Z_S²/2} e^{Z_R − E Z_R²/2}] >= 0 by
-Gaussian integration by parts (for smooth φ, and by approximation for others). φ(w) = (w − e^ε)₊ is the direction of
-removing the group, φ(w) = (1 − e^ε w)₊ that of adding it. Adaptive steps compose by Zhu, Dong & Wang 2022, Theorem 10. ∎
+Proof. Fix the past outputs and which other records are in the batch: both have the same law on both data sets, and
+mixing over them raises no hockey-stick divergence. Let S be the random set of the group's records in the batch, so that
+|S| = j with probability p_j = C(K,j) q^j (1−q)^{K−j}, and let v_S be the sum of their contributions, |v_S| <= |S|. Up to
+a known shift the output is M_S = N(v_S, σ²I) with the group, mixed over S, and M = N(0, σ²I) without it. Let μ = 1/σ and
+γ > p_0, and let z* be the root of Σ_j p_j e^{x_j} = γ, where x_j = jμ(z* − jμ/2). Since γ = E e^{x_|S|},
+E_γ(E M_S ‖ M) <= E E_{e^{x_|S|}}(M_S ‖ M) <= Σ_j p_j θ(x_j, jμ), where θ(x, r) = E_{e^x}(N(r, 1) ‖ N(0, 1)) increases
+in r. In P and Q the same event, of outcomes above z*σ, attains all θ(x_j, jμ), so that the right side is E_γ(P ‖ Q). For
+γ <= p_0 both divergences are 1 − γ. So (P, Q) dominates at all γ, which includes the other direction, as
+E_γ(Q ‖ P) = 1 − γ + γE_{1/γ}(P ‖ Q). Adaptive steps compose by Zhu, Dong & Wang 2022, Theorem 10. ∎
+
+The proof needs of the noise only that j records change the output by no more than N(j, σ²) and N(0, σ²) differ. This
+holds for every mechanism that is (1/σ)-GDP for one record (Dong, Roth & Su 2022, section on group privacy, arXiv:1905.02383v3).
 """
 
 from math import inf, log1p
@@ -96,12 +97,12 @@ BOUND = ProfileBound(
         example="subsample --sampling-rate 0.01 --sigma 1 --steps 1000 --group-size 4 --delta 1e-6",
         statement="the larger δ of the pairs (P, Q) and (Q, P), P = Σ_j C(K,j) q^j (1−q)^(K−j) N(j, σ²), Q = N(0, σ²), "
                   "for K records added or removed together; steps are composed numerically, each pair by itself",
-        source="Ganesh 2024, arXiv:2401.10294; proof in dpcalc/bounds/sampling/poisson_group_profile.py; Kahane 1985, "
-               "Sur le chaos multiplicatif; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
+        source="Ganesh 2024, arXiv:2401.10294; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition); "
+               "proof in dpcalc/bounds/sampling/poisson_group_profile.py",
         assumptions=("each record is in the batch independently with probability q, afresh each step",
                      "neighbours differ by adding, or by removing, a group of at most K records",
-                     "each record moves the sum of the batch by at most 1/σ standard deviations of the noise in ℓ2, by a "
-                     "vector that depends on this record and on past outputs only"),
+                     "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2, and what it "
+                     "adds depends on this record and on past outputs only"),
     ),
     params=("sampling_rate", "noise_multiplier", "group_size"),
     value=value,
