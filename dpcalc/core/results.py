@@ -148,11 +148,16 @@ class Answer(NamedTuple):
         return self._replace(rows=tuple(best.values()))
 
     @property
+    def group_size(self) -> int:
+        """The number of records that neighbouring data sets differ in."""
+        return int(self.guarantee.get("group_size", 1)) if self.guarantee else 1
+
+    @property
     def neighbours(self) -> str:
         """Which data sets are neighbours, in words where they differ in a group of records."""
-        size = int(self.guarantee.get("group_size", 1)) if self.guarantee else 1
-        return self.adjacency if size == 1 else _GROUPS.get(self.adjacency, _ANY_GROUPS).format(
-            size=size, adjacency=self.adjacency)
+        if self.group_size == 1:
+            return self.adjacency
+        return _GROUPS.get(self.adjacency, _ANY_GROUPS).format(size=self.group_size, adjacency=self.adjacency)
 
     @property
     def all_notes(self) -> tuple[str, ...]:
