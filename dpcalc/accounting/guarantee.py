@@ -20,7 +20,6 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
 from dpcalc.core.strict_json import OutOfRange
-from dpcalc.numerics.rounding import ratio_down
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
@@ -105,10 +104,10 @@ else:
 class _Kind(_Model):
     """What every guarantee may state beside its numbers.
 
-    `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records by
-    which they differ, where it is above 1: the numbers hold for groups of so many records. `index` is the position in a run of the only
-    record that the guarantee is about (of a composition: the positions in its runs). `status` and `bound` are those of
-    the bound behind the numbers, where it is not proven.
+    `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records that
+    they differ in, where it is above 1: the numbers hold for groups of so many records. `index` is the position in a
+    run of the only record that the guarantee is about (of a composition: the positions in its runs). `status` and
+    `bound` are those of the bound behind the numbers, where it is not proven.
     """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
@@ -124,7 +123,8 @@ class _Kind(_Model):
 
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer, without its status: one that was read is proven."""
-        unknown = {name for name in ("adjacency", "group_size", "index", "upper_bound") if getattr(self, name, None) is None}
+        optional = ("adjacency", "group_size", "index", "upper_bound")
+        unknown = {name for name in optional if getattr(self, name, None) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
 
@@ -135,15 +135,6 @@ class Mechanisms(_Kind):
     kind: Literal["mechanisms"]
     upper_bound: Literal[True] | None = None
     mechanisms: Annotated[tuple[_AnyPart, ...], Field(min_length=1)]
-
-    @property
-    def gaussian_sigmas(self) -> tuple[tuple[float, int], ...] | None:
-        """The noise multiplier σ/s for the group, and the count, of each mechanism, where all are Gaussian and not
-        sampled; else None."""
-        if any(part.name != "gaussian" or part.sampling for part in self.mechanisms):
-            return None
-        each = [(part.params(self.size_of_group), part.count) for part in self.mechanisms]
-        return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
 
 
 class Rdp(_Kind):
@@ -326,17 +317,6 @@ _WORDS = {
     "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
     "value_error": "{error}",
 }
-
-
-def one_group_size(guarantees: Iterable[Guarantee]) -> int:
-    """The number of records by which the neighbouring data sets of all guarantees differ. Raises DpcalcError where they
-    differ by different numbers."""
-    sizes = sorted({g.size_of_group for g in guarantees})
-    if len(sizes) > 1:
-        raise DpcalcError("refused", "the inputs are about groups of different sizes "
-                          f"({' and '.join(map(str, sizes))} records), whose guarantees do not compose; compute them "
-                          f"with --group-size {sizes[-1]}", "--input")
-    return sizes[0] if sizes else 1
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:

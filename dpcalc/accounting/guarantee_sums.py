@@ -8,8 +8,8 @@ from math import hypot, sqrt
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Sampled, Tv, Zcdp
 from dpcalc.bounds.conversions import outcomes
-from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.rounding import quotient_up, up
+from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.numerics.rounding import quotient_up, ratio_down, up
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -56,6 +56,26 @@ def _pure_part(part: Part, group_size: int) -> float:
     return scheme.pure(epsilon, vars(part.sampling))
 
 
+def one_group_size(guarantees: Iterable[Guarantee]) -> int:
+    """The number of records that the neighbouring data sets of all guarantees differ in. Raises DpcalcError where they
+    differ in different numbers."""
+    sizes = sorted({g.size_of_group for g in guarantees})
+    if len(sizes) > 1:
+        raise DpcalcError("refused", f"the inputs are about groups of different sizes ({' and '.join(map(str, sizes))} "
+                          "records), whose guarantees do not compose; compute them with --group-size "
+                          f"{sizes[-1]}", "--input")
+    return sizes[0] if sizes else 1
+
+
+def _gaussian_sigmas(guarantee: Guarantee) -> tuple[tuple[float, int], ...] | None:
+    """The noise multiplier σ/s, for the groups of the guarantee, and the count of each mechanism, where all are
+    Gaussian and not sampled; else None."""
+    if not isinstance(guarantee, Mechanisms) or any(m.name != "gaussian" or m.sampling for m in guarantee.mechanisms):
+        return None
+    each = [(m.params(guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
+    return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
+
+
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
     """ρ of the composition where every part is ρ-zCDP, or μ-GDP (which is μ²/2-zCDP), or Gaussian and not sampled,
     rounded up; else None."""
@@ -65,7 +85,7 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
             total += Fraction(g.rho)
         elif isinstance(g, Gdp):
             total += Fraction(g.mu) ** 2 / 2
-        elif isinstance(g, Mechanisms) and (sigmas := g.gaussian_sigmas):
+        elif sigmas := _gaussian_sigmas(g):
             total += sum(count / Fraction(sigma) ** 2 / 2 for sigma, count in sigmas)
         else:
             return None
@@ -78,7 +98,7 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     for g in guarantees:
         if isinstance(g, Gdp):
             each.append(g.mu)
-        elif isinstance(g, Mechanisms) and (sigmas := g.gaussian_sigmas):
+        elif sigmas := _gaussian_sigmas(g):
             each += (sqrt(count) / sigma for sigma, count in sigmas)
         else:
             return None

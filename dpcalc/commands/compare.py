@@ -95,7 +95,7 @@ def _no_row(run: Run, found: Found, named: tuple[str, ...]) -> Exception:
                            f"add-remove needs --batches poisson or full; for {run.batches} batches use replace-one",
                            "--adjacency")
     if run.group_size > 1 and not named:
-        return DpcalcError("refused", f"no theorem covers groups of records for this run; those with --batches poisson "
+        return DpcalcError("refused", "no theorem covers groups of records for this run; those with --batches poisson "
                            "(add-remove), full, shuffled, fixed-order and stream are covered", "--group-size")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 

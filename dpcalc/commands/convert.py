@@ -118,8 +118,8 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
     if name in _BY_TARGETS and given.inputs:
         describe -= set(_TARGETS)  # these options ask about an input in JSON
     if question.unknown and question.unknown.name not in describe:
-        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with {_option_of(name)}; solve for "
-                                           "another option", "--solve")
+        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with {_option_of(name)}; solve "
+                                           "for another option", "--solve")
     always = {"from", "to", "bound", "format", "digits", "input", "group_size"}
     for option in sorted(given.provided - describe - asks - always):
         raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
@@ -226,8 +226,8 @@ COMMAND = Command(
         Option(q.P, GUARANTEE),
         Option(q.Q, GUARANTEE),
         Option(q.STEPS._replace(help="how often the guarantee is composed with itself"), RUN, default=1),
-        Option(q.GROUP_SIZE._replace(help="records in a group, as those of one user: the guarantee that is given is about "
-                                          "one record, and that which is printed about such groups"), RUN),
+        Option(q.GROUP_SIZE._replace(help="records in a group, as those of one user; the answer is about such groups, "
+                                          "and what is given about one record"), RUN),
         Option(q.SLACK, QUESTION),
         Option(q.TARGET_EPSILON, QUESTION),
         Option(q.TARGET_DELTA, QUESTION),

@@ -21,8 +21,8 @@ def with_inputs(given: Given) -> Given:
         return _of_group(given)
     if not given.inputs:
         return given
-    from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours, one_group_size
-    from dpcalc.accounting.guarantee_sums import gaussian_mu, total_rho
+    from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours
+    from dpcalc.accounting.guarantee_sums import gaussian_mu, one_group_size, total_rho
 
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
@@ -48,9 +48,10 @@ def with_inputs(given: Given) -> Given:
 
 
 def _of_group(given: Given) -> Given:
-    """The call about groups of records: with mechanisms from JSON as they are for groups, or with the points of the
-    privacy profile of one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
-    from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled, neighbours, one_group_size
+    """The call about groups of records: with mechanisms from JSON as they are for groups, or with the known (ε, δ) of
+    one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
+    from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled, neighbours
+    from dpcalc.accounting.guarantee_sums import one_group_size
 
     size, inputs = given["group_size"], given.inputs
     if not inputs and given["from"] == "dp":
@@ -64,8 +65,9 @@ def _of_group(given: Given) -> Given:
         return found.replace({**found.values, "group_size": size})
     first = inputs[0] if len(inputs) == 1 else None
     if not isinstance(first, Dp | Sampled):
-        raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from dp) "
-                          "and for one profile; compose first, and convert the (ε, δ) of the total", "--group-size")
+        raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
+                          "dp) and for one profile; compose first, and convert the (ε, δ) of the total",
+                          "--group-size")
     values = {**given.values, "adjacency": next(iter(neighbours(first)), THOSE_OF_INPUT), "source": "group",
               **_as_targets(given)}
     if isinstance(first, Dp):

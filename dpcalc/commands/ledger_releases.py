@@ -218,8 +218,8 @@ def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any])
     sizes = [guarantee.size_of_group for guarantee in guarantees]
     if len(set(sizes)) > 1:
         said = "; ".join(f"{entry.title}: {size}" for entry, size in zip(entries, sizes, strict=True))
-        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees do "
-                          f"not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
+        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
+                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
 
 
 def _way_out(of_adjacency: Mapping[str, Sequence[Entry]]) -> str:

@@ -26,7 +26,8 @@ def answer(given: Given) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     required, optional = noise_multiplier.options(mechanism, given, unknown)
     by_multiplier = noise_multiplier.NAME in required
-    used = {*required, *optional, "mechanism", "steps", "orders", "group_size", *(("adjacency",) if by_multiplier else ())}
+    used = {*required, *optional, "mechanism", "steps", "orders", "group_size",
+            *(("adjacency",) if by_multiplier else ())}
     name = given["mechanism"]
     check_options(given, question, used, required, _why_not(given), f"with --mechanism {name}",
                   f"with --mechanism {name}")

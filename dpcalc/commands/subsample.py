@@ -53,8 +53,8 @@ def _with_input(given: Given) -> Given:
                           "give one mechanism; several guarantees are composed with dpcalc convert", "--input")
     base = given.inputs[0]
     if base.size_of_group > 1:
-        raise DpcalcError("refused", f"the input is about groups of {base.group_size} records, which a batch samples one "
-                          "by one; describe one record, and give --group-size here", "--input")
+        raise DpcalcError("refused", f"the input is about groups of {base.group_size} records, which a batch samples "
+                          "one by one; describe one record, and give --group-size here", "--input")
     if base.adjacency not in (None, wanted := run.neighbours(given)):
         raise DpcalcError("refused",
                           f"the input holds for {base.adjacency} adjacency, not {wanted}; compute it again with "

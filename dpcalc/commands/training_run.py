@@ -196,8 +196,8 @@ def _check(run: Run) -> None:
     if run.record is not None and run.batches not in (FIXED, STREAM):
         raise DpcalcError("unneeded", f"a record has a fixed place only with --batches {FIXED} or {STREAM}", "--index")
     if run.record is not None and run.group_size > 1:
-        raise DpcalcError("contradictory", "the place of one record says nothing about a group; drop it, or --group-size",
-                          "--index")
+        raise DpcalcError("contradictory", "the place of one record says nothing about a group; drop it, or "
+                          "--group-size", "--index")
     if run.record is not None and run.record > run.n:
         raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:

@@ -126,8 +126,8 @@ def _neighbouring_groups(answer: Answer) -> str:
         "replace-one": f"differ by replacing at most {size} records",
         "zero-out": f"have the same size and differ in at most {size} records, whose gradients are zero in one of them",
     }.get(answer.adjacency, f"differ in at most {size} records, each in the way that the given numbers refer to")
-    return (f"Neighbouring data sets {differ}. The unit of privacy is a group of {size} records, as all records of a user "
-            f"who has no more than {size}.")
+    return (f"Neighbouring data sets {differ}. The unit of privacy is a group of {size} records, as all records of a "
+            f"user who has no more than {size}.")
 
 
 def tested(answer: Answer) -> str:

@@ -34,8 +34,8 @@ NEWTON_TOLERANCE = 1e-8  # of log R: the next step of Newton's method squares it
 
 @dataclass(frozen=True)
 class PoissonGroup:
-    """The mixture against N(0, 1) where the group is removed, or N(0, 1) against the mixture where it is added; attained
-    by records whose clipped gradients are one and the same unit vector."""
+    """The mixture against N(0, 1) where the group is removed, or N(0, 1) against the mixture where it is added. It is
+    attained by records whose clipped gradients are one and the same unit vector."""
 
     mu: float
     rate: float
@@ -109,8 +109,8 @@ class PoissonGroup:
         return self._mixed(self.log_weights[1:, None], shift * (z - shift / 2), 0.0)
 
     def _mixed(self, log_p: Array, losses: Array, outside: float) -> Array:
-        """log(p_0 + Σ p_j e^{ℓ_j}) along the first axis, near 0 by terms p_j(e^{ℓ_j} − 1), which do not cancel there. The
-        components that are left out have the weight `outside`, and e^ℓ = 0."""
+        """log(p_0 + Σ p_j e^{ℓ_j}) along the first axis, near 0 by terms p_j(e^{ℓ_j} − 1), which do not cancel there.
+        The components that are left out have the weight `outside`, and e^ℓ = 0."""
         direct = np.logaddexp(self.log_weights[0], np.logaddexp.reduce(log_p + losses))
         change = (np.exp(log_p) * np.expm1(np.minimum(losses, LARGEST_EXPONENT))).sum(axis=0) - outside
         near = np.abs(direct) < 0.5
@@ -120,8 +120,8 @@ class PoissonGroup:
     def _outcomes(self, losses: Array) -> Array:
         """The outcomes z with these losses, in increasing order; −∞ for losses that no outcome has.
 
-        R(z) = Σ_{j>=1} p_j e^{x_j} = e^ℓ − p_0. log R is convex and rises, so Newton's method falls to the root from any
-        z above it, as from the least z at which a single term is e^ℓ − p_0. """
+        R(z) = Σ_{j>=1} p_j e^{x_j} = e^ℓ − p_0. log R is convex and rises, so Newton's method falls to the root from
+        any z above it, as from the least z at which a single term is e^ℓ − p_0. """
         above = losses - self.log_weights[0]
         has_outcome = (above > 0) & (losses < inf)
         z = np.where(losses == inf, inf, -inf)
@@ -148,8 +148,8 @@ class PoissonGroup:
         return z
 
     def _window(self, lowest: float, highest: float) -> slice:
-        """The range of j >= 1 whose terms matter at some z from `lowest` to `highest`. The terms are log-concave in j, and
-        larger z prefer larger j; so the range begins with that at `lowest`, and ends with that at `highest`."""
+        """The range of j >= 1 whose terms matter at some z from `lowest` to `highest`. The terms are log-concave in j,
+        and larger z prefer larger j; so the range begins with that at `lowest`, and ends with that at `highest`."""
         begin, end = 1, self.size + 1
         if lowest > -inf:
             begin = 1 + int(self._matters(lowest).argmax())

@@ -25,8 +25,8 @@ def poisson_group(mu: Formula, rate: float, size: int) -> LossPair:
         z = mixture.outcome(mp, w)
         return (mp.mpf(0), mp.mpf(0)) if z is None else mixture.masses(mp, z, -1)
 
-    added = LossPair(lambda mp, w, closed: below(mp, -w, closed)[::-1], lambda mp, w, closed: above(mp, -w, closed)[::-1])
-    return LossPair(above, below, reverse=added)
+    return LossPair(above, below, reverse=LossPair(lambda mp, w, closed: below(mp, -w, closed)[::-1],
+                                                   lambda mp, w, closed: above(mp, -w, closed)[::-1]))
 
 
 class _Mixture:
@@ -49,8 +49,8 @@ class _Mixture:
 
     def outcome(self, mp: Any, w: Any) -> Any:
         """Return the outcome z whose loss is w (in balls, an interval that contains it), or None where all losses are
-        larger. R(z) = Σ_{j>=1} p_j e^{jμ(z − jμ/2)} = e^w − p_0 there, and log R is convex with a slope of at least μ, so
-        that a residual moves the root by at most 1/μ of it."""
+        larger. There R(z) = Σ_{j>=1} p_j e^{jμ(z − jμ/2)} = e^w − p_0, and log R is convex with a slope of at least μ,
+        so that a residual moves the root by at most 1/μ of it."""
         weights, mu = self.weights(mp), self.mu(mp)
         odds = weights[0] * mp.expm1(w - mp.log(weights[0]))
         if not odds > 0:

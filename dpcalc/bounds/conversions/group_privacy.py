@@ -6,8 +6,8 @@ data sets that differ in K records, and with δ = 0 Kε-DP.
 Proof. Let M_0, …, M_K be the outputs on a chain of data sets in which neighbours differ in one record. For every event,
 M_0 <= e^ε M_1 + δ <= e^ε(e^ε M_2 + δ) + δ <= … <= e^{Kε} M_K + δ(1 + e^ε + … + e^{(K−1)ε}). ∎
 
-Every known point of a privacy profile gives such a point for the group, so that the profile of the group at ε is at most
-the least δ of these points up to ε. It is a generic bound: K records of a known mechanism usually lose less."""
+Every known point of a privacy profile gives such a point for the group, so that the profile of the group at ε is at
+most the least δ of these points up to ε. It is a generic bound: K records of a known mechanism usually lose less."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ BOUND = ProfileBound(
                   "several known (ε, δ), the one that gives the least",
         source="Vadhan 2017, Lemma 2.2; Dwork & Roth 2014, Theorem 2.2 (δ = 0)",
         assumptions=("the given guarantee holds for data sets that differ in one record",),
-        in_words="If all you know is an (ε, δ), this is what it says of a user with K records. Where the mechanism is known, "
-                 "its own bound for groups is usually far smaller.",
+        in_words="If all you know is an (ε, δ), this is what it says of a user with K records. Where the mechanism is "
+                 "known, its own bound for groups is usually far smaller.",
     ),
     params=("profile_points", "group_size"),
     value=value,

@@ -10,5 +10,6 @@ from dpcalc.bounds.sampling import (
     wor_rdp,
 )
 
-BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, poisson_group_profile.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
+BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, poisson_group_profile.BOUND,
+          wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
           amplification.BOUND)

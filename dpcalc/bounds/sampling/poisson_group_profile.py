@@ -7,17 +7,18 @@ P = Σ_j C(K,j) q^j (1−q)^{K−j} N(j, σ²), Q = N(0, σ²), and adaptive ste
 is attained by records that all move the sum by the same unit vector in every step.
 
 Proof. Fix the past outputs and which other records are in the batch: both have the same law on both data sets, and
-mixing over them raises no hockey-stick divergence. Let S be the random set of the group's records in the batch, so that
-|S| = j with probability p_j = C(K,j) q^j (1−q)^{K−j}, and let v_S be the sum of their contributions, |v_S| <= |S|. Up to
-a known shift the output is M_S = N(v_S, σ²I) with the group, mixed over S, and M = N(0, σ²I) without it. Let μ = 1/σ and
-γ > p_0, and let z* be the root of Σ_j p_j e^{x_j} = γ, where x_j = jμ(z* − jμ/2). Since γ = E e^{x_|S|},
-E_γ(E M_S ‖ M) <= E E_{e^{x_|S|}}(M_S ‖ M) <= Σ_j p_j θ(x_j, jμ), where θ(x, r) = E_{e^x}(N(r, 1) ‖ N(0, 1)) increases
-in r. In P and Q the same event, of outcomes above z*σ, attains all θ(x_j, jμ), so that the right side is E_γ(P ‖ Q). For
-γ <= p_0 both divergences are 1 − γ. So (P, Q) dominates at all γ, which includes the other direction, as
-E_γ(Q ‖ P) = 1 − γ + γE_{1/γ}(P ‖ Q). Adaptive steps compose by Zhu, Dong & Wang 2022, Theorem 10. ∎
+mixing over them raises no hockey-stick divergence. Let S be the random set of the group's records in the batch, so
+that |S| = j with probability p_j = C(K,j) q^j (1−q)^{K−j}, and let v_S be the sum of their contributions, |v_S| <=
+|S|. Up to a known shift the output is M_S = N(v_S, σ²I) with the group, mixed over S, and M = N(0, σ²I) without it.
+Let μ = 1/σ and γ > p_0, and let z* be the root of Σ_j p_j e^{x_j} = γ, where x_j = jμ(z* − jμ/2). Since γ = E
+e^{x_|S|}, E_γ(E M_S ‖ M) <= E E_{e^{x_|S|}}(M_S ‖ M) <= Σ_j p_j θ(x_j, jμ), where θ(x, r) = E_{e^x}(N(r, 1) ‖ N(0,
+1)) increases in r. In P and Q the same event, of outcomes above z*σ, attains all θ(x_j, jμ), so that the right side
+is E_γ(P ‖ Q). For γ <= p_0 both divergences are 1 − γ. So (P, Q) dominates at all γ, which includes the other
+direction, as E_γ(Q ‖ P) = 1 − γ + γE_{1/γ}(P ‖ Q). Adaptive steps compose by Zhu, Dong & Wang 2022, Theorem 10. ∎
 
 The proof needs of the noise only that j records change the output by no more than N(j, σ²) and N(0, σ²) differ. This
-holds for every mechanism that is (1/σ)-GDP for one record (Dong, Roth & Su 2022, section on group privacy, arXiv:1905.02383v3).
+holds for every mechanism that is (1/σ)-GDP for one record (Dong, Roth & Su 2022, section on group privacy,
+arXiv:1905.02383v3).
 """
 
 from math import inf, log1p
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 LARGEST_GROUP = 1000  # records: the mixture has one component for each, and an answer takes seconds
-LARGEST_RATIO = 1e6  # K/σ: at less noise a batch with a record of the group counts as revealed, as losses exceed 1e11
+LARGEST_RATIO = 1e6  # K/σ: at less noise losses exceed 1e11, and a batch with a record of the group counts as revealed
 ROUNDING = 1e-15  # relative: more than the rounding errors of a few operations
-SMALLEST_RATIO = 1e-100  # 1/σ: more noise is not distinguished, which is safe; outcomes stay within the range of doubles
+SMALLEST_RATIO = 1e-100  # 1/σ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
@@ -73,8 +74,8 @@ def pair(sampling_rate: float, noise_multiplier: float, group_size: int) -> "Pai
 
 def _check(group_size: int) -> None:
     if group_size > LARGEST_GROUP:
-        raise OutOfScope("out-of-range", f"{group_size} is above {LARGEST_GROUP}, the largest group for which the mixture "
-                         "of a sampled batch is computed", "--group-size")
+        raise OutOfScope("out-of-range", f"{group_size} is above {LARGEST_GROUP}, the largest group for which the "
+                         "mixture of a sampled batch is computed", "--group-size")
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
@@ -84,8 +85,8 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
 
 def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, noise_multiplier: float,
                 group_size: int) -> Any:
-    """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, or Q(z < z*) − e^ε P(z < z*) at that whose loss is −ε,
-    as the sum of the differences of each component."""
+    """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, or Q(z < z*) − e^ε P(z < z*) at that whose loss is
+    −ε, as the sum of the differences of each component."""
     if sampling_rate == 1:
         return gaussian_exact.exact(mp, epsilon, noise_multiplier, float(group_size), 1)
     return group_mixture.exact(mp, epsilon, side, 1 / mp.mpf(noise_multiplier), sampling_rate, group_size)
@@ -101,8 +102,8 @@ BOUND = ProfileBound(
                "proof in dpcalc/bounds/sampling/poisson_group_profile.py",
         assumptions=("each record is in the batch independently with probability q, afresh each step",
                      "neighbours differ by adding, or by removing, a group of at most K records",
-                     "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2, and what it "
-                     "adds depends on this record and on past outputs only"),
+                     "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2, and what "
+                     "it adds depends on this record and on past outputs only"),
     ),
     params=("sampling_rate", "noise_multiplier", "group_size"),
     value=value,

@@ -107,8 +107,8 @@ def _excess(mp: Any, x: Any, r: Any, side: int) -> Any:
 
 
 def _exact_threshold(mp: Any, target: Any, mu: Any, weights: list[Any]) -> Any:
-    """The z with log R(z) = target, to the working precision; in balls, an interval that contains it: the slope of log R
-    is at least μ, so that a residual moves the root by at most 1/μ of it."""
+    """The z with log R(z) = target, to the working precision; in balls, an interval that contains it: the slope of log
+    R is at least μ, so that a residual moves the root by at most 1/μ of it."""
     logs, sizes = [mp.log(w) for w in weights], range(1, len(weights))
 
     def residual_and_slope(z: Any) -> tuple[Any, Any]:
