@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcalc.commands.asking import read_question
 from dpcalc.commands.convert_routes import is_one_sided
 from dpcalc.core.command import Command, Given, require
-from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.question import Question
 
 
@@ -129,9 +129,9 @@ def group_question(command: Command, given: Given) -> Question:
     require(given, ("epsilon", "delta"), "with --group-size")
     epsilon, log_delta = group_privacy.of_group(given["epsilon"], given["delta"], given["group_size"])
     if log_delta >= 0:
-        raise DpcalcError("no-solution", f"for groups of {given['group_size']} records the δ of the generic bound is 1 "
-                          "or more, which says nothing; the group bound of the mechanism itself is smaller",
-                          "--group-size")
+        raise NoSolution("no-solution", f"for groups of {given['group_size']} records the δ of the generic bound is 1 "
+                         "or more, which says nothing; the group bound of the mechanism itself is smaller",
+                         "--group-size")
     return Question("epsilon", delta=delta_result(log_delta, epsilon)["delta"])
 
 
