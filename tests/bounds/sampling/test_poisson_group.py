@@ -65,6 +65,16 @@ def test_each_direction_keeps_its_claim(side):
         assert exact <= found <= earlier + claim * max(1, abs(earlier)), (epsilon, *run)
 
 
+def test_where_one_direction_ends():
+    """Adding the group gives no ratio below (1 − q)^K: at ε = −K log(1 − q), and a few roundings around it."""
+    for rate, size in ((0.3, 3), (1e-9, 7), (0.999, 2)):
+        end = -size * log1p(-rate)
+        for epsilon in (end * (1 + k * 2.0**-52) for k in range(-12, 13)):
+            found, exact = (f(*a, epsilon, -1, rate, 1.0, size) for f, a in ((group.sided, ()), (group.sided_exact, (mp,))))
+            assert exact == 0 if found == -inf else found >= mp.log(exact) if exact > 0 else found < -20
+        assert group.sided(end * 1.01, -1, rate, 1.0, size) == -inf
+
+
 def test_one_record_is_the_profile_of_one_record():
     rng = random.Random(7)
     for _ in range(60):

@@ -32,7 +32,8 @@ def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> f
     log_none = size * log1p(-rate)
     if side < 0 and -epsilon <= log_none * (1 + ULPS):  # no outcome has so small a ratio
         return -inf
-    z = _threshold(side * epsilon, side, mu, rate, size)
+    # Next to the least loss of all, log p_0, a slightly larger one is taken, which the rounding of both cannot reach.
+    z = _threshold(max(side * epsilon, log_none * (1 - 8 * ULPS)), side, mu, rate, size)
     terms = []
     for j, log_p in enumerate(log_binomial_weights(size, rate)[1:], 1):
         r = j * mu
