@@ -129,7 +129,7 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
     from dpcalc.core.errors import DpcalcError, flag
 
     scheme = scheme_of(given.values)
-    if scheme.pure is None:
+    if scheme.pure is None or not scheme.fields:
         raise DpcalcError("refused",
                           f"{scheme.name} sampling amplifies no (ε, δ) point; use --scheme poisson or "
                           "without-replacement", "--scheme")
@@ -155,7 +155,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
-    question = read_question(COMMAND, given)
+    question = run.in_whole_epochs(given, read_question(COMMAND, given))
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
@@ -197,8 +197,12 @@ COMMAND = Command(
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
+        Option(q.MAX_BATCH_SIZE, RUN),
+        Option(q.BANDS, RUN),
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
+        Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.PARTICIPATIONS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.GROUP_SIZE, RUN),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given, refuse_unneeded, require
+from dpcalc.core.quantities import PASSES
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
@@ -28,7 +29,7 @@ def neighbours(given: Given) -> str:
     scheme, wanted = scheme_of(given.values), noise_multiplier.adjacency_of(given.values)
     if wanted not in scheme.neighbours:
         raise DpcalcError("refused",
-                          f"{wanted} is not supported with --scheme {scheme.name}, {scheme.refusal}; use "
+                          f"{wanted} is not supported with --scheme {given['scheme']}, {scheme.refusal}; use "
                           f"--adjacency {' or '.join(scheme.neighbours)}", "--adjacency")
     return wanted
 
@@ -47,7 +48,7 @@ def check(given: Given, unknown: str | None) -> set[str]:
             "precision"}
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
-    refuse_unneeded(given, used, f"with --scheme {scheme.name}")
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
         raise DpcalcError("refused", f"{scheme.name} is supported for --mechanism {' or '.join(scheme.only)} only",
                           "--scheme")
@@ -71,9 +72,9 @@ def _check_group(given: Given) -> None:
 
     scheme = scheme_of(given.values)
     if scheme.group_pair is None:
-        raise DpcalcError("refused", f"no theorem for groups of records is known with --scheme {scheme.name}, in whose "
-                          "batches the records of a group are not drawn independently; use --scheme poisson, or the "
-                          "generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
+        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}, in which the "
+                          "records of a group are not drawn independently; use --scheme poisson, or the generic bound "
+                          "for an (ε, δ), dpcalc convert --group-size", "--group-size")
     if given["mechanism"] != "gaussian" or "curve" in given.values:
         raise DpcalcError("refused", "groups of records in random batches are supported for --mechanism gaussian only",
                           "--group-size")
@@ -128,6 +129,15 @@ def routes(given: Given, question: Question) -> tuple[Route, ...]:
     return tuple(r for r in found if r.bound.status != "lower") if question.unknown else found
 
 
+def in_whole_epochs(given: Given, question: Question) -> Question:
+    """The question, in which a number of epochs that is solved for is whole where the scheme needs that."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    if scheme_of(given.values).unit != "epoch" or not question.unknown or question.unknown.name != PASSES.name:
+        return question
+    return question._replace(unknown=PASSES)
+
+
 def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
     """The largest of the bounds from below, as a number beside the answer."""
     lower = [row.result[question.asks] for row in rows if row.route.bound.status == "lower"]
@@ -138,6 +148,10 @@ def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
     if group_size(given.values) > 1:
         return "groups of records in random batches"
+    from dpcalc.accounting.schemes import scheme_of
+
+    if (scheme := scheme_of(given.values)).only:
+        return scheme.words
     return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
             "randomized-response": "subsampled randomised response"}[given["mechanism"]]
 
@@ -157,6 +171,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     if "curve" in given.values:
         return ()
     from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.accounting.schemes import scheme_of
     from dpcalc.core.results import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
@@ -165,5 +180,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
+    if note := scheme_of(values).note:
+        notes += (note,)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
-    return (*notes, NOT_SHUFFLED) if in_batches else notes
+    return (*notes, *scheme_of(values).notes(values), *((NOT_SHUFFLED,) if in_batches else ()))

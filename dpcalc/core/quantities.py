@@ -104,10 +104,18 @@ N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
+MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
+                          "that size stays (needs --n)", "B", **_WHOLE, aliases=("truncated_batch_size",))
+BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
+                 **_WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
+STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
+                           "random-allocation)", "t", kind="count", ge=1, le=10**7)
+PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
+                          "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP); the RDP is at most ρα", "ρ", gt=0,
                safe_direction=-1)
@@ -169,9 +177,10 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted"))
-ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches, else "
-                     "replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
+                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
+                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
+                     choices=("add-remove", "replace-one", "zero-out"))
 GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
                       "group (default: 1)", "K", **_WHOLE)
 FROM = Quantity("from", "guarantee that you have", kind="choice",

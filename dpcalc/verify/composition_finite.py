@@ -11,7 +11,7 @@ from dpcalc.verify.composition_atoms import positive_part
 from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.unchecked import TooLong
 
-_MAX_SUMS = 100_000  # sums of losses: this many take a few seconds
+_MAX_SUMS = 500_000  # sums of losses: this many take about ten seconds
 Outcome = tuple[Any, Any]  # its masses under P and Q
 
 

@@ -13,6 +13,7 @@ from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 
 LEVELS = {"sigma": "2", "scale": "3", "probability": ".6"}  # a value of every option that says how much noise there is
 SCHEMES = q.SCHEME.choices
+RATES = {"weighted": ("--max-weight", ".01"), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1")}
 BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 
@@ -73,8 +74,7 @@ def test_total_variation(name, steps):
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_samples(name, scheme):
-    rate = "max-weight" if scheme == "weighted" else "sampling-rate"
-    run = ("subsample", *options(name), "--scheme", scheme, f"--{rate}", ".01", "--steps", "9")
+    run = ("subsample", *options(name), "--scheme", scheme, *RATES.get(scheme, ("--sampling-rate", ".01")), "--steps", "9")
     record = answered(*run, "--delta", "1e-5")
     assert 0 < record["result"]["epsilon"] < 3
     piped = answered("convert", "-", "--steps", "2", "--delta", "1e-5", stdin=json.dumps(record))

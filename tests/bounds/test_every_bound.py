@@ -11,10 +11,11 @@ from dpcalc.bounds import all_bounds
 from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
-SLOW = {"profile-composition": 100, "online-limit": 100}
+SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40}
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
+ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 1 %
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
@@ -35,7 +36,8 @@ def test_says_where_it_comes_from(name):
     bound = BOUNDS[name]
     assert bound.theorem.statement and bound.source and bound.status in STATUS
     assert bound.kind in {"rdp", "profile", "conversion", "point", "composition"}
-    assert isinstance(bound.theorem.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 3e-8)
+    assert isinstance(bound.theorem.assumptions, tuple) and 0 < bound.rtol < (
+        0.011 if name in ON_A_GRID else 3e-3 if name in COMPOSED else 3e-8)
 
 
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv": 1.0}

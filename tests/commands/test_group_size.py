@@ -168,8 +168,12 @@ def test_compare_has_rows_for_groups():
 
 @pytest.mark.parametrize("line, reason", [
     ("subsample --scheme without-replacement --sampling-rate 0.01 --sigma 1 --group-size 4 --delta 1e-5",
-     "no theorem for groups of records is known with --scheme without-replacement"),
-    ("subsample --scheme weighted --max-weight 0.01 --sigma 1 --group-size 4 --delta 1e-5", "--scheme weighted"),
+     "is known for batches drawn without replacement"),
+    ("subsample --scheme weighted --max-weight 0.01 --sigma 1 --group-size 4 --delta 1e-5", "is known for weighted batches"),
+    ("subsample --scheme random-allocation --steps-per-epoch 100 --noise-multiplier 1 --group-size 4 --delta 1e-5",
+     "no theorem for groups"),
+    ("subsample --n 60000 --batch-size 256 --max-batch-size 400 --steps 100 --noise-multiplier 1 --group-size 4 "
+     "--delta 1e-5", "no theorem for groups"),
     (f"{RUN} --adjacency replace-one --group-size 4 --delta 1e-5", "use --adjacency add-remove or zero-out"),
     ("subsample --mechanism laplace --scale 1 --sampling-rate 0.01 --group-size 4 --delta 1e-5",
      "supported for --mechanism gaussian only"),

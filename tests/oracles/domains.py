@@ -70,6 +70,22 @@ def laplace_profile(rng):
     return {"scale": v, "sensitivity": s, "epsilon": rng.choice((0.0, s / v * rng.random(), s / v * 2))}
 
 
+def truncated_batches(rng):
+    """q from 1e-4 to 1, and a maximal batch size from one record to beyond n, most often near the mean."""
+    n, rate = max(2, round(log_uniform(rng, 2, 1e5))), rng.choice((1.0, log_uniform(rng, 1e-4, 1), rng.uniform(1e-4, 1)))
+    spread = (n * rate * (1 - rate) + 1) ** 0.5
+    most = rng.choice((rng.randint(1, n), round(n * rate + spread * rng.uniform(-5, 35)), n))
+    return {"n": n, "sampling_rate": rate, "max_batch_size": max(1, min(most, n + 1)),
+            "noise_multiplier": log_uniform(rng, 0.1, 100), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-6, 20)))}
+
+
+def allocation(rng):
+    """An epoch of two steps, at which δ is an integral, down to δ of about 1e-8."""
+    sigma = log_uniform(rng, 0.2, 50)
+    return {"noise_multiplier": sigma, "steps_per_epoch": 2, "participations": 1, "tail": 1e-16,
+            "epsilon": rng.choice((0.0, rng.random(), rng.random())) * (4 / sigma + 0.5 / sigma**2)}
+
+
 def composition(rng):
     e, k = log_uniform(rng, 1e-6, 20), steps(rng, 300)
     return {"step_epsilon": e, "step_delta": delta(rng), "steps": k, "epsilon": rng.random() * 1.1 * k * e}
@@ -347,7 +363,10 @@ DRAW = {
                                         "noise_multiplier": log_uniform(r, 0.05, 1e3),
                                         "group_size": r.choice((1, 2, 3, r.randint(4, 40)))},
     "group-privacy": known_points,
+    "truncated-poisson-profile": truncated_batches,
+    "truncated-poisson-lower": truncated_batches,
     "profile-composition": composed,
+    "allocation-profile": allocation, "allocation-lower": allocation,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r",
                                                   "sigma1"),
@@ -432,7 +451,9 @@ INCREASING = {
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
     "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),
-    "poisson-profile": ("sampling_rate",), "profile-composition": (), "poisson-rdp": ("sampling_rate",),
+    "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
+    "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
+    "allocation-lower": (), "poisson-rdp": ("sampling_rate",),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),
     "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
     "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"),

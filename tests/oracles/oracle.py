@@ -41,7 +41,8 @@ def value(bound, p):
     if bound.kind == "conversion":
         return enclose.conversion(bound, **p)
     if bound.kind == "composition":
-        return log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
+        found = log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"])
+        return found.lower if bound.status == "lower" else found.upper
     return bound.value(**p)
 
 
@@ -56,7 +57,7 @@ class Deviation(NamedTuple):
 def claimed(bound):
     """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a
     grid."""
-    return 2 * PRECISION if bound.kind == "composition" else bound.rtol
+    return max(2 * PRECISION, bound.rtol) if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):

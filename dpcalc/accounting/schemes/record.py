@@ -42,9 +42,11 @@ class Scheme(NamedTuple):
     group_pair: Callable[[Params, Sampling, int], Pair] | None = None
     group_routes: tuple[Route, ...] = ()
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
+    note: str = ""  # beside every answer: what a reader may misread
     unit: str = "step"  # what a run without a number of steps or epochs consists of
     # The numbers beside an answer, by name, and the parameters that they are.
     companions: Mapping[str, str] = {"sampling_rate": "sampling_rate", "steps": "steps"}
+    notes: Callable[[Values], tuple[str, ...]] = lambda values: ()  # what a reader must know of its numbers
 
     @property
     def neighbours(self) -> tuple[str, ...]:

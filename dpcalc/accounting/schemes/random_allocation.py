@@ -1,0 +1,125 @@
+"""Random allocation (balls and bins): each record takes part in one step of an epoch, chosen uniformly, independently
+of all other records, and afresh in every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.accounting.schemes import by_rate
+from dpcalc.accounting.schemes.record import COUNT, Sampling, Scheme, Values, mechanisms_guarantee
+from dpcalc.bounds.sampling import allocation_lower, allocation_profile
+from dpcalc.core.bound import Params
+from dpcalc.core.command import require
+from dpcalc.core.errors import DpcalcError, OutOfScope, flag
+from dpcalc.core.numbers import plain
+from dpcalc.core.results import Route
+from dpcalc.numerics.rounding import ratio_down
+
+if TYPE_CHECKING:
+    from dpcalc.core.command import Given
+    from dpcalc.pld.pair import Pair
+
+_NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
+
+
+def _check(given: Given, unknown: str | None) -> None:
+    """Raises DpcalcError where the epochs are not described, or described twice."""
+    if given.has("steps") or unknown == "steps":
+        raise DpcalcError("unneeded", "not used with --scheme random-allocation, whose theorem is about whole epochs: "
+                                      "give --epochs, and --steps-per-epoch or --n and --batch-size", "--steps")
+    if unknown in ("n", "batch_size"):
+        raise DpcalcError("unneeded",
+                          f"{flag(unknown)[2:]} cannot be solved for with --scheme random-allocation, whose epochs "
+                          "have whole numbers of steps; solve for noise-multiplier or epochs", "--solve")
+    if given.provided & {"n", "batch_size"}:
+        if given.has("steps_per_epoch"):
+            raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
+                              "--steps-per-epoch")
+        require(given, ("n", "batch_size"), "for the steps of an epoch, n/b", unknown)
+        by_rate.check_batch_size(given)
+        if by_rate.has_no_steps(given, unknown):
+            raise DpcalcError("missing", "add --epochs (passes over the data)", "--epochs")
+    elif not given.has("steps_per_epoch"):
+        raise DpcalcError("missing", _NO_STEPS, "--steps-per-epoch")
+    if given.has("epochs") and given["epochs"] != int(given["epochs"]):
+        raise DpcalcError("out-of-range", f"{plain(given['epochs'])} is not a whole number, and the theorem of random "
+                                          "allocation is about whole epochs", "--epochs")
+
+
+def _params(values: Values) -> dict[str, Any]:
+    """The steps of an epoch, of which a record takes part in k, and the number of epochs, as what is composed."""
+    epochs = int(values.get("epochs") or 1)
+    t, k = _steps_per_epoch(values), values.get("participations") or 1
+    if k > t:
+        raise OutOfScope("out-of-range", f"{k} is above {t}, the number of steps of an epoch", "--participations")
+    return {"steps_per_epoch": t, "participations": k, "steps": epochs,
+            "tail": allocation_profile.tail_of(values.get("delta"), epochs)}
+
+
+def _steps_per_epoch(values: Values) -> int:
+    if values.get("steps_per_epoch") is not None:
+        return int(values["steps_per_epoch"])
+    n, b = values.get("n"), values.get("batch_size")
+    if n is None or b is None:
+        raise DpcalcError("missing", _NO_STEPS, "--steps-per-epoch")
+    if n % b:
+        raise DpcalcError("out-of-range",
+                          f"n/b = {n}/{b} is not whole, and an epoch has a whole number of steps; give the number of "
+                          f"steps that an epoch has, as in --steps-per-epoch {n // b}, in place of --n and "
+                          "--batch-size", "--batch-size")
+    return int(n // b)
+
+
+def _routes(given: Given) -> tuple[Route, ...]:
+    if "curve" in given.values:
+        raise DpcalcError("refused", "random allocation of an RDP curve is not supported; give the noise of the "
+                                     "mechanism", "--scheme")
+    upper = Route(allocation_profile.BOUND)
+    return (upper,) if (given["participations"] or 1) > 1 else (upper, Route(allocation_lower.BOUND))
+
+
+def _guarantee(values: Values, params: Params) -> dict[str, Any]:
+    """Each block of steps with one participation is an epoch of its own, which is exact for a single participation."""
+    blocks = allocation_profile.blocks(params["steps_per_epoch"], params["participations"])
+    found = mechanisms_guarantee(values, tuple(({"scheme": SCHEME.name, "steps_per_epoch": steps},
+                                                count * params["steps"]) for steps, count in blocks))
+    return found | ({"upper_bound": True} if params["participations"] > 1 else {})
+
+
+def _pair(base: Pair, sampling: Sampling) -> Pair:
+    from dpcalc.pld.allocation import dominating_pair
+    from dpcalc.pld.pair import Gaussian
+
+    if not isinstance(base, Gaussian):
+        raise OutOfScope("unsupported", "random allocation is supported for Gaussian noise only", "--input")
+    return dominating_pair(ratio_down(1.0, base.mu), sampling["steps_per_epoch"], allocation_profile.DEFAULT_TAIL)
+
+
+def _sentence(text: Mapping[str, str]) -> str:
+    steps = text.get("steps_per_epoch") or f"{text['n']}/{text['batch_size']}"
+    how_many = text.get("participations", "1")
+    part = "one" if how_many == "1" else how_many
+    return (f"In every epoch each record takes part in {part} of {steps} steps, drawn uniformly, independently of all "
+            f"other records and afresh; {_NOT_ONE_ORDER}")
+
+
+_NOT_ONE_ORDER = "batches cut from one shuffled order of the records are not covered."
+
+SCHEME = Scheme(
+    name="random-allocation",
+    words="random allocation",
+    refusal="for which no pair of distributions is proven where a record is replaced",
+    options=("steps_per_epoch", "participations", "n", "batch_size", "epochs", "steps"),
+    check=_check,
+    params=_params,
+    routes=_routes,
+    guarantee=_guarantee,
+    sentence=_sentence,
+    fields={"steps_per_epoch": COUNT},
+    pair=_pair,
+    only=("gaussian",),
+    note=f"each record draws its step by itself, afresh in every epoch; {_NOT_ONE_ORDER[:-1]}",
+    unit="epoch",
+    companions={"steps_per_epoch": "steps_per_epoch", "epochs": "steps"},
+)

@@ -1,0 +1,109 @@
+"""Random allocation of each record to one of t steps with Gaussian noise: pairs that dominate one epoch, and pairs that
+it dominates.
+
+The epoch is dominated by P = (1/t) Σ N(e_i, σ²I) against Q = N(0, σ²I), and constant gradients attain this. Under Q the
+ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i = exp(z_i/σ − 1/(2σ²)) of mean 1. δ(ε) is
+E(S − e^ε)₊ where a record is removed and E(1 − e^ε S)₊ where it is added, and a composition of epochs replaces S by a
+product of such ratios. These are means of convex functions φ >= 0 of each w_i and of each partial sum, increasing where
+a record is removed and decreasing where it is added. So the laws of convex_order.py bound both directions, at every ε
+and in every composition. """
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from math import expm1, floor, frexp, inf, ldexp, log, sqrt
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import ratio_down, ratio_up
+from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.convex_order import Lower, Upper
+from dpcalc.pld.pair import Gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.pld.pair import Pair
+
+    Array = NDArray[Any]
+
+RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε are about 1e-3 wide; width ~ its square
+# The step falls like k^−0.4 with the number k of ratios summed so far. With k^−0.5 (like the spread) all levels would
+# contribute equally to the width of a bracket, with k^−0.2 the early levels would take most of the time.
+STEP_EXPONENT = 0.4
+LARGEST_SPREAD = 1.2  # of log w: a larger noise ratio does not make its law smoother on the scale of single grid steps
+LARGEST_LOG_RATIO = 350.0  # of one w: products of masses with it are far from the range of doubles
+SMALLEST_MASS = 1e-290  # of a cell of a lower law; lighter cells, which have lost digits, are left out
+
+AnyLaw = TypeVar("AnyLaw", Upper, Lower)
+
+
+@lru_cache(maxsize=64)
+def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
+    """A pair that dominates one epoch in both directions (by its `reverse`). At most about 40·`tail` of its P-mass is
+    at an infinite loss only because laws are truncated. With one step it is the Gaussian pair."""
+    return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(Upper, sigma, steps, tail))
+
+
+@lru_cache(maxsize=64)
+def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
+    """A pair that is dominated, in both directions, by one epoch with gradients that do not depend on the outputs."""
+    return Gaussian(ratio_down(1.0, sigma)) if steps == 1 else _lower_pair(_law(Lower, sigma, steps, tail))
+
+
+def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
+    """The law of the sum of `steps` ratios, by the binary digits of their number."""
+    mu = 1 / sigma
+    if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_LOG_RATIO:
+        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed e^{largest:.0f}; "
+                                         "random allocation is computed up to e^350; add noise", "--noise-multiplier")
+    spread = RESOLUTION * min(mu, LARGEST_SPREAD)
+    last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
+
+    def wanted(count: int) -> float:
+        return min(spread, last * float((steps / count) ** STEP_EXPONENT))
+
+    step = first_step = _four_bits(wanted(1))
+    law = kind.one(mu, step, tail, steps)
+    for digit in bin(steps)[3:]:
+        if step > 1.4 * wanted(2 * law.count):  # the nearer one of two powers of 2
+            step /= 2
+        law = law.doubled(step).truncated(tail, steps)
+        if digit == "1":
+            # One more ratio among k needs a grid that is only 1/√k as fine for the same effect on the law.
+            coarse = min(2 ** ((law.count.bit_length() - 1) // 2), 16)
+            law = law.plus(kind.one(mu, coarse * first_step, tail, steps)).truncated(tail, steps)
+    return law
+
+
+def _four_bits(x: float) -> float:
+    """x rounded down to four significant bits: products with indices of grid points are exact."""
+    mantissa, exponent = frexp(x)
+    return ldexp(floor(16 * mantissa), exponent - 4)
+
+
+def _upper_pair(law: Upper) -> Atoms:
+    """The pair where a record is removed, with losses log S, and its reverse, where one is added. Masses are rounded up
+    by the error of the law, and both losses are by its shift."""
+    loss, log_p = law.log_ratio, np.log(law.p) + law.error
+    added = _atoms(law, law.shift - loss, log_p, log(law.zero) + law.error)
+    removed = _atoms(law, loss + law.shift, log_p + loss + law.shift, log(law.infinite / law.count) + law.error)
+    return replace(removed, reverse=added)
+
+
+def _lower_pair(law: Lower) -> Atoms:
+    """The pair where a record is removed, and its reverse. A test proves δ >= P(A) − e^ε Q(A), so the first masses are
+    rounded down and the second ones up by the error of the law, which lowers losses by twice this error."""
+    is_safe = (law.p > SMALLEST_MASS) & (law.m > SMALLEST_MASS)
+    log_p, log_m = np.log(law.p[is_safe]), np.log(law.m[is_safe]) - log(law.count)
+    loss, error = log_m - log_p, law.error
+    added = replace(_atoms(law, -loss - 2 * error, log_p - error), attained=True)
+    return replace(_atoms(law, loss - 2 * error, log_m - error), attained=True, reverse=added)
+
+
+def _atoms(law: Upper | Lower, loss: Array, log_p: Array, log_infinite: float = -inf) -> Atoms:
+    return Atoms(tuple(loss.tolist()), tuple(log_p.tolist()), min(0.0, log_infinite),
+                 rounding_scale=1 + log(law.count))

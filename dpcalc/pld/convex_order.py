@@ -1,0 +1,252 @@
+"""Laws of sums of independent log-normal ratios that are above or below the true law in convex order.
+
+The ratios w = exp(μz − μ²/2), z ~ N(0, 1), have mean 1. A law stands for E φ(S) of every convex φ >= 0.
+
+Upper law. An atom between two grid points is split between them such that its mass and its mean stay the same. This
+raises E φ for every convex φ. A law has a mass c "at infinity", which adds c·lim φ(x)/x, and a mass at zero. As φ >= 0,
+masses may be rounded up. Where atoms are only known up to a factor (1 ± s), an increasing φ is bounded with atoms
+(1 + s)x, and a decreasing one with atoms (1 − s)x.
+
+Lower law. All atoms of a cell are merged at their mean, which lowers E φ by Jensen's inequality. The cells are stored
+by their mass p and their mean part m = p·x, so the atom is m/p; both have relative errors.
+
+Both laws approach that of S with the square of the step of the grid x_i = e^{hi}. A sum x_j + x_{j−d} is at
+h·j + log(1 + e^{−hd}), so that its cell and its shares depend on d only, and the sum of two equal laws takes one vector
+operation for each d. All terms are positive: masses have small relative errors far into the tails. """
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, exp, expm1, floor, log, pi, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.numerics import legendre, normal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+NODES = 16  # of the Gauss–Legendre rule in a cell, whose width is at most 0.5 deviations
+UNIT = 2.0**-53  # relative error of one rounded operation
+LIGHT = 1e-9  # relative allowance for errors of masses at 0 and at infinity, which are too light for more care
+UNDERFLOW = 2.0**-1021  # more than a product of doubles that underflows
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of a sum of `count` ratios under Q: the masses p of cells at log-ratios step·(first + i), and for a lower
+    law their mean parts. Masses have relative errors of at most `error`, and atoms of an upper law of `shift`."""
+
+    count: int
+    step: float
+    first: int
+    p: Array
+    error: float
+
+    @property
+    def index(self) -> Array:
+        return self.first + np.arange(len(self.p))
+
+    @property
+    def log_ratio(self) -> Array:
+        """log of the mean of the ratios at each grid point; step·index is exact, as steps have four bits."""
+        return np.asarray(self.step * self.index - log(self.count))
+
+    def mean_parts(self) -> Array:
+        return np.asarray(self.p * np.exp(self.log_ratio))
+
+    def _room_for_sum(self, other: Law) -> tuple[list[int], int, Array]:
+        """The grid points of another law in steps of this one, the first cell of the sum, and its cells for two
+        rows."""
+        places, n = (round(other.step / self.step) * other.index).tolist(), len(self.p)
+        low, high = (max(i, j) + int(_sum_offsets(np.array(self.step * abs(i - j)), self.step, 0.0)[1])
+                     for i, j in ((self.first, places[0]), (self.first + n - 1, places[-1])))
+        return places, low - 1, np.zeros((2, high - low + 4))
+
+    def ends(self, tail: float, steps: int) -> tuple[int, int]:
+        """The cells outside of which there is at most `tail` P-mass above, and below at most so much Q-mass that all
+        laws of a sum of so many steps together have `tail`."""
+        low = int(np.searchsorted(np.cumsum(self.p), tail * self.count / steps))
+        high = len(self.p) - 1 - int(np.searchsorted(np.cumsum(self.mean_parts()[::-1]), tail))
+        low = min(low, len(self.p) - 1)
+        return low, max(low, high)
+
+
+@dataclass(frozen=True)
+class Upper(Law):
+    zero: float  # mass at ratio 0
+    infinite: float  # mean part at infinity, of a sum of mean `count`
+    shift: float = 0.0
+
+    @classmethod
+    def one(cls, mu: float, step: float, tail: float, steps: int) -> Upper:
+        """The law of one ratio: the mass of each cell is split between its ends by integrals of positive functions."""
+        first, last = _range(mu, step, tail, steps)
+        nodes, weights = _nodes()
+        z = step / mu * (np.arange(first, last)[:, None] + nodes) + mu / 2
+        density = np.exp(-z * z / 2) * weights * (step / mu / sqrt(2 * pi))
+        right = (density * (np.expm1(step * nodes) / expm1(step))).sum(axis=1)
+        left = (density * (np.exp(step * nodes) * np.expm1(step * (1 - nodes)) / expm1(step))).sum(axis=1)
+        p = np.append(left, 0.0) + np.append(0.0, right)
+        low, high = step / mu * first + mu / 2, step / mu * last + mu / 2
+        below, above = normal.log_tail(-low), normal.log_tail(high)
+        p[0] += (at_first := exp(normal.log_tail(mu - low) - step * first))  # the rest of the mass is moved to 0
+        p[-1] += exp(above)  # with all of the mean part above at infinity
+        zero = max(0.0, exp(below) - at_first) + LIGHT * exp(below)
+        return cls(1, step, first, p, _error_of_one(low, high, mu, step / mu), zero, exp(normal.log_tail(high - mu)))
+
+    def doubled(self, step: float) -> Upper:
+        ratio, n = round(self.step / step), len(self.p)
+        up, cell = _sum_offsets(self.step * np.arange(n), step, 0.0)
+        shares = _shares(up - cell * step, step)[:, :, None]
+        shares[1:] *= 2
+        begins = ratio * np.arange(n) + cell
+        first = int(begins.min())
+        out = np.zeros((2, ratio * (n - 1) + int(cell[0]) - first + 1))
+        for d, begin in enumerate((begins - first).tolist()):
+            out[:, begin : begin + ratio * (n - 1 - d) + 1 : ratio] += shares[d] * (self.p[d:] * self.p[: n - d])
+        return self._sum(self, step, ratio * self.first + first, out, n)
+
+    def plus(self, other: Upper) -> Upper:
+        """The law of the sum with another one, on this grid, whose step divides the other one's."""
+        places, first, out = self._room_for_sum(other)
+        for place, mass in zip(places, other.p.tolist(), strict=True):
+            up, cell = _sum_offsets(self.step * np.abs(self.index - place), self.step, 0.0)
+            shares, weights = _shares(up - cell * self.step, self.step), mass * self.p
+            _add_to_cells(out, np.maximum(self.index, place) - first + cell,
+                          (shares[:, 0] * weights, shares[:, 1] * weights))
+        return self._sum(other, self.step, first, out, len(self.p) + len(other.p))
+
+    def _sum(self, other: Upper, step: float, first: int, out: Array, terms: int) -> Upper:
+        """The law of the sum from the left and the right shares of all pairs of atoms."""
+        p = np.append(out[0], 0.0) + np.append(0.0, out[1]) + terms * UNDERFLOW
+        # A sum 0 + x is split between 0 and infinity, too, as φ(x) <= φ(0) + x·lim φ(y)/y for convex φ.
+        zero, infinite = self.zero * other.zero, 0.0
+        for x, y in ((self, other), (other, self)):
+            mass, mean = float(y.p.sum()), y.count * float(y.mean_parts().sum()) * (1 + LIGHT)
+            zero += x.zero * mass
+            infinite += x.infinite * (mass + y.zero) + x.zero * mean
+        return Upper(self.count + other.count, step, first, p, self.error + other.error + (2 * terms + 20) * UNIT,
+                     zero, infinite, max(self.shift, other.shift) + 4 * UNIT)
+
+    def truncated(self, tail: float, steps: int) -> Upper:
+        """The same law with light ends split between an end of the rest and zero, or infinity."""
+        low, high = self.ends(tail, steps)
+        p, x = self.p[low : high + 1].copy(), self.step * self.index
+        below, above = x[:low] - x[low], x[high + 1 :] - x[high]
+        p[0] += (self.p[:low] * np.exp(below)).sum()
+        p[-1] += self.p[high + 1 :].sum()
+        zero = self.zero - float((self.p[:low] * np.expm1(below)).sum())
+        infinite = self.infinite + float((self.p[high + 1 :] * np.expm1(above)).sum()) * exp(float(x[high]))
+        return replace(self, first=self.first + low, p=p, zero=zero, infinite=infinite,
+                       error=self.error + (len(self.p) + 20) * UNIT)
+
+
+@dataclass(frozen=True)
+class Lower(Law):
+    m: Array  # mean parts, of a sum of mean `count`
+
+    @classmethod
+    def one(cls, mu: float, step: float, tail: float, steps: int) -> Lower:
+        """The law of one ratio, merged in the cells around the grid points; the outermost cells are unbounded."""
+        first, last = _range(mu, step, tail, steps)
+        nodes, weights = _nodes()
+        z = step / mu * (np.arange(first, last + 1)[:, None] - 0.5 + nodes) + mu / 2
+        weights = weights * (step / mu / sqrt(2 * pi))
+        p, m = ((np.exp(-x * x / 2) * weights).sum(axis=1) for x in (z, z - mu))
+        low, high = step / mu * (first - 0.5) + mu / 2, step / mu * (last + 0.5) + mu / 2
+        for masses, a, b in ((p, low, high), (m, low - mu, high - mu)):
+            masses[0] += exp(normal.log_tail(-a))
+            masses[-1] += exp(normal.log_tail(b))
+        return cls(1, step, first, p, _error_of_one(low, high, mu, step / mu), m)
+
+    def mean_parts(self) -> Array:
+        return self.m / self.count
+
+    def doubled(self, step: float) -> Lower:
+        ratio, n = round(self.step / step), len(self.p)
+        _, cell = _sum_offsets(self.step * np.arange(n), step, 0.5)
+        both, p, m = np.stack((self.p, self.m)), self.p, self.m
+        begins = ratio * np.arange(n) + cell
+        first = int(begins.min())
+        out = np.zeros((2, ratio * (n - 1) + int(cell[0]) - first + 1))
+        for d, begin in enumerate((begins - first).tolist()):
+            products = both[:, d:] * p[: n - d]
+            products[1] += p[d:] * m[: n - d]
+            out[:, begin : begin + ratio * (n - 1 - d) + 1 : ratio] += products if d == 0 else 2 * products
+        return self._sum(self, step, ratio * self.first + first, out, n)
+
+    def plus(self, other: Lower) -> Lower:
+        """The law of the sum with another one, on this grid, whose step divides the other one's."""
+        places, first, out = self._room_for_sum(other)
+        for place, p, m in zip(places, other.p.tolist(), other.m.tolist(), strict=True):
+            _, cell = _sum_offsets(self.step * np.abs(self.index - place), self.step, 0.5)
+            _add_to_cells(out, np.maximum(self.index, place) - first + cell, (p * self.p, m * self.p + p * self.m))
+        return self._sum(other, self.step, first, out, len(self.p) + len(other.p))
+
+    def _sum(self, other: Lower, step: float, first: int, out: Array, terms: int) -> Lower:
+        return Lower(self.count + other.count, step, first, out[0],
+                     self.error + other.error + (terms + 20) * UNIT, out[1])
+
+    def truncated(self, tail: float, steps: int) -> Lower:
+        """The same law with light ends merged into the outermost cells of the rest."""
+        low, high = self.ends(tail, steps)
+        rows = []
+        for masses in (self.p, self.m):
+            row = masses[low : high + 1].copy()
+            row[0] += masses[:low].sum()
+            row[-1] += masses[high + 1 :].sum()
+            rows.append(row)
+        return replace(self, first=self.first + low, p=rows[0], m=rows[1],
+                       error=self.error + (len(self.p) + 20) * UNIT)
+
+
+def _range(mu: float, step: float, tail: float, steps: int) -> tuple[int, int]:
+    """The first and the last grid point for one ratio: beyond them there is at most `tail` P-mass above, and below at
+    most a share 1/steps of it of Q-mass."""
+    low, high = sqrt(-2 * log(tail / steps)), sqrt(-2 * log(tail))
+    return floor(-mu * (low + mu / 2) / step), ceil(mu * (high + mu / 2) / step)
+
+
+def _nodes() -> tuple[Array, Array]:
+    """The Gauss–Legendre rule on [0, 1]."""
+    nodes, weights = legendre.rule(NODES)
+    return (1 + nodes) / 2, weights / 2
+
+
+def _error_of_one(low: float, high: float, mu: float, width: float) -> float:
+    """The relative error of the integrals over cells of some width, up to the largest |z|.
+
+    φ(z) has that of z²/2, of |z| times 3 roundings of z. A Gauss–Legendre rule with N nodes has the error 5Mρ^{−2N} for
+    an integrand of modulus at most M on an ellipse with semi-axes below ρ·width/4 = a (Trefethen 2008, SIAM Review 50,
+    Theorem 4.5), where it grows by at most e^{(|z|+μ)a + a²/2}; with a = 2N/(|z|+μ). """
+    largest = max(abs(low), abs(high), 8.0) + mu
+    reach = 2 * NODES / largest
+    quadrature = 10 * exp(reach * reach / 2) * (exp(1) * largest * width / (8 * NODES)) ** (2 * NODES)
+    return 8 * (largest * largest + 10) * UNIT + quadrature
+
+
+def _sum_offsets(distance: Array, step: float, rounding: float) -> tuple[Array, Array]:
+    """log(1 + e^−distance), where x + y is relative to the larger one, and this in steps, rounded down or to the
+    nearest number."""
+    up = np.log1p(np.exp(-distance))
+    return up, np.floor(up / step + rounding).astype(np.intp)
+
+
+def _shares(rest: Array, step: float) -> Array:
+    """The shares of the left and of the right end of a cell for an atom at log-distance `rest` from the left end, each
+    with a relative error of a few units in the last place."""
+    rest = np.clip(rest, 0.0, step)
+    whole = expm1(step)
+    return np.stack((np.exp(rest) * (np.expm1(step - rest) / whole), np.expm1(rest) / whole), axis=1)
+
+
+def _add_to_cells(out: Array, cells: Array, rows: tuple[Array, Array]) -> None:
+    """Add each row of masses to that row of `out`, at the given cells."""
+    begin = int(cells.min())
+    for to, masses in zip(out, rows, strict=True):
+        sums = np.bincount(cells - begin, masses)
+        to[begin : begin + len(sums)] += sums

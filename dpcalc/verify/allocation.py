@@ -1,0 +1,226 @@
+"""One epoch of random allocation as privacy loss distributions from above and from below, apart from the calculator.
+
+The ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i of mean 1 under Q. A law stands for the means
+of all convex φ >= 0. From above, atoms are split between two points of a grid, with their mass and mean; mass may also
+be split between 0 and infinity. From below, the atoms of a cell are merged at their mean.
+
+The masses of one w come from closed forms in balls, rounded outwards to doubles. Sums are computed in doubles. All
+terms are positive, so that masses have a relative error that is known beforehand: a product or a share of a few units,
+and one unit for each term of a sum. The sum v of two points is rounded, too: from above, atoms are known up to a factor
+(1 ± shift). An increasing φ is bounded with the atoms (1 + shift)x, and a decreasing one with (1 − shift)x, which are
+the φ of a record removed and of one added.
+
+The grids are finer than the calculator's, and sums are not taken along its diagonals but row by row, with any points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from math import ceil, exp, expm1, floor, log, log2, nextafter, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.verify.arb.context import is_ball_context
+from dpcalc.verify.composition_atoms import Atoms, atomic_pair
+from dpcalc.verify.loss_distributions import LossPair, gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+RESOLUTION = 0.02  # step over the spread of log S: the law is about half as far from the true one as the calculator's
+TAIL = 0.01  # part of the calculator's tails that is cut off here
+UNIT = 2.0**-53  # relative error of one rounded operation
+UNDERFLOW = 2.0**-1021  # more than a product that underflows
+LIGHT = 1e-9  # relative allowance for the masses at 0 and infinity, which are negligible
+SMALLEST_MASS = 1e-290  # cells from below that are lighter are left out
+DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbouring tails lose twenty
+
+
+class Law(NamedTuple):
+    """The law of a sum of ratios: the points x, their masses p and mean parts m, which from above are p·x. `zero` and
+    `infinite` are the mass at 0 and the mean part at infinity, from above."""
+
+    number: int  # of ratios
+    x: Array
+    p: Array
+    m: Array
+    zero: float
+    infinite: float
+    error: float  # relative, of masses and mean parts
+    shift: float  # relative, of points
+
+
+def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
+    """Return a pair that dominates one epoch, with its reverse."""
+    if steps == 1:
+        return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
+
+    def law(mp: Any) -> Law:
+        return _law(_Epoch(noise_multiplier, steps, tail, True, mp))
+
+    def atoms(mp: Any, added: bool) -> Atoms:
+        found, more = law(mp), mp.mpf(1 + law(mp).error)
+        moved = mp.mpf(1 - found.shift if added else 1 + found.shift) / steps
+        both = [(log(x / steps), more * mp.mpf(p) * mp.mpf(x) * moved, more * mp.mpf(p))
+                for x, p in zip(found.x.tolist(), found.p.tolist(), strict=True) if p > 0]
+        return [(-loss, q, p) for loss, p, q in both] if added else both
+
+    def infinite(mp: Any, added: bool) -> Any:
+        return mp.mpf(1 + law(mp).error) * mp.mpf(law(mp).zero if added else law(mp).infinite / steps)
+
+    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
+                                    lambda mp, added=added: infinite(mp, added), float("inf"))  # type: ignore[misc]
+                        for added in (False, True))
+    return removed._replace(reverse=reverse)
+
+
+def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
+    """Return a pair that one epoch dominates, with its reverse: its masses under the first distribution are rounded
+    down, and those under the second one up."""
+    if steps == 1:
+        return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
+
+    def atoms(mp: Any, added: bool) -> Atoms:
+        law = _law(_Epoch(noise_multiplier, steps, tail, False, mp))
+        down, up = mp.mpf(1 - law.error), mp.mpf(1 + law.error)
+        cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > SMALLEST_MASS]
+        if added:
+            return [(log(p / m * steps), down * mp.mpf(p), up * mp.mpf(m) / steps) for p, m in cells]
+        return [(log(m / p / steps), down * mp.mpf(m) / steps, up * mp.mpf(p)) for p, m in cells]
+
+    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
+                                    lambda mp: mp.mpf(0), float("inf")) for added in (False, True))
+    return removed._replace(reverse=reverse)
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """What a law depends on. The context `mp` is only what it is computed with: laws are doubles."""
+
+    sigma: float
+    steps: int
+    tail: float
+    above: bool
+    mp: Any = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _law(epoch: _Epoch) -> Law:
+    """Return the law of the sum of all ratios, by the binary digits of their number."""
+    mu, steps, tail = 1 / epoch.sigma, epoch.steps, TAIL * epoch.tail
+    spread = RESOLUTION * min(mu, 1.0)
+    last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
+
+    def step_at(number: int) -> float:
+        # Grids whose steps differ by powers of 2 share points: large ratios stay at them when small ones are added.
+        return spread / float(2 ** max(0, ceil(log2(spread / last) - 0.4 * log2(steps / number))))
+
+    one = {k: _one(epoch, k * step_at(1)) for k in (1, 4, 16)}
+    law = one[1]
+    for digit in bin(steps)[3:]:
+        step = step_at(2 * law.number)
+        law = _cut(_sum(law, law, step, epoch.above), tail * law.number / steps, tail, epoch.above)
+        if digit == "1":  # a ratio among k may be on a grid that is √k times as coarse
+            other = one[1 if law.number < 16 else 4 if law.number < 256 else 16]
+            law = _cut(_sum(law, other, step, epoch.above), tail * law.number / steps, tail, epoch.above)
+    return law
+
+
+def _one(epoch: _Epoch, step: float) -> Law:
+    """Return the law of one ratio on a geometric grid."""
+    import numpy as np
+
+    mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
+    low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
+    x = np.exp(step * np.arange(floor(low / step), ceil(high / step) + 1))
+    with mp.workdps(DIGITS):
+        edges = x.tolist() if epoch.above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
+        sigma = mp.mpf(epoch.sigma)
+        z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
+        tails = [(_tail(mp, -a), _tail(mp, 1 / sigma - a)) for a in z]  # Q- and P-mass below each edge
+        above_last = _tail(mp, z[-1]), _tail(mp, z[-1] - 1 / sigma)
+        cells = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(tails)]
+        if not epoch.above:
+            rows = [[_double(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
+            return Law(1, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
+        left, right = np.zeros(len(x)), np.zeros(len(x))
+        for k, (mass, mean) in enumerate(cells):
+            a, b = mp.mpf(edges[k]), mp.mpf(edges[k + 1])
+            share = (mean - a * mass) / (b - a)
+            left[k], right[k + 1] = _double(mp, mass - share, 1), _double(mp, share, 1)
+        right[0] = _double(mp, tails[0][1] / mp.mpf(edges[0]), 1)
+        left[-1] = _double(mp, above_last[0], 1)
+        zero, infinite = _double(mp, tails[0][0], 1), _double(mp, above_last[1], 1)
+    p = left + right
+    return Law(1, x, p, p * x, zero, infinite, 4 * UNIT, 0.0)
+
+
+def _tail(mp: Any, x: Any) -> Any:
+    return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
+
+
+def _double(mp: Any, x: Any, direction: int) -> float:
+    """Return a double that is not below x (direction +1), or not above it, and not below 0."""
+    low, high = x.real.endpoints() if is_ball_context(mp) else (nextafter(float(x), d * exp(700)) for d in (-1, 1))
+    return max(float(high if direction > 0 else low), 0.0)
+
+
+def _sum(a: Law, b: Law, step: float, above: bool) -> Law:
+    """Return the law of the sum of two independent sums on a geometric grid with this step."""
+    import numpy as np
+
+    first, last = (floor(log(float(a.x[i] + b.x[i])) / step) for i in (0, -1))
+    first, last = first - 1, last + 3
+    x = np.exp(step * np.arange(first, last + 1))
+    out = np.zeros((2, len(x)))
+    for k, (point, p, m) in enumerate(zip(b.x.tolist(), b.p.tolist(), b.m.tolist(), strict=True)):
+        begin, factor = (k, 2.0) if a is b else (0, 1.0)  # of two equal laws, each pair is taken once
+        v, masses = a.x[begin:] + point, factor * p * a.p[begin:]
+        rows = (masses, factor * (p * a.m[begin:] + m * a.p[begin:]))
+        if factor == 2.0:
+            masses[0] /= 2
+            rows[1][0] /= 2
+        cell = (np.log(v) / step).astype(int) - first  # up to rounding, and up to 1 where the log is negative
+        cell -= v < x[cell]
+        cell += v >= x[cell + 1]
+        if above:
+            left, right = x[cell], x[cell + 1]
+            rows = masses * ((right - v) / (right - left)), masses * ((v - left) / (right - left))
+        for row, values in zip(out, rows, strict=True):
+            sums = np.bincount(cell - cell[0], values)
+            row[cell[0] : cell[0] + len(sums)] += sums
+    error = a.error + b.error + (2 * (len(a.x) + len(b.x)) + 20) * UNIT
+    if not above:
+        return Law(a.number + b.number, x, out[0], out[1], 0.0, 0.0, error, 0.0)
+    p = out[0] + np.append(0.0, out[1][:-1]) + (len(a.x) + len(b.x)) * UNDERFLOW
+    zero, infinite = a.zero * b.zero, 0.0
+    for one, other in ((a, b), (b, a)):  # 0 + y is split between 0 and infinity
+        mass, mean = float(other.p.sum()), float(other.m.sum())
+        zero += one.zero * mass * (1 + LIGHT)
+        infinite += (one.infinite * (mass + other.zero) + one.zero * mean) * (1 + LIGHT)
+    return Law(a.number + b.number, x, p, p * x, zero, infinite, error, max(a.shift, b.shift) + 2 * UNIT)
+
+
+def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
+    """Return the law without its light ends: from above they are split between the last point left and 0 or infinity,
+    from below they are merged into the last cell left."""
+    import numpy as np
+
+    i = int(np.searchsorted(np.cumsum(law.p), low_tail))
+    j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.number, high_tail))
+    i, j = min(i, len(law.p) - 1), max(j, min(i, len(law.p) - 1) + 1)
+    x, p, m = law.x[i:j], law.p[i:j].copy(), law.m[i:j].copy()
+    error = law.error + (len(law.p) + 20) * UNIT
+    if not above:
+        for row, whole in ((p, law.p), (m, law.m)):
+            row[0] += whole[:i].sum()
+            row[-1] += whole[j:].sum()
+        return law._replace(x=x, p=p, m=m, error=error)
+    p[0] += float((law.p[:i] * (law.x[:i] / x[0])).sum())
+    p[-1] += float(law.p[j:].sum())
+    zero = law.zero + float((law.p[:i] * ((x[0] - law.x[:i]) / x[0])).sum())
+    infinite = law.infinite + float((law.p[j:] * (law.x[j:] - x[-1])).sum())
+    return law._replace(x=x, p=p, m=p * x, zero=zero, infinite=infinite, error=error)

@@ -1,0 +1,191 @@
+"""Random allocation: laws above and below the true one, by definition, by sampling, and by golden values."""
+
+import json
+from math import exp, expm1, inf, log
+
+import mpmath
+import numpy as np
+import pytest
+from paths import GOLDEN
+
+from dpcalc.bounds.sampling import allocation_lower, allocation_profile
+from dpcalc.pld.allocation import dominated_pair, dominating_pair
+from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
+from dpcalc.pld.convex_order import Lower, Upper
+
+CASES = json.loads((GOLDEN / "sampling.json").read_text())["cases"]
+ONE_EPOCH = [c for c in CASES if c["kind"] == "allocation"]
+EPOCHS = [c for c in CASES if c["kind"] == "allocation-epochs"]
+
+
+def delta(pair, epsilon):
+    """δ of atoms by its definition."""
+    loss, p = np.array(pair.losses), np.exp(pair.log_p)
+    above = loss > epsilon
+    return float((p[above] * -np.expm1(epsilon - loss[above])).sum()) + exp(pair.log_infinite)
+
+
+def both(pair):
+    return {"remove": pair, "add": pair.reverse}
+
+
+@pytest.mark.parametrize("case", ONE_EPOCH, ids=lambda c: f"{c['sigma']}-{c['t']}")
+def test_one_epoch_has_the_known_epsilon_in_each_direction(case):
+    tail = allocation_profile.tail_of(case["delta"], 1)
+    upper, lower = (both(make(case["sigma"], case["t"], tail)) for make in (dominating_pair, dominated_pair))
+    for side in ("remove", "add"):
+        least, most = case[side]
+        high, low = (epsilon_at_delta([(pair[side], 1)], log(case["delta"]), one_sided=True)
+                     for pair in (upper, lower))
+        assert least <= high.upper <= most * 1.002
+        assert most >= low.lower >= least * (0.99 if side == "add" else 0.999)
+
+
+@pytest.mark.parametrize("case", EPOCHS, ids=lambda c: f"{c['sigma']}-{c['t']}-{c['epochs']}-{c['k']}")
+def test_epochs_have_the_known_epsilon(case):
+    tail = allocation_profile.tail_of(case["delta"], case["epochs"])
+
+    def epochs(bound):
+        return [(pair, count * case["epochs"])
+                for pair, count in bound.value(case["sigma"], case["t"], case["k"], tail)]
+
+    least, most = case["epsilon"]
+    assert least <= epsilon_at_delta(epochs(allocation_profile.BOUND), log(case["delta"])).upper <= most * 1.002
+    if case["k"] == 1:
+        assert least * 0.999 <= epsilon_at_delta(epochs(allocation_lower.BOUND), log(case["delta"])).lower <= most
+
+
+@pytest.mark.parametrize(("sigma", "epsilon", "remove", "add"), [
+    # by an integral over one ratio of the closed form for the other one, to 8 digits
+    (1, 3, 1.6770277e-4, 1.5902651e-5), (1, 0.5, 0.14917752, 0.14268697), (0.5, 4, 0.044825118, 0.01661186),
+    (2, 0.5, 0.018326595, 0.017397486), (1, 0, 0.29776223, 0.29776223)])
+def test_two_steps_by_an_integral(sigma, epsilon, remove, add):
+    upper, lower = dominating_pair(sigma, 2, 1e-14), dominated_pair(sigma, 2, 1e-14)
+    for true, high, low in ((remove, upper, lower), (add, upper.reverse, lower.reverse)):
+        assert delta(low, epsilon) <= true * (1 + 1e-7) <= delta(high, epsilon) * (1 + 2e-7)
+        assert delta(high, epsilon) <= 1.004 * delta(low, epsilon) * (1.002 if epsilon == 3 else 1)
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(0.7, 3, 1.5), (1, 7, 0.8), (0.5, 13, 1.0), (2, 50, 0.1),
+                                                         (1, 100, 0.2)])
+def test_delta_by_sampling(sigma, steps, epsilon):
+    """Within five standard errors of the mean over samples of S, with odd and even numbers of steps."""
+    rng, mu, runs = np.random.default_rng(steps), 1 / sigma, 1_000_000
+    s = sum(np.exp(mu * rng.standard_normal(runs) - mu * mu / 2) for _ in range(steps)) / steps
+    upper, lower = dominating_pair(sigma, steps, 1e-12), dominated_pair(sigma, steps, 1e-12)
+    for samples, high, low in ((np.maximum(s - exp(epsilon), 0), upper, lower),
+                               (np.maximum(1 - exp(epsilon) * s, 0), upper.reverse, lower.reverse)):
+        error = 5 * samples.std() / runs**0.5
+        assert delta(low, epsilon) - error <= samples.mean() <= delta(high, epsilon) + error
+        assert error < 0.15 * samples.mean()
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.3, 5), (1, 1000), (3, 64), (10, 9999), (1000, 37)])
+def test_laws_are_distributions_and_the_upper_one_is_above(sigma, steps):
+    upper, lower = dominating_pair(sigma, steps, 1e-14), dominated_pair(sigma, steps, 1e-14)
+    for pair in (upper, upper.reverse):
+        assert 1 - 1e-9 <= np.exp(pair.log_p).sum() + exp(pair.log_infinite) <= 1 + 1e-6
+        assert pair.log_infinite < log(1e-12)
+    for pair in (lower, lower.reverse):
+        assert 1 - 1e-6 <= np.exp(pair.log_p).sum() <= 1
+        assert pair.log_infinite == -inf
+    largest = max(lower.losses)
+    for epsilon in (0.0, *(largest * x for x in (1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9))):
+        assert delta(lower, epsilon) <= delta(upper, epsilon)
+        assert delta(lower.reverse, epsilon) <= delta(upper.reverse, epsilon)
+
+
+def law(kind, mu, step, doublings):
+    found = kind.one(mu, step, 1e-13, 2**doublings)
+    for _ in range(doublings):
+        found = found.doubled(step)
+    return found
+
+
+def mean(found, phi, at_infinity):
+    """E φ of a law of the mean of ratios; `at_infinity` is lim φ(x)/x."""
+    if isinstance(found, Lower):
+        return float((found.p * phi(found.m / found.p / found.count)).sum())
+    x = np.exp(found.log_ratio)
+    return float((found.p * phi(x)).sum()) + found.zero * float(phi(0.0)) + at_infinity * found.infinite / found.count
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 2.0])
+def test_finer_grids_are_nested(mu):
+    """lower(h) <= lower(h/2) <= upper(h/2) <= upper(h) for every convex function."""
+    step = 0.25 * min(mu, 1.0)
+    for doublings in (0, 1, 3):
+        laws = [law(Lower, mu, step / 2, doublings), law(Upper, mu, step / 2, doublings),
+                law(Upper, mu, step, doublings)]
+        for gamma in np.exp(np.linspace(-1.5, 2, 15) * mu):
+            for phi, slope in ((lambda x, g=gamma: np.maximum(x - g, 0.0), 1.0),
+                               (lambda x, g=gamma: np.maximum(g - x, 0.0), 0.0)):
+                values = [mean(found, phi, slope) for found in laws]
+                assert values[0] <= values[1] * (1 + 1e-10) + 1e-15
+                assert values[1] <= values[2] * (1 + 1e-10) + 1e-15
+
+
+def test_masses_of_a_sum_are_within_the_stated_error():
+    """Every mass of a sum against the same splits, or merges, in 50 digits."""
+    mp = mpmath.mp.clone()
+    mp.dps = 50
+    upper, lower = Upper.one(1.0, 0.25, 1e-12, 1), Lower.one(1.0, 0.25, 1e-12, 1)
+    for found, doubled in ((upper, upper.doubled(0.125)), (lower, lower.doubled(0.125))):
+        p, m = {}, {}
+        h = mp.mpf(0.125)
+        places = [(2 * int(i), mp.mpf(float(x))) for i, x in zip(found.index, found.p, strict=True)]
+        means = [mp.mpf(float(x)) for x in found.m] if found is lower else [mp.mpf(0)] * len(places)
+        for (i, a), am in zip(places, means, strict=True):
+            for (j, b), bm in zip(places, means, strict=True):
+                v = mp.log(mp.exp(h * i) + mp.exp(h * j)) / h
+                if found is lower:
+                    k = int(mp.floor(v + mp.mpf(0.5)))
+                    p[k], m[k] = p.get(k, 0) + a * b, m.get(k, 0) + a * bm + b * am
+                else:
+                    k = int(mp.floor(v))
+                    share = mp.expm1((v - k) * h) / mp.expm1(h)
+                    p[k], p[k + 1] = p.get(k, 0) + a * b * (1 - share), p.get(k + 1, 0) + a * b * share
+        for k, true in p.items():
+            got = mp.mpf(float(doubled.p[k - doubled.first]))
+            assert abs(got - true) <= doubled.error * true + mp.mpf("1e-300")
+            if found is lower:
+                assert abs(mp.mpf(float(doubled.m[k - doubled.first])) - m[k]) <= doubled.error * m[k]
+        assert doubled.error < 1e-11
+
+
+def test_more_steps_and_more_noise_are_safer():
+    def epsilon(sigma, steps):
+        return epsilon_at_delta([(dominating_pair(sigma, steps, 1e-11), 1)], log(1e-6)).upper
+
+    over_steps = [epsilon(0.8, steps) for steps in (1, 2, 3, 5, 8, 17, 100, 1001)]
+    assert over_steps == sorted(over_steps, reverse=True)
+    over_noise = [epsilon(sigma, 60) for sigma in (0.3, 0.5, 0.9, 1, 1.7, 4, 20)]
+    assert over_noise == sorted(over_noise, reverse=True)
+
+
+def test_one_step_is_the_gaussian_mechanism():
+    found = log_delta_at_epsilon(allocation_profile.value(2.0, 1, 1, 1e-12), 0.5)
+    assert exp(found.upper) == pytest.approx(0.05243, rel=1e-3)  # Φ(−3/4) − e^{1/2}Φ(−5/4)
+    assert allocation_profile.value(2.0, 3, 3, 1e-12) == ((dominating_pair(2.0, 1, 1e-12), 3),)
+
+
+def test_the_steps_are_divided_among_the_participations():
+    assert allocation_profile.blocks(10, 3) == ((3, 2), (4, 1))
+    assert allocation_profile.blocks(10, 5) == ((2, 5),)
+    for steps, k in ((10, 3), (7, 7), (1000, 1), (9, 4)):
+        blocks = allocation_profile.blocks(steps, k)
+        assert sum(length * count for length, count in blocks) == steps and sum(count for _, count in blocks) == k
+
+
+@pytest.mark.parametrize(("sigma", "steps", "least"), [(0.5, 100_000, 1e-10), (1, 100_000, 1e-3), (0.7, 4097, 1e-8)])
+def test_brackets_are_narrow(sigma, steps, least):
+    tail = allocation_profile.tail_of(least, 1)
+    high = epsilon_at_delta([(dominating_pair(sigma, steps, tail), 1)], log(least)).upper
+    low = epsilon_at_delta([(dominated_pair(sigma, steps, tail), 1)], log(least)).lower
+    assert 0 < high - low <= 2e-3 * high
+
+
+def test_the_error_of_many_steps_stays_small():
+    """A million steps, whose masses have all errors multiplied."""
+    pair = dominating_pair(5.0, 10**6, 1e-12)
+    assert 0 < expm1(np.log(np.exp(pair.log_p).sum())) < 1e-5
