@@ -12,7 +12,7 @@ to z; so a threshold that is rounded towards smaller |ε| gives upper bounds. ""
 
 from __future__ import annotations
 
-from math import exp, inf, log, log1p
+from math import exp, fsum, inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
@@ -64,12 +64,14 @@ def _threshold(loss: float, side: int, mu: float, rate: float, size: int) -> flo
     error = ULPS * (abs(loss) + (abs(loss) + abs(weights[0])) / min(above, 1.0))
     z = min((target - log_p) / (j * mu) + j * mu / 2 for j, log_p in enumerate(weights[1:], 1))
     for _ in range(NEWTON_STEPS):
-        log_r, slope, noise = _log_ratio(z, mu, weights)
+        log_r, slope, _ = _log_ratio(z, mu, weights)
         z, before = z - (log_r - target) / slope, z
         if not z < before:
             break
     log_r, _, noise = _log_ratio(z, mu, weights)
-    return z - (log_r - target) / mu * (1 if side * (log_r - target) > 0 else 0) - side * (error + noise) / mu
+    residual = log_r - target
+    on_unsafe_side = residual if side * residual > 0 else 0.0
+    return z - (on_unsafe_side + side * (error + noise)) / mu
 
 
 def _log_ratio(z: float, mu: float, weights: tuple[float, ...]) -> tuple[float, float, float]:
@@ -78,7 +80,7 @@ def _log_ratio(z: float, mu: float, weights: tuple[float, ...]) -> tuple[float, 
     terms = [log_p + r * (z - r / 2) for log_p, r in zip(weights[1:], shifts, strict=True)]
     top = max(terms)
     shares = [exp(t - top) for t in terms]
-    total = sum(shares)
+    total = fsum(shares)
     sizes = (s * (abs(log_p) + r * (abs(z) + r)) for s, log_p, r in zip(shares, weights[1:], shifts, strict=True))
     return (top + log(total), sum(s * r for s, r in zip(shares, shifts, strict=True)) / total,
             4 * ULPS * (1 + sum(sizes) / total))
