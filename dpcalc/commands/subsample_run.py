@@ -72,9 +72,8 @@ def _check_group(given: Given) -> None:
 
     scheme = scheme_of(given.values)
     if scheme.group_pair is None:
-        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}, in which the "
-                          "records of a group are not drawn independently; use --scheme poisson, or the generic bound "
-                          "for an (ε, δ), dpcalc convert --group-size", "--group-size")
+        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}; use --scheme "
+                          "poisson, or the generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
     if given["mechanism"] != "gaussian" or "curve" in given.values:
         raise DpcalcError("refused", "groups of records in random batches are supported for --mechanism gaussian only",
                           "--group-size")

@@ -145,7 +145,7 @@ TOPICS = (
          "Poisson batches each of the k records is drawn by itself, and their number in a batch is binomial. Both are "
          "computed from the mechanism. The examples below are for a person with three records.",
          "If all you know is an (ε, δ), dpcalc convert --group-size k gives (kε, δ·(e^(kε) − 1)/(e^ε − 1)). This holds "
-         "for every mechanism and soon says nothing. For batches without replacement no other theorem is known here.",
+         "for every mechanism and soon says nothing. For other batches no other theorem is known here.",
          "Guarantees compose only for groups of the same size, so give the same --group-size in every command.",
          "You can also sample and clip per person. Then a person is the record, n is the number of persons, and no "
          "--group-size is needed."),
