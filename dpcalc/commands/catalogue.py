@@ -116,6 +116,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "base": ("ε(α)", "RDP curve of the mechanism that is sampled"),
     "profile": ("δ(ε)", "privacy profile of the mechanism that is sampled"),
     "points": ("ε_i, δ_i", "(ε, δ) of each release, and how often it is used"),
+    "profile_points": ("ε_i, δ_i", "known (ε, δ) of one record"),
     "pairs": ("", "dominating pair of each release, and how often it is used"),
     "parts": ("", "RDP curve of each guarantee that is composed"),
     "alphas": ("α", "Rényi orders of the curve, --alpha"),

@@ -45,9 +45,16 @@ class Interpretation(NamedTuple):
     parameters: Callable[[Run], dict[str, Any]]
     assumes: Callable[[Run], str]  # in a few words
     adjacency: str = REPLACE_ONE
+    of_groups: tuple[str, ...] = ()  # the bounds that can answer it for groups of records
+
+    def bounds_for(self, run: Run) -> tuple[str, ...]:
+        """The bounds that can answer it for the neighbouring data sets of the run."""
+        return self.of_groups if run.group_size > 1 and self.of_groups else self.bounds
 
     def unmet(self, run: Run) -> str | None:
         """The reason why the interpretation does not apply to the run, or None where it applies."""
+        if run.group_size > 1 and not self.of_groups:
+            return "has no theorem for groups of records"
         return next((c.otherwise(run) for c in self.conditions if not c.holds(run)), None)
 
 
@@ -103,12 +110,19 @@ def _outside_convex_setting(run: Run) -> bool:
 # --- a run in the options of a command -------------------------------------------------------------------------------
 
 
-def _gaussian(count: int, sensitivity: float) -> dict[str, Any]:
-    return {"sensitivity": sensitivity, "steps": count}
+def _group(run: Run) -> dict[str, Any]:
+    return {"group_size": run.group_size} if run.group_size > 1 else {}
+
+
+def _gaussian(run: Run, count: int, sensitivity: float) -> dict[str, Any]:
+    """The noise of so many steps. The records of a group are at worst in the same batches: c_t of them in step t move
+    the outputs like one step of distance √Σc_t² times that of one record."""
+    return {"sensitivity": sensitivity, "steps": count, **_group(run)}
 
 
 def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
-    return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity}
+    return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity,
+            **_group(run)}
 
 
 def _convexity(run: Run) -> dict[str, Any]:
@@ -229,7 +243,8 @@ _OF_PASSES = _releases(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON),), "subsample",
-                   lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE),
+                   lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
+                   ("poisson-group-profile",)),
     Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
     Interpretation(("wor-profile", "wor-rdp"), (_batches(WITHOUT),), "subsample",
@@ -241,11 +256,14 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (_batches(WITHOUT), *_LAST_SMOOTH),
                    "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
     Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
-                   lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
-    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r.steps, r.removal),
-                   _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
+                   lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
+                   of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r, r.steps, r.removal),
+                   _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
+                   ("gaussian-exact",)),
     Interpretation(("gaussian-exact",), (_batches(*ORDERED),), "rdp",
-                   lambda r: _gaussian(r.uses, r.push), _composed("every record at most once a pass")),
+                   lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
+                   of_groups=("gaussian-exact",)),
     Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",

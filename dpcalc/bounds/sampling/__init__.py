@@ -4,6 +4,7 @@ from dpcalc.bounds.sampling import (
     allocation_lower,
     allocation_profile,
     amplification,
+    poisson_group_profile,
     poisson_profile,
     poisson_rdp,
     truncated_poisson_lower,
@@ -13,6 +14,7 @@ from dpcalc.bounds.sampling import (
     wor_rdp,
 )
 
-BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, truncated_poisson_profile.BOUND, truncated_poisson_lower.BOUND,
+BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, poisson_group_profile.BOUND,
+          truncated_poisson_profile.BOUND, truncated_poisson_lower.BOUND,
           wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, allocation_profile.BOUND, allocation_lower.BOUND,
           amplification.BOUND)
