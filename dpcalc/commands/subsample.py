@@ -126,7 +126,7 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
     from dpcalc.core.errors import DpcalcError, flag
 
     scheme = scheme_of(given.values)
-    if scheme.pure is None:
+    if scheme.pure is None or not scheme.fields:
         raise DpcalcError("refused",
                           f"{scheme.name} sampling amplifies no (ε, δ) point; use --scheme poisson or "
                           "without-replacement", "--scheme")
@@ -193,6 +193,8 @@ COMMAND = Command(
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
+        Option(q.MAX_BATCH_SIZE, RUN),
+        Option(q.BANDS, RUN),
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.STEPS_PER_EPOCH, RUN),

@@ -29,7 +29,7 @@ def neighbours(given: Given) -> str:
     scheme, wanted = scheme_of(given.values), noise_multiplier.adjacency_of(given.values)
     if wanted not in scheme.neighbours:
         raise DpcalcError("refused",
-                          f"{wanted} is not supported with --scheme {scheme.name}, {scheme.refusal}; use "
+                          f"{wanted} is not supported with --scheme {given['scheme']}, {scheme.refusal}; use "
                           f"--adjacency {' or '.join(scheme.neighbours)}", "--adjacency")
     return wanted
 
@@ -47,7 +47,7 @@ def check(given: Given, unknown: str | None) -> set[str]:
     used = {*required, *optional, *scheme.options, "scheme", "adjacency", "orders", "mechanism", "precision"}
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
-    refuse_unneeded(given, used, f"with --scheme {scheme.name}")
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
         raise DpcalcError("refused", f"{scheme.name} is supported for --mechanism {' or '.join(scheme.only)} only",
                           "--scheme")
@@ -118,6 +118,10 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    if (scheme := scheme_of(given.values)).only:
+        return scheme.words
     return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
             "randomized-response": "subsampled randomised response"}[given["mechanism"]]
 
@@ -149,4 +153,4 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     if note := scheme_of(values).note:
         notes += (note,)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
-    return (*notes, NOT_SHUFFLED) if in_batches else notes
+    return (*notes, *scheme_of(values).notes(values), *((NOT_SHUFFLED,) if in_batches else ()))

@@ -21,7 +21,8 @@ _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, wh
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier",
                                "clipping_norm"),
                               "mechanism"),
-              **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
+              **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
+                               "adjacency"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),
               "mu": "gdp", "rho": "zcdp", "kl": "kl", "tv": "tv"}
@@ -34,7 +35,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import scope
+    from dpcalc.commands.subsample_run import lower_end, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
@@ -69,8 +70,9 @@ def answer(given: Given) -> Answer:
     attacks = meaning(tv, proven, params, rates, given["prior"])
     one_record, one_record_note = _one_record(given, tv)
     shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
-    numbers = {"tv": tv, **attacks.numbers, **one_record, "steps": params.get("steps", 1),
-               **noise_multiplier.companion(values, name == "run")}
+    numbers = {"tv": tv, **attacks.numbers, **one_record, "steps": params.get("run_steps", params.get("steps", 1)),
+               **noise_multiplier.companion(values, name == "run"),
+               **(lower_end(question, found) if question.asks == "tv" else {})}
     notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
     return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
@@ -131,14 +133,14 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
 
 
 def _without_question(given: Given, unknown: str | None) -> Given:
-    """The call with the options that describe, without those that ask: --n describes batches only beside --batch-size,
-    and --tv is the budget beside --solve."""
+    """The call with the options that describe, without those that ask: --n describes batches only beside --batch-size
+    or --max-batch-size, and --tv is the budget beside --solve."""
     drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
     return given.replace(given.values, given.provided - drop)
 
 
 def _in_batches(given: Given, unknown: str | None) -> bool:
-    return given.has("batch_size") or unknown in ("batch_size", "n")
+    return given.has("batch_size") or given.has("max_batch_size") or unknown in ("batch_size", "n")
 
 
 def _rates(given: Given) -> tuple[float, ...]:
@@ -167,7 +169,8 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.results import Route
 
-    for (name, source), scheme, mechanism, often, delta in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices,
+    schemes = (*_SCHEMES, noise_multiplier.TRUNCATED)
+    for (name, source), scheme, mechanism, often, delta in product(SOURCES.items(), schemes, q.MECHANISM.choices,
                                                                    (False, True), (0.0, 0.5)):
         given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "delta": delta, "parts": (),
                        "pairs": ()}, frozenset())
@@ -175,7 +178,7 @@ def theorems() -> Iterator[Route]:
         yield from map(Route, source.profiles.values())
 
 
-_SCHEMES = ("poisson", "without-replacement")
+_SCHEMES = ("poisson", "cyclic-poisson", "without-replacement")
 
 COMMAND = Command(
     "tv",
@@ -187,6 +190,8 @@ COMMAND = Command(
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
+        Option(q.MAX_BATCH_SIZE, RUN),
+        Option(q.BANDS, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.EPSILON, GUARANTEE),

@@ -22,15 +22,23 @@ NAME = "noise_multiplier"
 REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
 # Of the sum of a batch, in clipping norms; zero-out replaces the gradients of one record by 0, and n stays the same.
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0, "zero-out": 1.0}
+TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
 # The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
-NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), "without-replacement": ("replace-one",),
-              "weighted": ("replace-one",), "random-allocation": ("add-remove", "zero-out")}
+NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), TRUNCATED: ("zero-out",),
+              "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",), "weighted": ("replace-one",),
+              "random-allocation": ("add-remove", "zero-out")}
+
+
+def scheme_name(values: Mapping[str, Any]) -> str:
+    """The sampling scheme of a call; Poisson batches where it has none."""
+    name = str(values.get("scheme") or "poisson")
+    return TRUNCATED if name == "poisson" and values.get("max_batch_size") is not None else name
 
 
 def adjacency_of(values: Mapping[str, Any]) -> str:
     """Which data sets are neighbours: as --adjacency sets it, else as is usual for the sampling scheme, or add-remove
     without sampling."""
-    return str(values.get("adjacency") or NEIGHBOURS[values.get("scheme") or "poisson"][0])
+    return str(values.get("adjacency") or NEIGHBOURS[scheme_name(values)][0])
 
 
 def is_used(given: Given, unknown: str | None) -> bool:

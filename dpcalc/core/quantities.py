@@ -104,6 +104,10 @@ N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
              aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
+MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
+                          "that size stays (needs --n)", "B", **_WHOLE, aliases=("truncated_batch_size",))
+BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
+                 **_WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
@@ -173,9 +177,10 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "without-replacement", "weighted", "random-allocation"))
+                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
-                     "allocation, else replace-one)", kind="choice", choices=("add-remove", "replace-one", "zero-out"))
+                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
+                     choices=("add-remove", "replace-one", "zero-out"))
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))

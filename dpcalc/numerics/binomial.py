@@ -1,9 +1,14 @@
 """Binomial probabilities to full relative accuracy for n up to 1e15, by Loader's saddle-point expansion (Loader
 2000)."""
 
-from math import fsum, lgamma, log, log1p
+from functools import lru_cache
+from math import exp, fsum, inf, lgamma, log, log1p
+from typing import Any, NamedTuple
 
+from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.normal import LOG_SQRT_2PI
+
+NEGLIGIBLE_TERM = 1e-20  # of a tail: the terms after it fall geometrically, and add less than a rounding error
 
 _STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
@@ -53,3 +58,61 @@ def log_choose(n: int, k: int) -> float:
     spread = -k * log(k / n) - (n - k) * log1p(-k / n)
     errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
     return spread + errors - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
+
+
+class LogTail(NamedTuple):
+    """The logarithm of a probability, and an upper bound on its absolute error."""
+
+    log: float
+    error: float = 0.0
+
+
+@lru_cache(maxsize=64)
+def log_tails(k: int, n: int, p: float) -> tuple[LogTail, LogTail]:
+    """Pr[X < k] and Pr[X ≥ k] of X ~ Bin(n, p), with relative accuracy also where they are as small as 1e-300. The
+    error covers a probability p that is off by half a unit in the last place, as a ratio of whole numbers is.
+
+    The tail on the side away from the mean is the sum of its terms from k on, each by the ratio of neighbours; the
+    other tail is its complement. All terms are positive, so nothing cancels. """
+    if k <= 0 or k > n or p == 1:
+        is_sure = k <= 0 or (k <= n and p == 1)
+        return (LogTail(-inf), LogTail(0.0)) if is_sure else (LogTail(0.0), LogTail(-inf))
+    upper = k > n * p
+    first = k if upper else k - 1
+    odds = p / (1 - p)
+    total = term = 1.0
+    steps = 0
+    while term > NEGLIGIBLE_TERM * total and 0 <= first + steps <= n:
+        j = first + steps
+        term *= (n - j) / (j + 1) * odds if upper else j / ((n - j + 1) * odds)
+        total += term
+        steps += 1 if upper else -1
+    tail = min(log_binomial_pmf(first, n, log(p), log1p(-p), p, 1 - p) + log(total), 0.0)
+    # Rounding: of the logarithm of the first term and of |steps| products; and of p, n·p and n·(1 − p), as the
+    # derivative of the logarithm is (k − np)/(1 − p) in log p.
+    error = 1e-15 * (8 + abs(tail) + abs(steps)) + 8e-16 * abs(k - n * p) / (1 - p)
+    rest = log1mexp(tail)
+    summed, complement = LogTail(tail, error), LogTail(rest, error * exp(min(tail - rest, 700.0)) + 1e-15 * abs(rest))
+    return (complement, summed) if upper else (summed, complement)
+
+
+def exact_tails(mp: Any, k: int, n: int, p: float) -> tuple[Any, Any]:
+    """Pr[X < k] and Pr[X ≥ k] for X ~ Bin(n, p) at the precision of a context; in ball arithmetic, balls that contain
+    them."""
+    if k <= 0 or k > n or p == 1:
+        is_sure = k <= 0 or (k <= n and p == 1)
+        return (mp.mpf(0), mp.mpf(1)) if is_sure else (mp.mpf(1), mp.mpf(0))
+    upper, q = k > n * p, mp.mpf(p)
+    j = k if upper else k - 1
+    odds = q / (1 - q)
+    term = total = mp.binomial(n, j) * q**j * (1 - q) ** (n - j)
+    size, ratio, smallest = 1.0, 1.0, 2.0 ** -(mp.prec + 8)  # of the term relative to the first, in doubles
+    while size * ratio >= smallest * (1 - ratio) and (j < n if upper else j > 0):
+        factor = mp.mpf(n - j) / (j + 1) * odds if upper else mp.mpf(j) / (n - j + 1) / odds
+        ratio = min(float(factor), 1.0)
+        term, size, j = term * factor, size * ratio, j + 1 if upper else j - 1
+        total += term
+    # The ratios fall, so what is left out is at most a geometric series; 1 where the sum is complete.
+    if hasattr(mp, "between") and (j < n if upper else j > 0):
+        total += mp.between(0, term * factor / (1 - factor))
+    return (1 - total, total) if upper else (total, 1 - total)

@@ -188,7 +188,7 @@ def page(answer: Answer, explain: bool = False) -> str:
 def lines_below_headline(answer: Answer) -> list[str]:
     """What stands below the headline: how close the number is, the noise multiplier, and what the number holds for."""
     asks, result = answer.question.asks, answer.headline.result
-    lines, lower = [], result.get(f"{asks}_lower", 0.0)
+    lines, lower = [], {**answer.extra, **result}.get(f"{asks}_lower", 0.0)
     if 0 < lower < result.get(asks, 0.0):
         upper = shown_value(answer, asks, answer.headline)
         lines.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from math import isinf
 from typing import Any
 
-from dpcalc.accounting.schemes import SCHEMES
+from dpcalc.accounting.schemes import SCHEMES, scheme_of
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
 from dpcalc.core.numbers import human, plain
@@ -172,7 +172,7 @@ def _of_sum(multiplier: str, norm: float | None, clipped: bool = True) -> str:
 
 def _batches(answer: Answer, values: Values) -> str:
     """How batches are drawn by a sampling scheme."""
-    scheme = SCHEMES.get(values.get("scheme", ""))
+    scheme = scheme_of(values) if "scheme" in values else None
     text = {name: _number(answer, name, values) for name in (scheme.options if scheme else ())
             if values.get(name) is not None}
     return scheme.sentence(text) if scheme else ""

@@ -98,6 +98,55 @@ def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], A
     return atoms
 
 
+def convex_minorant_pair(losses: Sequence[float], delta: Callable[[Any, float, int], Any]) -> LossPair:
+    """Return the dominating pair, and its reverse, of a profile that is bounded from above in both directions: δ of
+    (P, Q) at ε >= 0 for side +1, and of (Q, P) for side −1.
+
+    The pair has the profile of (P, Q) that is linear in γ = e^ε between the bounds at these losses, where the bound at
+    a loss −ε < 0 is 1 − γ + γ·δ of (Q, P) at ε. As the true profile is convex in γ, it is nowhere above that. The atoms
+    are at the points, as in `profile_pair`.
+    """
+    losses = sorted(losses)
+
+    @compute_once
+    def atoms(mp: Any) -> Atoms:
+        return _atoms_of_bends(mp, losses, [_both_ways(mp, e, delta) for e in losses])
+
+    def reversed_atoms(mp: Any) -> Atoms:
+        return [(-loss, q, p) for loss, p, q in reversed(atoms(mp))]
+
+    added = atomic_pair(reversed_atoms, lambda mp: delta(mp, max(-losses[0], 0.0), -1), -losses[0])
+    return atomic_pair(atoms, lambda mp: delta(mp, max(losses[-1], 0.0), 1), losses[-1])._replace(reverse=added)
+
+
+def _both_ways(mp: Any, loss: float, delta: Callable[[Any, float, int], Any]) -> tuple[Any, Any]:
+    """Return the bounds on δ of (P, Q) at γ and of (Q, P) at 1/γ, each from the direction in which ε >= 0."""
+    e, side = mp.mpf(abs(loss)), 1 if loss >= 0 else -1
+    own = delta(mp, abs(loss), side)
+    other = mp.exp(-e) * own - mp.expm1(-e)
+    return (own, other) if side > 0 else (other, own)
+
+
+def _atoms_of_bends(mp: Any, losses: Sequence[float], bounds: Sequence[tuple[Any, Any]]) -> Atoms:
+    """Return an atom for each loss: γ times the change of slope of the profile of (P, Q) is its mass under P; of a
+    negative loss, 1/γ times that of the profile of (Q, P) is its mass under Q."""
+    one = mp.mpf(1)
+    # 1 − γ_a/γ_b, and the falls of (P, Q) forwards and of (Q, P) backwards; both profiles are 1 at γ = 0
+    gaps = [one, *(-mp.expm1(mp.mpf(a) - mp.mpf(b)) for a, b in pairwise(losses)), one]
+    falls = [(1 - bounds[0][0], bounds[0][1]), *((a[0] - b[0], b[1] - a[1]) for a, b in pairwise(bounds)),
+             (bounds[-1][0], 1 - bounds[-1][1])]
+    atoms: Atoms = []
+    for k, loss in enumerate(losses):
+        e = mp.exp(mp.mpf(loss))
+        if loss >= 0:  # the fall after the last point is at γ = ∞
+            p = positive_part(mp, falls[k][0] / gaps[k] - falls[k + 1][0] * (1 - gaps[k + 1]) / gaps[k + 1])
+            atoms.append((loss, p, p / e))
+        else:
+            q = positive_part(mp, falls[k + 1][1] / gaps[k + 1] - falls[k][1] * (1 - gaps[k]) / gaps[k])
+            atoms.append((loss, q * e, q))
+    return atoms
+
+
 def positive_part(mp: Any, x: Any) -> Any:
     """Return max(x, 0) without a comparison, which a ball around 0 would leave undecided. A ball that is surely
     positive is returned unchanged, with its relative accuracy: atoms at large ε have masses below the smallest

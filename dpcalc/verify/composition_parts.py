@@ -142,6 +142,39 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     return ((step, r),)
 
 
+def _truncated_poisson(row: Row, answer: Answer) -> Parts:
+    p = row.params
+    use = truncated_poisson_use(p["n"], p["sampling_rate"], p["max_batch_size"], p["noise_multiplier"])
+    return ((use, int(p["steps"])),)
+
+
+def truncated_poisson_use(n: int, rate: float, max_batch_size: int, noise_multiplier: float) -> Use:
+    """Return one step on a truncated Poisson batch. The calculator chooses the ε at which the profile is known; any
+    choice is valid."""
+    from dpcalc.bounds.sampling import truncated_poisson_profile as bound
+    from dpcalc.pld.atoms import Atoms
+
+    own = (n, rate, max_batch_size, noise_multiplier)
+    pair = bound.pair(*own)
+    if not isinstance(pair, Atoms):  # no batch is truncated
+        return Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(noise_multiplier)), "poisson", rate)
+    return Use(composition_atoms.convex_minorant_pair(
+        pair.losses, lambda mp, e, side: bound.sided_exact(mp, e, side, *own)))
+
+
+def _zero_gradients(row: Row, answer: Answer) -> Parts:
+    """Return the Poisson batches of the run whose other gradients are 0. The rate is computed again, with more
+    digits."""
+    from dpcalc.bounds.sampling import truncated_poisson_lower as bound
+    from dpcalc.numerics.mp.context import context
+
+    p = row.params
+    own = (p["n"], p["sampling_rate"], p["max_batch_size"])
+    rate = min(bound.kept_rate(*own), float(bound.exact_rate(context(), *own)) * (1 - 2.0**-52))
+    use = Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(p["noise_multiplier"])), "poisson", rate)
+    return ((use, int(p["steps"])),)
+
+
 def _allocation(row: Row, make_pair: Callable[[float, int, float], LossPair]) -> Parts:
     """Return the blocks of steps with one participation each, whose number is that of one epoch times the epochs."""
     p = row.params
@@ -159,6 +192,8 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "composition-profile": _noisy_sgd,
     "profile-composition": _described_guarantees,
     "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
+    "truncated-poisson-profile": _truncated_poisson,
+    "truncated-poisson-lower": _zero_gradients,
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
 }
@@ -178,6 +213,9 @@ def _use_of_mechanism(part: Mapping[str, Any]) -> Use:
     sampling = part.get("sampling")
     if sampling is None:
         return Use(pair)
+    if sampling["scheme"] == "truncated-poisson":
+        return truncated_poisson_use(sampling["n"], sampling["rate"], sampling["max_batch_size"],
+                                     part["noise_multiplier"])
     if sampling["scheme"] == "random-allocation":
         return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
                                          DEFAULT_TAIL))

@@ -14,6 +14,9 @@ from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 
 LEVELS = {"sigma": "2", "scale": "3", "probability": ".6"}  # a value of every option that says how much noise there is
 SCHEMES = q.SCHEME.choices
+NINE = ("--steps", "9")
+RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
+        "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1")}
 BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 
@@ -74,10 +77,7 @@ def test_total_variation(name, steps):
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_samples(name, scheme):
-    described = {"weighted": ("--max-weight", ".01", "--steps", "9"),
-                 "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1")}
-    run = ("subsample", *options(name), "--scheme", scheme,
-           *described.get(scheme, ("--sampling-rate", ".01", "--steps", "9")))
+    run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
     if SCHEME_RECORDS[scheme].only and name not in SCHEME_RECORDS[scheme].only:
         assert call([*run, "--delta", "1e-5"])[0] == 2
         return

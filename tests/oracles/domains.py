@@ -70,6 +70,15 @@ def laplace_profile(rng):
     return {"scale": v, "sensitivity": s, "epsilon": rng.choice((0.0, s / v * rng.random(), s / v * 2))}
 
 
+def truncated_batches(rng):
+    """q from 1e-4 to 1, and a maximal batch size from one record to beyond n, most often near the mean."""
+    n, rate = max(2, round(log_uniform(rng, 2, 1e5))), rng.choice((1.0, log_uniform(rng, 1e-4, 1), rng.uniform(1e-4, 1)))
+    spread = (n * rate * (1 - rate) + 1) ** 0.5
+    most = rng.choice((rng.randint(1, n), round(n * rate + spread * rng.uniform(-5, 35)), n))
+    return {"n": n, "sampling_rate": rate, "max_batch_size": max(1, min(most, n + 1)),
+            "noise_multiplier": log_uniform(rng, 0.1, 100), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-6, 20)))}
+
+
 def allocation(rng):
     """An epoch of two steps, at which δ is an integral, down to δ of about 1e-8."""
     sigma = log_uniform(rng, 0.2, 50)
@@ -340,6 +349,8 @@ DRAW = {
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
                                   "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
+    "truncated-poisson-profile": truncated_batches,
+    "truncated-poisson-lower": truncated_batches,
     "profile-composition": composed,
     "allocation-profile": allocation, "allocation-lower": allocation,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
@@ -425,8 +436,9 @@ INCREASING = {
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
-    "poisson-profile": ("sampling_rate",), "profile-composition": (), "allocation-profile": (), "allocation-lower": (),
-    "poisson-rdp": ("sampling_rate",),
+    "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
+    "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
+    "allocation-lower": (), "poisson-rdp": ("sampling_rate",),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),
     "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
     "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"),

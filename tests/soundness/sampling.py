@@ -2,7 +2,7 @@
 
 from functools import reduce
 from itertools import combinations
-from math import exp
+from math import comb, exp
 
 import chains
 import numpy as np
@@ -41,6 +41,31 @@ def sampled(rng):
     yield from ask.rdp("weighted-rdp", *replaced, whole, run)
 
 
+def batch_sums(gradients, rate, most):
+    """The probability of every sum of a truncated Poisson batch: given its size, a batch is a uniform subset."""
+    n = len(gradients)
+    drawn = [comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
+    sizes = [*drawn[:most], sum(drawn[most:])] if most < n else drawn
+    sums = {}
+    for size, share in enumerate(sizes):
+        for batch in combinations(gradients, size):
+            sums[sum(batch)] = sums.get(sum(batch), 0.0) + share / comb(n, size)
+    return sums
+
+
+def truncated(rng):
+    """Small runs with gradients −1, 0 and 1, of which the first is 0 on the other data set."""
+    n, z = rng.randint(2, 8), exp(rng.uniform(-1.2, 1))
+    most, rate = rng.randint(1, min(3, n)), rng.choice((rng.random(), 1.0, exp(rng.uniform(-4, 0))))
+    others = rng.choice(([-1] * (n - 1), [rng.choice((-1, -1, 0, 1)) for _ in range(n - 1)]))
+    cuts = np.concatenate([np.linspace(-4 - 5 * z, 4 + 5 * z, 250), [rng.uniform(-6, 6) for _ in range(20)]])
+    p, q = (sum(share * cells(ndtr, cuts / z, at / z) for at, share in batch_sums([own, *others], rate, most).items())
+            for own in (rng.choice((1, 1, -1)), 0))
+    run = {"n": n, "sampling_rate": rate, "max_batch_size": most, "noise_multiplier": z}
+    yield from ask.profile("truncated-poisson-profile", p, q, ask.epsilons(rng, 2 * rate / z), run)
+
+
+
 def allocated(rng):
     """An epoch of two or three steps of random allocation, with every noisy sum rounded to cells."""
     steps, z = rng.choice(((2, exp(rng.uniform(-1, 1.5))), (3, exp(rng.uniform(-0.7, 1)))))
@@ -70,4 +95,4 @@ def allocated_several(rng):
         yield "allocation-profile", f"δ({epsilon:.6g})", true, exp(log_delta_at_epsilon(parts, epsilon).upper)
 
 
-FAMILIES = (sampled, allocated, allocated_several)
+FAMILIES = (sampled, truncated, allocated, allocated_several)

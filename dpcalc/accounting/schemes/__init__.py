@@ -1,15 +1,24 @@
-"""The ways to form batches, one record each, by the names that --scheme takes."""
+"""The ways to form batches, one record each, by their names in JSON, which --scheme takes, too: but truncated-poisson
+is --scheme poisson with --max-batch-size."""
 
-from dpcalc.accounting.schemes import poisson, random_allocation, weighted, without_replacement
+from dpcalc.accounting.schemes import (
+    cyclic_poisson,
+    poisson,
+    random_allocation,
+    truncated_poisson,
+    weighted,
+    without_replacement,
+)
 from dpcalc.accounting.schemes.record import Scheme, Values
+from dpcalc.core.noise_multiplier import scheme_name
 
-SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, without_replacement.SCHEME, weighted.SCHEME,
-                                               random_allocation.SCHEME)}
+SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME,
+                                                without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME)}
 
 
 def scheme_of(values: Values) -> Scheme:
     """The scheme that the options of a call describe."""
-    return SCHEMES[values["scheme"]]
+    return SCHEMES[scheme_name(values)]
 
 
 __all__ = ["SCHEMES", "Scheme", "scheme_of"]

@@ -42,6 +42,7 @@ class Scheme(NamedTuple):
     unit: str = "step"  # what a run without a number of steps or epochs consists of
     # The numbers beside an answer, by name, and the parameters that they are.
     companions: Mapping[str, str] = {"sampling_rate": "sampling_rate", "steps": "steps"}
+    notes: Callable[[Values], tuple[str, ...]] = lambda values: ()  # what a reader must know of its numbers
 
     @property
     def neighbours(self) -> tuple[str, ...]:

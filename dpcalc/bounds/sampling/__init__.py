@@ -6,10 +6,13 @@ from dpcalc.bounds.sampling import (
     amplification,
     poisson_profile,
     poisson_rdp,
+    truncated_poisson_lower,
+    truncated_poisson_profile,
     weighted_rdp,
     wor_profile,
     wor_rdp,
 )
 
-BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
-          allocation_profile.BOUND, allocation_lower.BOUND, amplification.BOUND)
+BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, truncated_poisson_profile.BOUND, truncated_poisson_lower.BOUND,
+          wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, allocation_profile.BOUND, allocation_lower.BOUND,
+          amplification.BOUND)

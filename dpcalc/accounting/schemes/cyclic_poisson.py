@@ -1,0 +1,90 @@
+"""Cyclic Poisson sampling: the records form m fixed groups, and step i draws a Poisson sample of group i mod m.
+
+A record meets one step in m, and is in its batch with probability p, independently of the other records: so T steps
+are ⌈T/m⌉ steps of Poisson sampling at the rate p, for records that stay in their groups (zero-out): in the other steps
+its gradients are not used, and what is released there is a function of earlier outputs and of other records (compare
+Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise is correlated between steps, too). """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.accounting.schemes import by_rate, poisson
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED, Scheme, Values, mechanisms_guarantee
+from dpcalc.core.bound import Params
+from dpcalc.core.command import require
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import ratio_up
+
+if TYPE_CHECKING:
+    from dpcalc.core.command import Given
+
+
+def _check(given: Given, unknown: str | None) -> None:
+    require(given, ("bands",), "with --scheme cyclic-poisson: the number of groups that batches are drawn from in turn",
+            unknown)
+    by_rate.check(given, unknown)
+    if all(given[name] is not None for name in ("n", "batch_size", "bands")):
+        _check_group(given.values)
+
+
+def _check_group(values: Values) -> None:
+    """Raises OutOfScope where a batch is larger than a group."""
+    n, b, bands = (values[name] for name in ("n", "batch_size", "bands"))
+    if b * bands > n:
+        raise OutOfScope("out-of-range", f"{b} is above n/bands = {n / bands:.6g}, the records of a group",
+                         "--batch-size")
+
+
+def _params(values: Values) -> dict[str, Any]:
+    """The rate within a group, and the number of steps that a record meets."""
+    bands = values["bands"]
+    if values.get("sampling_rate") is not None:
+        rate = float(values["sampling_rate"])
+        steps = by_rate.number_of_steps({**values, "epochs": _passes(values, bands)}, rate)
+    else:
+        by_rate.sampling_rate(values)  # raises for what is missing
+        _check_group(values)
+        rate = ratio_up((values["batch_size"], bands), (values["n"],))
+        steps = by_rate.number_of_steps(values, rate)
+    return {"sampling_rate": rate, "run_steps": steps, "steps": -(-steps // bands)}
+
+
+def _passes(values: Values, bands: int) -> float | None:
+    """The epochs of Poisson sampling at the rate of a group that have as many steps: a pass takes each group once."""
+    return None if values.get("epochs") is None else values["epochs"] * bands
+
+
+def _guarantee(values: Values, params: Params) -> dict[str, Any]:
+    sampling = {"scheme": poisson.SCHEME.name, "rate": params["sampling_rate"]}
+    return mechanisms_guarantee(values, ((sampling, params["steps"]),))
+
+
+def _sentence(text: Mapping[str, str]) -> str:
+    rate = text.get("sampling_rate") or f"{text['batch_size']}·{text['bands']}/{text['n']}"
+    return (f"The records form {text['bands']} fixed groups, from which batches are drawn in turn: each record of the "
+            f"group is in the batch with probability {rate}, independently; {NOT_SHUFFLED}")
+
+
+def _notes(values: Values) -> tuple[str, ...]:
+    found = _params(values)
+    return (f"a record meets {found['steps']} of {found['run_steps']} steps, with probability "
+            f"{found['sampling_rate']:.6g} in each",)
+
+
+SCHEME = Scheme(
+    name="cyclic-poisson",
+    words="cyclic Poisson batches",
+    refusal="whose groups are formed by the positions of the records: without a record, others would change their "
+            "groups",
+    options=(*by_rate.OPTIONS, "bands"),
+    check=_check,
+    params=_params,
+    routes=poisson.SCHEME.routes,
+    guarantee=_guarantee,
+    sentence=_sentence,
+    pure=poisson.SCHEME.pure,
+    companions={"sampling_rate": "sampling_rate", "steps": "run_steps"},
+    notes=_notes,
+)

@@ -1,0 +1,80 @@
+"""The least privacy loss of truncated Poisson batches, every step released: that of a run whose other gradients are 0.
+
+Proof. Let all gradients be numbers, that of the record C on one data set and 0 on the other, and those of all other
+records 0. The sum of a batch is then C or 0, by whether the record is in the batch and has its gradient. It is in the
+batch with the same probability on both data sets, independently in every step: with q if fewer than B others are
+drawn, and with qB/(N+1) if N >= B are, which is
+
+    q′ = q·Pr[Bin(n−1, q) < B] + (B/n)·Pr[Bin(n, q) > B] = E[min(Bin(n, q), B)]/n
+
+in all. So every step releases (1−q′)N(0, σ²) + q′N(C, σ²) or N(0, σ²): the run is that of Poisson batches of rate q′. ∎
+
+Other gradients that point away from the record's, all −C, would make the record push a larger change into a full batch;
+but the sum then also depends on how many of the others are drawn, and that hides the record. """
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_profile
+from dpcalc.core.bound import CompositionBound, Theorem
+from dpcalc.numerics.rounding import ratio_down
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pilot import Parts
+
+_ROUNDING = 1e-14  # relative: more than the rounding errors of a sum of two exponentials
+
+
+def kept_rate(n: float, sampling_rate: float, max_batch_size: float) -> float:
+    """q′, the probability that a record is in the truncated batch, rounded down."""
+    if max_batch_size >= n:
+        return sampling_rate
+    ordinary, _, kappa = truncated_poisson_profile.log_tails_of(n, sampling_rate, max_batch_size)
+    rate = sampling_rate * exp(ordinary.log - ordinary.error) + exp(kappa.log - kappa.error)
+    return min(rate * (1 - _ROUNDING), sampling_rate)
+
+
+def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -> Any:
+    """q′ by its formula."""
+    ordinary, _, kappa = truncated_poisson_profile.exact_weights(mp, int(n), sampling_rate, int(max_batch_size))
+    return mp.mpf(sampling_rate) * ordinary + kappa
+
+
+def value(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> Parts:
+    """The pair of one step."""
+    from dpcalc.pld import sampled
+    from dpcalc.pld.pair import Gaussian
+
+    return ((sampled.poisson(Gaussian(ratio_down(1.0, noise_multiplier)),
+                             kept_rate(n, sampling_rate, max_batch_size)), 1),)
+
+
+def exact(mp: Any, epsilon: float, n: float, sampling_rate: float, max_batch_size: float,
+          noise_multiplier: float) -> Any:
+    """The larger δ of both directions of one step."""
+    rate = exact_rate(mp, n, sampling_rate, max_batch_size)
+    one = truncated_poisson_profile.gaussian_profile(noise_multiplier)
+    return max(poisson_profile.sided_exact(mp, epsilon, side, rate, one) for side in (+1, -1))
+
+
+BOUND = CompositionBound(
+    Theorem(
+        name="truncated-poisson-lower",
+        example="subsample --n 60000 --batch-size 256 --max-batch-size 320 --steps 3516 --noise-multiplier 1.1 "
+                "--delta 1e-5",
+        statement="δ(ε) is at least that of Poisson batches with the rate q′ = q·Pr[Bin(n−1, q) < B] + "
+                  "(B/n)·Pr[Bin(n, q) > B], the probability that a record is in the truncated batch",
+        source="proof in the code; the sampler is that of Ganesh 2025, arXiv:2508.15089v1",
+        assumptions=("the run whose other gradients are all 0; the loss of this run, not a guarantee",
+                     "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
+                     "is drawn and counted all the same"),
+        status="lower",
+        released="every step's output",
+    ),
+    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier"),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+)

@@ -1,0 +1,231 @@
+"""The privacy profile of Gaussian noise on a truncated Poisson batch: one step, the worse of both directions.
+
+Every one of n records is in the batch independently with probability q; if that gives more than B records, a uniform
+subset of B of them stays. Neighbouring data sets differ in one record, whose gradient is 0 in one of them (zero-out):
+it is drawn and counted all the same. The sum of gradients of norm at most 1 is released with noise N(0, z²I); the size
+of the batch is not released.
+
+Statement. Let N ~ Bin(n−1, q) be the number of other records that are drawn, τ = Pr[N ≥ B], and
+κ = (B/n)·Pr[Bin(n, q) > B], the probability that the batch is truncated and contains the record; r = κ/τ. For γ = e^ε
+≥ 1 let γ′ = 1 + (γ−1)/r and β = γ/γ′, and let θ_a(γ′) be the hockey-stick divergence of N(a, z²) from N(0, z²). Then
+
+    E_γ(with ‖ without) ≤ (1−τ)·δ_removed(γ) + κ·[(1−β)θ_2(γ′) + βθ_1(γ′)],
+    E_γ(without ‖ with) ≤ (1−τ)·δ_added(γ) + κ·θ_1(γ′),
+
+with δ_removed and δ_added of the Poisson-sampled Gaussian mechanism (poisson-profile). For γ < 1 both follow by
+E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P). A privacy profile is convex in γ, as a supremum of hockey-stick divergences, which
+are. So it is also at most the convex minorant, over all γ > 0, of these bounds, which are not convex at γ = 1. The
+minorant is composed; its pair dominates every step, whatever the past outputs are, on which gradients may depend.
+
+Proof. The hockey-stick divergence is jointly convex. So that of two mixtures is at most the mean of those of their
+parts, given any variable that has the same distribution on both data sets. Where N < B nothing is truncated. Given
+which of the others are drawn, their sum is fixed, and the record is added to it with probability q: this is the Poisson
+pair, and N < B has the probability 1−τ. Where N ≥ B, draw a uniform subset S of B of the N others, and a uniform member
+j of S. With probability qB/(N+1) the record is drawn and stays; the B−1 others in the batch are then a uniform subset
+of the N, as S without j is one. Else the batch is S. Given N ≥ B, the set S is a uniform subset of B of all others, and
+j uniform in it, independently of N. So given S and j the record replaces j with probability
+
+    Σ_{m≥B} Pr[N = m]·qB/(m+1)/τ = (B/n)·Σ_{m≥B} Pr[Bin(n, q) = m+1]/τ = κ/τ = r.
+
+Let x and g be the gradients of j and of the record. Relative to the sum over S the outputs are
+P = (1−r)N(0) + rN(u) with u = g − x, and Q = (1−r)N(0) + rN(v) with v = −x: |u| ≤ 2, |v| ≤ 1, |u−v| ≤ 1. By advanced
+joint convexity (Balle, Barthe & Gaboardi 2018, Theorem 2) E_γ(P‖Q) = r·E_γ′(N(u) ‖ (1−β)N(0) + βN(v)), which is at most
+r[(1−β)θ_2(γ′) + βθ_1(γ′)]; with P and Q exchanged, N(v) is at a distance of at most 1 from both. ∎ """
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import asinh, exp, expm1, inf, log, log1p, sinh
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.bounds.sampling import poisson_profile
+from dpcalc.core.bound import Directions, ProfileBound, Theorem
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.binomial import LogTail, exact_tails, log_tails
+from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.mp.memo import cached_by_precision
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pair import Pair
+
+_ROUNDING = 1e-14  # relative: more than the rounding errors of the weights, and of the sum of a few terms
+_LARGEST_VARIANCE = 1e12  # of the number of records that are drawn: its tails are summed in seconds up to here
+
+
+class Weights(NamedTuple):
+    """The logs of 1 − τ and of κ, rounded up, and an interval that contains r."""
+
+    log_ordinary: float
+    log_truncated: float
+    r_down: float
+    r: float
+
+
+def log_tails_of(n: float, sampling_rate: float, max_batch_size: float) -> tuple[LogTail, LogTail, LogTail]:
+    """1 − τ, τ and κ for B < n. Raises OutOfScope where the sums of probabilities have too many terms."""
+    if n * sampling_rate * (1 - sampling_rate) > _LARGEST_VARIANCE:
+        raise OutOfScope("out-of-range", f"n = {n:g} records at the rate {sampling_rate:g} are too many to add up the "
+                                         "probabilities of all batch sizes", "--n")
+    ordinary, tau = log_tails(int(max_batch_size), int(n) - 1, sampling_rate)
+    full = log_tails(int(max_batch_size) + 1, int(n), sampling_rate)[1]
+    return ordinary, tau, LogTail(full.log + log(max_batch_size / n), full.error)
+
+
+@lru_cache(maxsize=8)
+def weights(n: float, sampling_rate: float, max_batch_size: float) -> Weights:
+    """1 − τ, κ and r, rounded to the safe side."""
+    if max_batch_size >= n:  # no batch is truncated
+        return Weights(0.0, -inf, 0.0, 0.0)
+    ordinary, tau, kappa = log_tails_of(n, sampling_rate, max_batch_size)
+    log_r, error = kappa.log - tau.log, kappa.error + tau.error + _ROUNDING * (1 + abs(tau.log))
+    # r is a mean of qB/(N+1) over N >= B, and so below q
+    r_down, r = (min(exp(log_r + x), sampling_rate) for x in (-error, error))
+    log_ordinary, log_truncated = (min(x.log + x.error + _ROUNDING, 0.0) for x in (ordinary, kappa))
+    return Weights(log_ordinary, log_truncated, r_down, r)
+
+
+def value(epsilon: float, n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> float:
+    """log of the larger of both bounds at γ = e^ε, rounded up."""
+    return max(sided(epsilon, side, n, sampling_rate, max_batch_size, noise_multiplier) for side in (+1, -1))
+
+
+def sided(epsilon: float, side: int, n: float, sampling_rate: float, max_batch_size: float,
+          noise_multiplier: float) -> float:
+    """log of the bound on E_{e^ε}(with ‖ without) for side +1, or on E_{e^ε}(without ‖ with) for side −1."""
+    w = weights(n, sampling_rate, max_batch_size)
+    total = w.log_ordinary + poisson_profile.sided(epsilon, side, sampling_rate, gaussian_profile(noise_multiplier))
+    if w.log_truncated > -inf:
+        total = log_add(total, w.log_truncated + _truncated(epsilon, side, w, noise_multiplier))
+    return min(0.0, total + _ROUNDING * (1 + abs(total))) if total > -inf else -inf
+
+
+def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float) -> float:
+    """log[(1−β)θ_2(γ′) + βθ_1(γ′)] for side +1, or log θ_1(γ′), rounded up: θ falls in γ′, so r is rounded up there;
+    β = r/(r + (1−r)x) rises in r, and 1−β falls, with x = 1 − e^{−ε}."""
+    inner, x = sampled_epsilon(epsilon, w.r), -expm1(-epsilon)
+    near = gaussian_exact.value(inner, noise_multiplier, 1.0, 1)
+    if side < 0 or x == 0:
+        return near
+    far = gaussian_exact.value(inner, noise_multiplier, 2.0, 1)
+    beta, rest = w.r / (w.r + (1 - w.r) * x), (1 - w.r_down) * x / (w.r_down + (1 - w.r_down) * x)
+    return log_add(log(beta) + near, log(rest) + far + _ROUNDING)
+
+
+def gaussian_profile(noise_multiplier: float) -> Profile:
+    """The profile of the Gaussian mechanism on all records, with sensitivity 1."""
+    own = (noise_multiplier, 1.0, 1)
+    return Profile(lambda e: gaussian_exact.value(e, *own), lambda mp, e: gaussian_exact.exact(mp, e, *own),
+                   lambda: _gaussian_pair(noise_multiplier))
+
+
+def _gaussian_pair(noise_multiplier: float) -> Pair:
+    from dpcalc.pld.pair import Gaussian
+
+    return Gaussian(gaussian_exact.ratio(noise_multiplier, 1.0, 1))
+
+
+# --- the pair that is composed ---------------------------------------------------------------------------------------
+
+# Distance of neighbouring points of the profile, in standard deviations of the noise. Any points are valid; ε of many
+# steps grows with the square of the distance, by 1e-4 of it at this one.
+_SPACING = 0.03
+_UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
+_FARTHEST = 38.0  # standard deviations beyond the mean loss: the tail there is below the smallest double
+_LARGEST_MEAN = 1e5  # standard deviations: larger mean losses, of noise multipliers below 1e-5, count as infinite
+_LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
+
+
+@lru_cache(maxsize=4)
+def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> Pair:
+    """The dominating pair of one step: that of the convex minorant of the bounds at some points."""
+    from dpcalc.pld import convex_minorant, sampled
+
+    w = weights(n, sampling_rate, max_batch_size)
+    if w.log_truncated == -inf:
+        return sampled.poisson(_gaussian_pair(noise_multiplier), sampling_rate)
+    points = _points(sampling_rate, w.r, noise_multiplier)
+    own = (n, sampling_rate, max_batch_size, noise_multiplier)
+    return convex_minorant.pair([0.0, *points], *([sided(e, side, *own) for e in (0.0, *points)] for side in (+1, -1)))
+
+
+def _points(sampling_rate: float, r: float, noise_multiplier: float) -> list[float]:
+    """The ε > 0 at which the profile is evaluated: the images under sampling of losses of Gaussian noise that are
+    evenly spaced near 0."""
+    farthest = _FARTHEST + min(1 / noise_multiplier, _LARGEST_MEAN)
+    last = int(_UNIFORM_TO * asinh(farthest / _UNIFORM_TO) / _SPACING)
+    deviations = [_UNIFORM_TO * sinh(k * _SPACING / _UNIFORM_TO) for k in range(1, last + 1)]
+    found = []
+    for rate, distance in ((sampling_rate, 1.0), (r, 2.0)):
+        losses = [x * distance / noise_multiplier for x in deviations]
+        found += [log_add(log1p(-rate), log(rate) + w) if rate < 1 else w for w in losses if w > 1]
+        found += [log1p(rate * expm1(w)) for w in losses if w <= 1]
+        found += [-log1p(rate * expm1(-w)) for w in losses if rate < 1 or w < 36]
+    distinct = [0.0]
+    for e in sorted(found):
+        if e - distinct[-1] > _LEAST_DISTANCE * e:
+            distinct.append(e)
+    return distinct[1:]
+
+
+# --- the printed formula ---------------------------------------------------------------------------------------------
+
+
+def exact(mp: Any, epsilon: float, n: float, sampling_rate: float, max_batch_size: float,
+          noise_multiplier: float) -> Any:
+    """The larger of both bounds."""
+    return max(sided_exact(mp, epsilon, side, n, sampling_rate, max_batch_size, noise_multiplier)
+               for side in (+1, -1))
+
+
+def sided_exact(mp: Any, epsilon: float, side: int, n: float, sampling_rate: float, max_batch_size: float,
+                noise_multiplier: float) -> Any:
+    e = mp.mpf(epsilon)
+    ordinary, tau, kappa = exact_weights(mp, int(n), sampling_rate, int(max_batch_size))
+    total = ordinary * poisson_profile.sided_exact(mp, epsilon, side, sampling_rate, gaussian_profile(noise_multiplier))
+    if max_batch_size >= n:
+        return total
+    r, mu = kappa / tau, 1 / mp.mpf(noise_multiplier)
+    log_gamma = mp.log1p(mp.expm1(e) / r)
+    near = gaussian_exact.theta(mp, log_gamma, mu)
+    if side < 0:
+        return total + kappa * near
+    beta = mp.exp(e) / (1 + mp.expm1(e) / r)
+    return total + kappa * ((1 - beta) * gaussian_exact.theta(mp, log_gamma, 2 * mu) + beta * near)
+
+
+@cached_by_precision()
+def exact_weights(mp: Any, n: int, sampling_rate: float, max_batch_size: int) -> tuple[Any, Any, Any]:
+    """1 − τ, τ and κ."""
+    ordinary, tau = exact_tails(mp, max_batch_size, n - 1, sampling_rate)
+    return ordinary, tau, mp.mpf(max_batch_size) / n * exact_tails(mp, max_batch_size + 1, n, sampling_rate)[1]
+
+
+BOUND = ProfileBound(
+    Theorem(
+        name="truncated-poisson-profile",
+        example="subsample --n 60000 --batch-size 256 --max-batch-size 320 --steps 3516 --noise-multiplier 1.1 "
+                "--delta 1e-5",
+        statement="(1−τ)·δ_Poisson(ε) + κ·[(1−β)θ_2(γ′) + βθ_1(γ′)] with the record, (1−τ)·δ_Poisson(ε) + κ·θ_1(γ′) "
+                  "without it; γ′ = 1 + (e^ε − 1)/r, β = e^ε/γ′, r = κ/τ, τ = Pr[Bin(n−1, q) ≥ B], "
+                  "κ = (B/n)·Pr[Bin(n, q) > B], θ_a(γ′) = E_γ′(N(a, z²) ‖ N(0, z²)); the convex minorant over all e^ε "
+                  "is composed numerically, each direction by itself",
+        source="Ganesh 2025, arXiv:2508.15089v1 (the sampler); Balle, Barthe & Gaboardi 2018, Theorem 2, "
+               "arXiv:1807.01647v2 (advanced joint convexity); proof in the code",
+        assumptions=("each of the n records is drawn independently with probability q, afresh each step; of more than "
+                     "B drawn records a uniform subset of B stays",
+                     "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
+                     "is drawn and counted all the same",
+                     "n is public; the sizes of the batches are not released, and the sum is divided by a fixed number",
+                     "noise N(0, z²I) on the sum of gradients of norm at most 1, whatever the other records are"),
+        in_words="A record that is drawn into a full batch pushes another one out, so the sum changes by the gradients "
+                 "of two records.",
+    ),
+    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier"),
+    value=value,
+    exact=exact,
+    directions=Directions(sided, sided_exact),
+    rtol=2e-9,
+    pair=pair,
+)

@@ -1,0 +1,83 @@
+"""The dominating pair of a privacy profile that is bounded from above in both directions at finitely many ε.
+
+δ(γ) = E_γ(P‖Q), γ = e^ε, is convex in γ > 0, and E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P). So the lower convex hull of upper
+bounds at γ >= 1, and of those that the other direction gives at γ < 1, is an upper bound too, even where the bounds are
+not convex. It is the profile of the pair with atoms at the corners of the hull, whose Q-masses are the changes of slope
+in γ there, and whose P-masses are those in 1/γ of the profile of (Q, P) (Doroshenko et al. 2022, arXiv:2207.04380v3,
+Theorem 3.3). """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import exp, expm1, log
+from typing import NamedTuple
+
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, approximate_dp
+from dpcalc.pld.pair import LARGEST_EXPONENT
+
+# Relative, added to every δ: more than the rounding errors of slopes and of their sums, which are a few units in the
+# last place of δ, of its logarithm, and of the few terms of similar size where γ = 1 is crossed.
+ROUNDING = 1e-12
+
+
+class Corner(NamedTuple):
+    """A point of the profile at γ = e^ε: E_γ(P‖Q), and E_{1/γ}(Q‖P)."""
+
+    epsilon: float
+    delta: float
+    reverse_delta: float
+
+    @property
+    def mirrored(self) -> Corner:
+        """The same point of the profile of (Q, P)."""
+        return Corner(-self.epsilon, self.reverse_delta, self.delta)
+
+
+def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Sequence[float]) -> Atoms:
+    """The pair (P, Q) of the convex minorant, with its reverse (Q, P). The ε increase from 0, where both
+    directions have the same δ; upper bounds on the logs of δ of both are given at each."""
+    removed = [_corner(*x) for x in zip(epsilons, log_deltas, strict=True)]
+    added = [_corner(*x).mirrored for x in zip(epsilons, log_reverse, strict=True)]
+    corners = hull([*added[:0:-1], *removed])
+    losses, log_p, log_q = list[float](), list[float](), list[float]()
+    for before, corner, after in zip([None, *corners], corners, [*corners[1:], None], strict=False):
+        e, mass = corner.epsilon, _mass(before, corner, after)
+        if mass > 0:
+            losses.append(e)
+            log_p.append(log(mass) + min(e, 0.0))
+            log_q.append(log(mass) - max(e, 0.0))
+    if not losses:  # P and Q have nothing in common
+        return approximate_dp(0.0, 0.0)
+    reverse = Atoms(tuple(-x for x in losses), tuple(log_q), log(corners[0].reverse_delta))
+    return replace(Atoms(tuple(losses), tuple(log_p), log(corners[-1].delta)), reverse=reverse)
+
+
+def _corner(epsilon: float, log_delta: float) -> Corner:
+    """The point at ε >= 0 from log δ, rounded up."""
+    delta = min(exp(max(log_delta, SMALLEST_LOG_DELTA)) * (1 + ROUNDING), 1.0)
+    return Corner(epsilon, delta, -expm1(-epsilon) + exp(-epsilon) * delta)
+
+
+def hull(points: Sequence[Corner]) -> list[Corner]:
+    """The corners of the lower convex hull, in γ, of points with increasing ε. Every subset of the points that is
+    convex gives a valid pair, so rounding errors may decide between nearly equal ones."""
+    corners = list[Corner]()
+    for point in points:
+        while len(corners) > 1 and not _mass(corners[-2], corners[-1], point) > 0:
+            corners.pop()
+        corners.append(point)
+    return corners
+
+
+def _mass(before: Corner | None, corner: Corner, after: Corner | None) -> float:
+    """The mass of the atom at a corner, under P where ε >= 0, else under Q: γ times the change of the slope of δ in γ.
+    Only differences of ε enter, so ε may be of any size. Beyond the last corner δ is constant."""
+    if corner.epsilon < 0:
+        before, corner, after = after and after.mirrored, corner.mirrored, before and before.mirrored
+    left = 1 - corner.delta  # before the first corner the profile is linear from 1 at γ = 0
+    if before is not None:
+        left = (before.delta - corner.delta) / -expm1(before.epsilon - corner.epsilon)
+    if after is None or after.epsilon - corner.epsilon > LARGEST_EXPONENT:
+        return left
+    return left - (corner.delta - after.delta) / expm1(after.epsilon - corner.epsilon)
