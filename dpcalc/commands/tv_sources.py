@@ -109,8 +109,14 @@ def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
     return subsample_run.guarantee(values, subsample_run.bound_params(values))
 
 
-_RUN = Source(_run_check, lambda given, several: subsample_run.routes(given, _ASKS_TV), subsample_run.bound_params,
-              _run_guarantee, noise_multiplier.adjacency_of, "every step's output", subsample_run.notes)
+def _run_routes(given: Given, several: bool) -> tuple[Route, ...]:
+    """The bounds of a run; no parameter is solved for by a bound from below."""
+    found = subsample_run.routes(given, _ASKS_TV)
+    return tuple(r for r in found if r.bound.status != "lower") if given.has("solve") else found
+
+
+_RUN = Source(_run_check, _run_routes, subsample_run.bound_params, _run_guarantee, noise_multiplier.adjacency_of,
+              "every step's output", subsample_run.notes)
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------
