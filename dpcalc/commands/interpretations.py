@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.training_run import (
     ADD_REMOVE,
+    ALLOCATION,
     ANY,
     EPOCHS,
     FIXED,
@@ -22,6 +23,7 @@ from dpcalc.commands.training_run import (
     SHUFFLED,
     STREAM,
     WITHOUT,
+    ZERO_OUT,
     Run,
 )
 from dpcalc.core.numbers import human, human_claimed, plain
@@ -95,6 +97,8 @@ _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffle
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
                              "hides")
+_ZERO_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
+_NOT_ZERO_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
 _CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
                         lambda r: "never better than the bound for convex losses, which applies")
@@ -123,6 +127,11 @@ def _gaussian(run: Run, count: int, sensitivity: float) -> dict[str, Any]:
 def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
     return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity,
             **_group(run)}
+
+
+def _allocated(run: Run) -> dict[str, Any]:
+    return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass,
+            "sensitivity": run.removal}
 
 
 def _convexity(run: Run) -> dict[str, Any]:
@@ -235,6 +244,11 @@ def _smooth(run: Run) -> str:
 
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
+_SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
+_ALLOCATION = ("allocation-profile", "allocation-lower")
+_EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one step, drawn independently; the sum "
+                                  "divided by the fixed b")
+_EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
 _LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
@@ -242,8 +256,11 @@ _LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
 _OF_PASSES = _releases(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
-    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON),), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _NOT_ZERO_OUT), "subsample",
                    lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
+                   ("poisson-group-profile",)),
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, POISSON, r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_POISSON, ZERO_OUT,
                    ("poisson-group-profile",)),
     Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
@@ -258,12 +275,27 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
                    lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
                    of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r, r.steps, r.removal),
+    Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp",
+                   lambda r: _gaussian(r, r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
                    ("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (_batches(*ORDERED),), "rdp",
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _NOT_ZERO_OUT), "subsample", _allocated,
+                   _EVERY_STEP_ALLOCATED, ADD_REMOVE),
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _ZERO_OUT), "subsample",
+                   lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
+    Interpretation(_SHUFFLE, (_batches(SHUFFLED), _NOT_ZERO_OUT), "subsample",
+                   lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
+    Interpretation((*_SHUFFLE, "shuffle-lower"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
+                   ZERO_OUT),
+    Interpretation((), (_batches(SHUFFLED),), "rdp", lambda r: _gaussian(r, r.uses, r.push),
+                   _composed("every record at most once a pass"), of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FIXED, STREAM),), "rdp",
                    lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
                    of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FULL, FIXED, STREAM), _ZERO_OUT), "rdp",
+                   lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, r.removal),
+                   _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",)),
     Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",

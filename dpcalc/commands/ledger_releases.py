@@ -11,7 +11,7 @@ from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.results import NOT_SHUFFLED, Answer
+from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
@@ -152,7 +152,7 @@ def _carried(answer: Answer) -> tuple[str, ...]:
     from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
 
     return tuple(note for note in answer.notes
-                 if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("the bound assumes"))
+                 if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN, FIRST_ITERATE) or note.startswith("the bound assumes"))
 
 
 # --- the unknown number ----------------------------------------------------------------------------------------------

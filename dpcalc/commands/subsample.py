@@ -151,6 +151,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
     from dpcalc.accounting.schemes import scheme_of
+    from dpcalc.commands import shuffled_batches
     from dpcalc.commands.asking import read_question, shown, with_solution
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
@@ -159,6 +160,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
+    shuffled_batches.refuse_poisson(given)
     try:
         found = rows(run.routes(given, question), given, run.bound_params, question, given["bound"] or ())
     except DpcalcError as error:
@@ -173,7 +175,8 @@ def _run(given: Given, adjacency: str) -> Answer:
     numbers = {**{name: params[key] for name, key in scheme_of(values).companions.items()},
                **noise_multiplier.companion(values, of_sum), **run.lower_end(question, found)}
     return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
-                  "every step's output", run.notes(given, values), numbers, scope=run.scope(given, unknown))
+                  "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),
+                  numbers, scope=run.scope(given, unknown))
 
 
 def theorems() -> Iterator[Route]:

@@ -11,9 +11,10 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
-# The note of every answer for Poisson batches where the run is described by its records and its batch size.
-NOT_SHUFFLED = ("holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
-                "shuffled")
+# The notes of answers for Poisson batches where the run is described by its records and its batch size: with the option
+# of subsample, and with that of compare.
+NOT_SHUFFLED = "holds for Poisson-sampled batches only; for a loader that shuffles, use --scheme shuffle"
+NOT_SHUFFLED_RUN = "holds for Poisson-sampled batches only; for a loader that shuffles, use --batches shuffled"
 
 RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself
 
@@ -139,12 +140,15 @@ class Answer(NamedTuple):
 
     @property
     def with_best_rows(self) -> Answer:
-        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`."""
+        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`. Of a
+        comparison only guarantees."""
         if self.every_row:
             return self
         best: dict[tuple[str, str | None], Row] = {}
         for row in self.rows:
-            best.setdefault(row.theorem, row)
+            # A comparison says its lower end in the line below the headline.
+            if self.more is None or row is self.rows[0] or row.route.bound.status != "lower":
+                best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
 
     @property

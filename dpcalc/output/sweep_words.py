@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import NOT_SHUFFLED, Answer, Row
+from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer, Row
 from dpcalc.output.values import begun, row_label
 
 
@@ -80,7 +80,7 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     released = ", ".join(filter(None, (first.released, first.scope)))
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
     return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
-            *other, *(f"Note: {note}." for note in first.notes if note == NOT_SHUFFLED),
+            *other, *(f"Note: {note}." for note in first.notes if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN)),
             *(f"{line}." for line in _notes_of_unproven_rows(points))]
 
 

@@ -11,7 +11,7 @@ from dpcalc.bounds import all_bounds
 from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
-SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40}
+SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40, "shuffle-lower": 20}
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
@@ -40,6 +40,7 @@ def test_says_where_it_comes_from(name):
         0.011 if name in ON_A_GRID else 3e-3 if name in COMPOSED else 3e-8)
 
 
+COUNTS = {"steps", "iterations", "epochs", "group_size"}
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv": 1.0}
 
 
@@ -48,8 +49,8 @@ def test_monotone(name):
     bound, rng = BOUNDS[name], random.Random(7)
     for p in domains.points(name, 25, seed=2):
         for key in domains.INCREASING[name]:
-            more = p[key] + max(1, p[key] // 3) if key in ("steps", "iterations", "group_size") else min(p[key] * (1 + rng.random()),
-                                                                                           UPPER.get(key, inf))
+            more = (p[key] + max(1, p[key] // 3) if key in COUNTS else
+                    min(p[key] * (1 + rng.random()), UPPER.get(key, inf)))
             low, high = value(bound, p), value(bound, {**p, key: more})
             for a, b in zip(low.values(), high.values(), strict=True) if isinstance(low, dict) else ((low, high),):
                 assert a <= b + 2 * bound.rtol * abs(b) or a == b, (key, p, more)

@@ -89,6 +89,32 @@ def grouped(rng):
                            {"profile_points": tuple(known), "group_size": size})
 
 
+def shuffled(rng):
+    """Epochs of one to three batches in a secret order: the batch of the record is shifted, by 1/z more on one data set
+    than on the other, and the other records may shift it on both."""
+    batches, z, others = rng.choice((1, 1, 2, 3)), exp(rng.uniform(-1, 2)), rng.choice((0.0, 1.0, rng.uniform(-2, 2)))
+    cuts = np.linspace(-5 - 2 / z, 5 + 3 / z, {1: 90, 2: 90, 3: 30}[batches])
+    law = {shift: cells(CDF["gaussian"], cuts, shift / z) for shift in (0.0, others, others + 1)}
+
+    def epoch(own):
+        total = 0.0
+        for place in range(batches):
+            one = np.ones(1)
+            for k in range(batches):
+                one = np.outer(one, law[own] if k == place else law[0.0]).ravel()
+            total = total + one / batches
+        return total
+
+    p, q = epoch(others + 1), epoch(others)
+    epochs = rng.choice((1, 2)) if batches == 1 else 1
+    if epochs == 2:
+        p, q = np.outer(p, p).ravel(), np.outer(q, q).ravel()
+    run, mu = {"noise_multiplier": z, "epochs": epochs}, epochs**0.5 / z
+    yield from ask.profile("shuffle-no-amplification", p, q, ask.epsilons(rng, mu * (1 + mu)), run)
+    yield from ask.inverse("shuffle-no-amplification", p, q, [10 ** rng.uniform(-6, -1) for _ in range(3)], run)
+    yield from ask.rdp("shuffle-no-amplification", p, q, ask.orders(rng, 3), run, function="rdp")
+
+
 def batch_sums(gradients, rate, most):
     """The probability of every sum of a truncated Poisson batch: given its size, a batch is a uniform subset."""
     n = len(gradients)
@@ -111,7 +137,6 @@ def truncated(rng):
             for own in (rng.choice((1, 1, -1)), 0))
     run = {"n": n, "sampling_rate": rate, "max_batch_size": most, "noise_multiplier": z}
     yield from ask.profile("truncated-poisson-profile", p, q, ask.epsilons(rng, 2 * rate / z), run)
-
 
 
 def allocated(rng):
@@ -143,4 +168,4 @@ def allocated_several(rng):
         yield "allocation-profile", f"δ({epsilon:.6g})", true, exp(log_delta_at_epsilon(parts, epsilon).upper)
 
 
-FAMILIES = (sampled, grouped, truncated, allocated, allocated_several)
+FAMILIES = (sampled, grouped, shuffled, truncated, allocated, allocated_several)
