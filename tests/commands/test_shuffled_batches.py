@@ -53,6 +53,8 @@ def test_the_upper_end_is_that_of_one_step_on_all_records_for_every_epoch():
 
 def test_zero_out_is_the_default_and_adding_is_refused():
     found = answer(f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5")
+    assert found == {**answer(f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5 --adjacency zero-out"),
+                     **{key: found[key] for key in ("parameters", "options")}}
     assert found["adjacency"] == "zero-out" and found["bound"] == "shuffle-no-amplification"
     assert "one record more would change the other batches" in error(
         f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5 --adjacency add-remove")
