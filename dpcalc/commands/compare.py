@@ -44,7 +44,7 @@ def answer(given: Given) -> Answer:
     answers = Answers({}, given.recorded)
     found = guarantees(run, question, named, answers)
     if not found.rows:
-        raise _no_row(run, found)
+        raise _no_row(run, found, named)
     tv: dict[str, float] = {}
     if question.unknown:
         head, tv = _settled(values, question, found.rows[0], answers)
@@ -83,7 +83,7 @@ def _refuse(given: Given) -> None:
             raise DpcalcError("unknown-value", message, "--bound")
 
 
-def _no_row(run: Run, found: Found) -> Exception:
+def _no_row(run: Run, found: Found, named: tuple[str, ...]) -> Exception:
     """The error that says why no theorem gives a guarantee for this run."""
     from dpcalc.commands.training_run import ADD_REMOVE, ALLOCATION, REPLACE_ONE, WITHOUT, ZERO_OUT
     from dpcalc.core.errors import DpcalcError, NoSolution
@@ -100,6 +100,9 @@ def _no_row(run: Run, found: Found) -> Exception:
                            f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} "
                            "batches use replace-one",
                            "--adjacency")
+    if run.group_size > 1 and not named:
+        return DpcalcError("refused", "no theorem covers groups of records for this run; those with --batches poisson "
+                           "(add-remove), full, shuffled, fixed-order and stream are covered", "--group-size")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 
@@ -209,7 +212,7 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.interpretations import INTERPRETATIONS
 
     return (route for i in INTERPRETATIONS for route in calculators()[i.command].theorems()
-            if route.bound.name in i.bounds)
+            if route.bound.name in (*i.bounds, *i.of_groups))
 
 
 COMMAND = Command(
@@ -226,6 +229,7 @@ COMMAND = Command(
         Option(q.RELEASE, RUN),
         Option(q.INDEX._replace(help="position of the record in a pass; for --batches fixed-order or stream"), RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.GROUP_SIZE, RUN),
         Option(q.LOSS, RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),

@@ -93,7 +93,7 @@ def _for_other_neighbours(adjacency: str) -> str:
 def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...],
             question: Question) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of an interpretation that apply, and bound → reason where they do not."""
-    wanted = tuple(name for name in interpretation.bounds if not named or name in named)
+    wanted = tuple(name for name in interpretation.bounds_for(run) if not named or name in named)
     if reason := interpretation.unmet(run):
         return (), dict.fromkeys(wanted, reason)
     below = [name for name in wanted if question.unknown and all_bounds()[name].status == "lower"]
@@ -208,4 +208,5 @@ def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
 
 def bound_names() -> tuple[str, ...]:
     """The bounds that --bound can name."""
-    return tuple(sorted({name for interpretation in INTERPRETATIONS for name in interpretation.bounds}))
+    return tuple(sorted({name for interpretation in INTERPRETATIONS 
+                         for name in (*interpretation.bounds, *interpretation.of_groups)}))

@@ -143,15 +143,19 @@ TOPICS = (
     Topic(
         "group-privacy", "a person with several records",
         ("group", "groups", "group-size", "user-level", "unit-of-privacy"),
-        ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker.",
-         "Pure ε becomes kε. (ε, δ) becomes (kε, δ·(e^(kε) − 1)/(e^ε − 1)), which soon says nothing.",
-         "For a mechanism on a query, k records move the query by at most k times the sensitivity of one. Multiply "
-         "--sensitivity by k: this is much better than the formula for (ε, δ). The examples below have σ = 4: for "
-         "one record, and for a person with three.",
-         "For training on random batches this does not hold, since each of the k records is drawn by itself. "
-         "Sample and clip per person instead: then a person is the record, and n is the number of persons."),
-        (("rdp --sigma 4 --sensitivity 1 --delta 1e-5", "ε = 0.926342"),
-         ("rdp --sigma 4 --sensitivity 3 --delta 1e-5", "ε = 3.1468")),
+        ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker. "
+         "--group-size k asks for it: neighbouring data sets then differ in all records of such a person.",
+         "For noise on a query, k records move the query by at most k times the sensitivity of one. In training with "
+         "Poisson batches each of the k records is drawn by itself, and their number in a batch is binomial. Both are "
+         "computed from the mechanism. The examples below are for a person with three records.",
+         "If all you know is an (ε, δ), dpcalc convert --group-size k gives (kε, δ·(e^(kε) − 1)/(e^ε − 1)). This holds "
+         "for every mechanism and soon says nothing. For other batches no other theorem is known here.",
+         "Guarantees compose only for groups of the same size, so give the same --group-size in every command.",
+         "You can also sample and clip per person. Then a person is the record, n is the number of persons, and no "
+         "--group-size is needed."),
+        (("rdp --sigma 4 --group-size 3 --delta 1e-5", "ε = 3.1468"),
+         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --group-size 3 --delta 1e-5",
+          "ε = 3.88377")),
     ),
     Topic(
         "pipes", "commands that read each other's results",

@@ -40,6 +40,7 @@ class Run(NamedTuple):
     strong_convexity: float | None  # None where the losses may not be convex
     diameter: float | None
     record: int | None  # its place in a pass, where it is known
+    group_size: int = 1  # the number of records that neighbouring data sets differ in
 
     @property
     def in_pass(self) -> int:
@@ -92,7 +93,8 @@ def describe(values: Mapping[str, Any]) -> Run:
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
               or (ADD_REMOVE if batches in (POISSON, ALLOCATION) else REPLACE_ONE),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
-              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"))
+              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
+              int(values.get("group_size") or 1))
     _check(run)
     return run
 
@@ -193,6 +195,9 @@ def _check(run: Run) -> None:
                                           "smoothness", "--strong-convexity")
     if run.record is not None and run.batches not in (FIXED, STREAM):
         raise DpcalcError("unneeded", f"a record has a fixed place only with --batches {FIXED} or {STREAM}", "--index")
+    if run.record is not None and run.group_size > 1:
+        raise DpcalcError("contradictory", "the place of one record says nothing about a group; drop it, or "
+                          "--group-size", "--index")
     if run.record is not None and run.record > run.n:
         raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:

@@ -36,7 +36,7 @@ from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
 _MUCH_BETTER = 0.95  # of the best so far: a reader has little use for more assumptions that gain less than a twentieth
-_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma",
+_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "group_size", "sigma",
             "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
             "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
 

@@ -180,8 +180,10 @@ SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice"
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
                            "shuffle"), spellings=(("shuffled", "shuffle"),))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
-                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
+                     "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
+GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
+                      "group (default: 1)", "K", **_WHOLE)
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))

@@ -88,6 +88,12 @@ class Release(NamedTuple):
     left: float | None = None
 
 
+# Neighbouring data sets that differ in a group of records, by the adjacency.
+_GROUPS = {"add-remove": "groups of {size} records added or removed", "zero-out": "groups of {size} records zeroed out",
+           "replace-one": "groups of {size} records replaced"}
+_ANY_GROUPS = "groups of {size} records; for one record {adjacency}"
+
+
 class Answer(NamedTuple):
     """All rows, the best proven one first, with what a reader must know to use the number."""
 
@@ -144,6 +150,18 @@ class Answer(NamedTuple):
             if self.more is None or row is self.rows[0] or row.route.bound.status != "lower":
                 best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
+
+    @property
+    def group_size(self) -> int:
+        """The number of records that neighbouring data sets differ in."""
+        return int(self.guarantee.get("group_size", 1)) if self.guarantee else 1
+
+    @property
+    def neighbours(self) -> str:
+        """Which data sets are neighbours, in words where they differ in a group of records."""
+        if self.group_size == 1:
+            return self.adjacency
+        return _GROUPS.get(self.adjacency, _ANY_GROUPS).format(size=self.group_size, adjacency=self.adjacency)
 
     @property
     def all_notes(self) -> tuple[str, ...]:

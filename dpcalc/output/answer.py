@@ -209,7 +209,7 @@ def _is_one_rate(roc: Table) -> bool:
 
 def holds_for(answer: Answer) -> str:
     """The sentence on the neighbouring data sets, and on what is released."""
-    return f"Neighbours: {answer.adjacency}. Released: {answer.released}."
+    return f"Neighbours: {answer.neighbours}. Released: {answer.released}."
 
 
 def _shown_notes(answer: Answer) -> list[str]:

@@ -78,7 +78,8 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     used = [f"{_bounds_used(points)}."] if first.rows else []
     other = [f"Note: rows for {name} neighbours are left out; --adjacency {name} asks for them." for name in left_out]
     released = ", ".join(filter(None, (first.released, first.scope)))
-    return [*used, *_one_record(answers), f"Neighbours: {first.adjacency}. Released: {released}.",
+    neighbours = dict.fromkeys(answer.neighbours for answer in answers)
+    return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
             *other, *(f"Note: {note}." for note in first.notes if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN)),
             *(f"{line}." for line in _notes_of_unproven_rows(points))]
 

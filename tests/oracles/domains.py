@@ -111,6 +111,15 @@ def releases(rng):
     return {"points": points, "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * sum(e * k for e, _, k in points)}
 
 
+def known_points(rng):
+    """Some (ε, δ) of one record, and an ε near that of a group."""
+    points = tuple((rng.choice((0.0, log_uniform(rng, 1e-9, 20))), rng.choice((0.0, delta(rng))))
+                   for _ in range(rng.randint(1, 4)))
+    size = rng.choice((1, 2, 3, round(log_uniform(rng, 1, 1000))))
+    return {"profile_points": points, "group_size": size,
+            "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * size * max(e for e, _ in points)}
+
+
 def pure_releases(rng):
     return {"points": tuple((e, 0.0, k) for e, _, k in releases(rng)["points"])}
 
@@ -362,6 +371,11 @@ DRAW = {
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
                                   "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
+    "poisson-group-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                                        "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+                                        "noise_multiplier": log_uniform(r, 0.05, 1e3),
+                                        "group_size": r.choice((1, 2, 3, r.randint(4, 40)))},
+    "group-privacy": known_points,
     "shuffle-no-amplification": shuffled_profile,
     "shuffle-lower": shuffled_below,
     "shuffle-lower-allocation": lambda r: {**shuffled_below(r), "steps_per_epoch": 1,
@@ -453,6 +467,7 @@ INCREASING = {
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
+    "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),
     "shuffle-no-amplification": ("epochs",), "shuffle-lower": (), "shuffle-lower-allocation": (),
     "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
     "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
