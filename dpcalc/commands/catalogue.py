@@ -109,6 +109,8 @@ def _accuracies() -> dict[str, dict[str, Any]]:
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 _DERIVED = {  # parameters of bounds that are computed from options: (symbol, meaning)
+    "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
+    "whole_epochs": ("E", "number of whole epochs"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
@@ -119,6 +121,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "base": ("ε(α)", "RDP curve of the mechanism that is sampled"),
     "profile": ("δ(ε)", "privacy profile of the mechanism that is sampled"),
     "points": ("ε_i, δ_i", "(ε, δ) of each release, and how often it is used"),
+    "profile_points": ("ε_i, δ_i", "known (ε, δ) of one record"),
     "pairs": ("", "dominating pair of each release, and how often it is used"),
     "tail": ("", "probability that an epoch may move to an infinite loss; chosen from δ and the number of epochs"),
     "parts": ("", "RDP curve of each guarantee that is composed"),

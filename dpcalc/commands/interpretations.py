@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.training_run import (
     ADD_REMOVE,
+    ALLOCATION,
     ANY,
     EPOCHS,
     FIXED,
@@ -22,6 +23,7 @@ from dpcalc.commands.training_run import (
     SHUFFLED,
     STREAM,
     WITHOUT,
+    ZERO_OUT,
     Run,
 )
 from dpcalc.core.numbers import human, human_claimed, plain
@@ -45,9 +47,16 @@ class Interpretation(NamedTuple):
     parameters: Callable[[Run], dict[str, Any]]
     assumes: Callable[[Run], str]  # in a few words
     adjacency: str = REPLACE_ONE
+    of_groups: tuple[str, ...] = ()  # the bounds that can answer it for groups of records
+
+    def bounds_for(self, run: Run) -> tuple[str, ...]:
+        """The bounds that can answer it for the neighbouring data sets of the run."""
+        return self.of_groups if run.group_size > 1 and self.of_groups else self.bounds
 
     def unmet(self, run: Run) -> str | None:
         """The reason why the interpretation does not apply to the run, or None where it applies."""
+        if run.group_size > 1 and not self.of_groups:
+            return "has no theorem for groups of records"
         return next((c.otherwise(run) for c in self.conditions if not c.holds(run)), None)
 
 
@@ -88,6 +97,8 @@ _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffle
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
                              "hides")
+_ZERO_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
+_NOT_ZERO_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
 _CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
                         lambda r: "never better than the bound for convex losses, which applies")
@@ -103,12 +114,24 @@ def _outside_convex_setting(run: Run) -> bool:
 # --- a run in the options of a command -------------------------------------------------------------------------------
 
 
-def _gaussian(count: int, sensitivity: float) -> dict[str, Any]:
-    return {"sensitivity": sensitivity, "steps": count}
+def _group(run: Run) -> dict[str, Any]:
+    return {"group_size": run.group_size} if run.group_size > 1 else {}
+
+
+def _gaussian(run: Run, count: int, sensitivity: float) -> dict[str, Any]:
+    """The noise of so many steps. The records of a group are at worst in the same batches: c_t of them in step t move
+    the outputs like one step of distance √Σc_t² times that of one record."""
+    return {"sensitivity": sensitivity, "steps": count, **_group(run)}
 
 
 def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
-    return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity}
+    return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity,
+            **_group(run)}
+
+
+def _allocated(run: Run) -> dict[str, Any]:
+    return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass,
+            "sensitivity": run.removal}
 
 
 def _convexity(run: Run) -> dict[str, Any]:
@@ -221,6 +244,11 @@ def _smooth(run: Run) -> str:
 
 
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
+_SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
+_ALLOCATION = ("allocation-profile", "allocation-lower")
+_EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one step, drawn independently; the sum "
+                                  "divided by the fixed b")
+_EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
 _LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
@@ -228,8 +256,12 @@ _LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
 _OF_PASSES = _releases(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
-    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON),), "subsample",
-                   lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE),
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _NOT_ZERO_OUT), "subsample",
+                   lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
+                   ("poisson-group-profile",)),
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, POISSON, r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_POISSON, ZERO_OUT,
+                   ("poisson-group-profile",)),
     Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
     Interpretation(("wor-profile", "wor-rdp"), (_batches(WITHOUT),), "subsample",
@@ -241,11 +273,29 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (_batches(WITHOUT), *_LAST_SMOOTH),
                    "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
     Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
-                   lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
-    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r.steps, r.removal),
-                   _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
-    Interpretation(("gaussian-exact",), (_batches(*ORDERED),), "rdp",
-                   lambda r: _gaussian(r.uses, r.push), _composed("every record at most once a pass")),
+                   lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
+                   of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp",
+                   lambda r: _gaussian(r, r.steps, r.removal),
+                   _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
+                   ("gaussian-exact",)),
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _NOT_ZERO_OUT), "subsample", _allocated,
+                   _EVERY_STEP_ALLOCATED, ADD_REMOVE),
+    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _ZERO_OUT), "subsample",
+                   lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
+    Interpretation(_SHUFFLE, (_batches(SHUFFLED), _NOT_ZERO_OUT), "subsample",
+                   lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
+    Interpretation((*_SHUFFLE, "shuffle-lower"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
+                   lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
+                   ZERO_OUT),
+    Interpretation((), (_batches(SHUFFLED),), "rdp", lambda r: _gaussian(r, r.uses, r.push),
+                   _composed("every record at most once a pass"), of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FIXED, STREAM),), "rdp",
+                   lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
+                   of_groups=("gaussian-exact",)),
+    Interpretation(("gaussian-exact",), (_batches(FULL, FIXED, STREAM), _ZERO_OUT), "rdp",
+                   lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, r.removal),
+                   _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",)),
     Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",

@@ -26,7 +26,8 @@ def answer(given: Given) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     required, optional = noise_multiplier.options(mechanism, given, unknown)
     by_multiplier = noise_multiplier.NAME in required
-    used = {*required, *optional, "mechanism", "steps", "orders", *(("adjacency",) if by_multiplier else ())}
+    used = {*required, *optional, "mechanism", "steps", "orders", "group_size",
+            *(("adjacency",) if by_multiplier else ())}
     name = given["mechanism"]
     check_options(given, question, used, required, _why_not(given), f"with --mechanism {name}",
                   f"with --mechanism {name}")
@@ -61,6 +62,7 @@ COMMAND = Command(
         *mechanism_options("standard deviation of the Gaussian noise on the query"),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours; only with --noise-multiplier (default: "
                                          "add-remove)"), MECHANISM),
+        Option(q.GROUP_SIZE, MECHANISM),
         Option(q.STEPS._replace(help="number of releases; all of them are composed"), RUN, default=1),
         Option(q.ORDERS, QUESTION),
     ),

@@ -197,6 +197,7 @@ COMMAND = Command(
         Option(q.STEPS_PER_EPOCH, RUN),
         Option(q.PARTICIPATIONS, RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.GROUP_SIZE, RUN),
         Option(q.EPSILON, GUARANTEE),
         Option(q.DELTA, GUARANTEE),
         Option(q.TV._replace(help="total variation of each release; with --solve, the budget"), GUARANTEE),

@@ -77,7 +77,7 @@ def _mechanism(name: str) -> Source:
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"with --mechanism {name}", *required,
-                      may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
+                      may=(*optional, "mechanism", "steps", "group_size", *neighbours, *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
         by_multiplier = noise_multiplier.NAME in values

@@ -35,6 +35,7 @@ _WORDS = {
     "gaussian": "normal",
     "without-replacement": "wor uniform fixed-size",
     "poisson": "bernoulli",
+    "shuffle": "shuffling reshuffling random-reshuffling",
     "replace-one": "replace substitution",
     "add-remove": "add add-or-remove",
     "zero-out": "zero-one zeroing zeroed-out",

@@ -8,9 +8,12 @@ from math import log
 from typing import Any, NamedTuple
 
 from dpcalc.verify import composition_atoms, loss_distributions
+from dpcalc.verify.arb.context import Formula
 from dpcalc.verify.loss_distributions import LossPair
+from dpcalc.verify.unchecked import Unchecked
 
-Part = Mapping[str, Any]  # a mechanism as in the JSON of a guarantee
+# A mechanism as in the JSON of a guarantee; with `group_size`, for data sets that differ in so many records.
+Part = Mapping[str, Any]
 
 
 class Verified(NamedTuple):
@@ -21,12 +24,24 @@ class Verified(NamedTuple):
     sampled_rdp: Callable[[Any, float, float, Part], Any]
 
 
+def _group_size(part: Part) -> int:
+    return int(part.get("group_size") or 1)
+
+
+def gaussian_mu(part: Part) -> Formula:
+    """Return the formula of K/σ, in units of what one record changes."""
+    return lambda mp: _group_size(part) / mp.mpf(part["noise_multiplier"])
+
+
 def _laplace_losses(part: Part) -> LossPair:
-    return loss_distributions.laplace(lambda mp: 1 / mp.mpf(part["scale"]), 1 / part["scale"])
+    size = _group_size(part)
+    return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
 
 
 def _randomized_response_losses(part: Part) -> LossPair:
     p = part["probability"]
+    if _group_size(part) > 1:
+        raise Unchecked("groups of respondents have no pair of one use")
     return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
                                                  abs(log(p / (1 - p))))
 
@@ -62,8 +77,7 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
 
 
 MECHANISMS: Mapping[str, Verified] = {
-    "gaussian": Verified(lambda part: loss_distributions.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])),
-                         _sampled_gaussian_rdp),
+    "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
     "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
 }

@@ -27,6 +27,7 @@ convert --from dp --epsilon 1 --delta 1e-6 --to tv
 convert --from dp --epsilon 1 --delta 0 --to gdp
 convert --from outcomes --p 0.4167,0.1667,0.4166 --q 0.1667,0.6667,0.1666 --delta 0
 subsample --scheme poisson --sampling-rate 0.01 --sigma 1 --steps 100 --delta 1e-6
+subsample --scheme poisson --sampling-rate 0.01 --sigma 1 --steps 10 --group-size 3 --delta 1e-6
 subsample --n 60000 --batch-size 256 --epochs 1 --sigma 1.1 --delta 1e-5
 subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 10 --epsilon 1
 subsample --scheme weighted --max-weight 0.01 --mechanism laplace --scale 2 --steps 10 --alpha 4
