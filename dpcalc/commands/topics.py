@@ -72,7 +72,6 @@ TOPICS = (
          "for adding, removing or zeroing out one.",
          "Never report a Poisson number for a shuffled loader: it is no guarantee for that run."),
         ((f"subsample --scheme random-allocation {_EXAMPLE}", "ε = 2.87315"),
-         (f"subsample {_EXAMPLE}", "ε = 2.94804"),
          (f"subsample --scheme shuffle {_EXAMPLE}", "ε = 27.9166")),
     ),
     Topic(
