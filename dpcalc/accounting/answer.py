@@ -214,12 +214,14 @@ def _rank(row: Row, question: Question) -> float:
     """What rows are sorted by: their value, or their solution.
 
     Solutions are compared to ten digits: those that differ by rounding alone keep the order of the list. Values are
-    compared to the last digit, so that a solution that is put in again meets its budget by the headline.
+    compared to the last digit, so that a solution that is put in again meets its budget by the headline. Of bounds from
+    below the largest is the best.
     """
     if question.unknown:
         # least noise, most steps
         return float(f"{question.unknown.safe_direction * row.result[question.unknown.name]:.10g}")
-    return float(row.result["log_delta"] if question.asks == "delta" else row.result[question.asks])
+    value = float(row.result["log_delta"] if question.asks == "delta" else row.result[question.asks])
+    return -value if row.route.bound.status == "lower" else value
 
 
 def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ...]:

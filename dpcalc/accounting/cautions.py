@@ -17,16 +17,24 @@ FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared
 
 
 def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer with a warning for a large δ, a note for a large ε, and the indices of the records it is about, where
-    the guarantees that were read hold for single records alone."""
-    if not answer.rows:
-        return of_indices(answer, inputs)
-    large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
-    return of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
-                                      notes=(*large_epsilon, *answer.notes)), inputs)
+    """The answer with a warning for a large δ, a note for a large ε, and the records that it is about."""
+    if answer.rows:
+        large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
+        answer = answer._replace(warnings=(*answer.warnings, *large_delta), notes=(*large_epsilon, *answer.notes))
+    return of_records(answer, inputs)
 
 
-def of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
+def of_records(answer: Answer, inputs: Sequence[Any]) -> Answer:
+    """The answer, marked with what a next command must know of its neighbouring data sets: the size of the groups of
+    records that they differ in, from its own option or from its inputs, and the indices of the records that its inputs
+    are about."""
+    size = int(answer.parameters.get("group_size") or max((read.size_of_group for read in inputs), default=1))
+    if size > 1 and answer.guarantee:
+        answer = answer._replace(guarantee={**answer.guarantee, "group_size": size})
+    return _of_indices(answer, inputs)
+
+
+def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
     """The answer, marked with the indices of the records that its inputs are about, so that a next command reads
     them."""
     found = sorted({i for read in inputs for i in read.index or ()})

@@ -95,7 +95,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
             raise
         found = Bracket(0.0, -inf, {})
     if route.bound.status == "lower":
-        return Row(route, {"delta": exp(found.lower) * (1 - ULP), "log_delta": found.lower}, found.witness)
+        return Row(route, {"delta": exp(found.lower) * (1 - ULP), "log_delta": found.lower, "epsilon": epsilon},
+                   found.witness)
     if found.upper > most - _CLOSED_FORM_NEAR:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
     if log_point_sum < found.upper:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from math import fsum
 from operator import or_
@@ -81,15 +81,9 @@ class Part(_Model):
     def mechanism(self) -> Mechanism:
         return MECHANISMS[self.name]
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """The parameters of one use."""
-        return self.mechanism.of_part(vars(self))
-
-    @property
-    def gaussian_sigma(self) -> float | None:
-        """The noise multiplier σ/s of a Gaussian mechanism that is not sampled; else None."""
-        return float(self.params["sigma"]) if self.name == "gaussian" and self.sampling is None else None
+    def params(self, group_size: int) -> Mapping[str, Any]:
+        """The parameters of one use for groups of so many records."""
+        return self.mechanism.of_group(self.mechanism.of_part(vars(self)), group_size)
 
 
 def _annotation(number: Number) -> Any:
@@ -117,24 +111,33 @@ else:
 class _Kind(_Model):
     """What every guarantee may state beside its numbers.
 
-    `adjacency` is the notion of neighbouring data sets, where it is known. `index` is the position in a run of the only
-    record that the guarantee is about (of a composition: the positions in its runs). `status` and `bound` are those of
-    the bound behind the numbers, where it is not proven.
+    `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records that
+    they differ in, where it is above 1: the numbers hold for groups of so many records. `index` is the position in a
+    run of the only record that the guarantee is about (of a composition: the positions in its runs). `status` and
+    `bound` are those of the bound behind the numbers, where it is not proven.
     """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
+    group_size: Count | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
 
+    @property
+    def size_of_group(self) -> int:
+        """The number of records by which neighbouring data sets differ."""
+        return self.group_size or 1
+
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer, without its status: one that was read is proven."""
-        unknown = {name for name in ("adjacency", "index", "upper_bound") if getattr(self, name, None) is None}
+        optional = ("adjacency", "group_size", "index", "upper_bound")
+        unknown = {name for name in optional if getattr(self, name, None) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
 
 class Mechanisms(_Kind):
-    """`upper_bound` is true where a run loses at most what these mechanisms lose, and may lose less."""
+    """`upper_bound` is true where a run loses at most what these mechanisms lose, and may lose less. The fields of the
+    mechanisms are about one record, also where there is a `group_size`."""
 
     kind: Literal["mechanisms"]
     upper_bound: Literal[True] | None = None

@@ -9,20 +9,23 @@ from dpcalc.bounds.curve import Curve
 from dpcalc.core.errors import DpcalcError
 
 
-def _part_curve(part: Part) -> Curve:
-    base = part.mechanism.rdp_curve(part.params)
+def _part_curve(part: Part, group_size: int) -> Curve:
+    params = part.params(group_size)
+    base = part.mechanism.rdp_curve(params)
     if part.sampling is None:
         return base
     scheme = part.sampling.record
-    if scheme.curve is None:
-        raise DpcalcError("unsupported", f"{scheme.name} sampling has no RDP bound here; ask with --delta", "--input")
-    return scheme.curve(base, vars(part.sampling), part.params)
+    if scheme.curve is None or group_size > 1:
+        of_groups = " for groups of records" if group_size > 1 else ""
+        raise DpcalcError("unsupported", f"{scheme.name} sampling has no RDP bound{of_groups} here; ask with --delta",
+                          "--input")
+    return scheme.curve(base, vars(part.sampling), params)
 
 
 def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
     if isinstance(guarantee, Mechanisms):
-        return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
+        return tuple((_part_curve(part, guarantee.size_of_group), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
         given = curve.of_bound(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
         return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)

@@ -48,11 +48,25 @@ def _not_attained(pair: Pair) -> Pair:
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
-    return tuple((_part(part, not guarantee.upper_bound), part.count) for part in guarantee.mechanisms)
+    size, attained = guarantee.size_of_group, not guarantee.upper_bound
+    return tuple((_part(part, attained) if size == 1 else _part_of_group(part, size, attained), part.count)
+                 for part in guarantee.mechanisms)
+
+
+def _part_of_group(part: Part, size: int, attained: bool) -> Pair:
+    """The pair of one use for groups of `size` records."""
+    if part.sampling is None:
+        pair: Any = part.mechanism.profile(part.params(size)).pair()
+    elif (group_pair := part.sampling.record.group_pair) is not None:
+        pair = group_pair(part.mechanism.of_part(vars(part)), vars(part.sampling), size)
+    else:
+        raise OutOfScope("refused", f"no theorem for groups of records is known with {part.sampling.record.name} "
+                         "sampling", "--input")
+    return replace(pair, attained=attained and pair.attained)  # type: ignore[no-any-return]
 
 
 def _part(part: Part, attained: bool) -> Pair:
-    pair: Any = part.mechanism.profile(part.params).pair()
+    pair: Any = part.mechanism.profile(part.params(1)).pair()
     base: Pair = pair if attained else _not_attained(pair)
     if part.sampling is None:
         return base

@@ -8,8 +8,8 @@ from math import hypot, sqrt
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Sampled, Tv, Zcdp
 from dpcalc.bounds.conversions import outcomes
-from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.rounding import quotient_up, up
+from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.numerics.rounding import quotient_up, ratio_down, up
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -22,7 +22,7 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     Raises OutOfScope where a part has no pure ε, so that it holds for no ε at its least δ.
     """
     if isinstance(guarantee, Mechanisms):
-        return tuple((_pure_part(part), 0.0, part.count) for part in guarantee.mechanisms)
+        return tuple((_pure_part(part, guarantee.size_of_group), 0.0, part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Dp):
         return ((guarantee.epsilon, guarantee.delta, 1),)
     if isinstance(guarantee, Tv):
@@ -43,17 +43,37 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     return ((0.0, 0.0, 1),)
 
 
-def _pure_part(part: Part) -> float:
+def _pure_part(part: Part, group_size: int) -> float:
     """The pure ε of one use."""
     if part.mechanism.pure is None:
         raise _no_pure(f"{part.mechanism.name.capitalize()} noise has no pure ε")
-    epsilon = part.mechanism.pure(part.params)
+    epsilon = part.mechanism.pure(part.params(group_size))
     if part.sampling is None:
         return epsilon
     scheme = part.sampling.record
-    if scheme.pure is None:
+    if scheme.pure is None or group_size > 1:
         raise _no_pure(f"{scheme.name} sampling gives no pure ε here")
     return scheme.pure(epsilon, vars(part.sampling))
+
+
+def one_group_size(guarantees: Iterable[Guarantee]) -> int:
+    """The number of records that the neighbouring data sets of all guarantees differ in. Raises DpcalcError where they
+    differ in different numbers."""
+    sizes = sorted({g.size_of_group for g in guarantees})
+    if len(sizes) > 1:
+        raise DpcalcError("refused", f"the inputs are about groups of different sizes ({' and '.join(map(str, sizes))} "
+                          "records), whose guarantees do not compose; compute them with --group-size "
+                          f"{sizes[-1]}", "--input")
+    return sizes[0] if sizes else 1
+
+
+def _gaussian_sigmas(guarantee: Guarantee) -> tuple[tuple[float, int], ...] | None:
+    """The noise multiplier σ/s, for the groups of the guarantee, and the count of each mechanism, where all are
+    Gaussian and not sampled; else None."""
+    if not isinstance(guarantee, Mechanisms) or any(m.name != "gaussian" or m.sampling for m in guarantee.mechanisms):
+        return None
+    each = [(m.params(guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
+    return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
@@ -65,8 +85,8 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
             total += Fraction(g.rho)
         elif isinstance(g, Gdp):
             total += Fraction(g.mu) ** 2 / 2
-        elif isinstance(g, Mechanisms) and all(m.gaussian_sigma for m in g.mechanisms):
-            total += sum(m.count / Fraction(m.gaussian_sigma) ** 2 / 2 for m in g.mechanisms if m.gaussian_sigma)
+        elif sigmas := _gaussian_sigmas(g):
+            total += sum(count / Fraction(sigma) ** 2 / 2 for sigma, count in sigmas)
         else:
             return None
     return quotient_up(total.numerator, total.denominator)
@@ -78,8 +98,8 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     for g in guarantees:
         if isinstance(g, Gdp):
             each.append(g.mu)
-        elif isinstance(g, Mechanisms) and all(m.gaussian_sigma for m in g.mechanisms):
-            each += (sqrt(m.count) / m.gaussian_sigma for m in g.mechanisms if m.gaussian_sigma)
+        elif sigmas := _gaussian_sigmas(g):
+            each += (sqrt(count) / sigma for sigma, count in sigmas)
         else:
             return None
     return up(hypot(*each), 1e-15 * (2 + len(each)))

@@ -65,6 +65,8 @@ _ACCURACY = {
                   "never below it",
     "composition": "log δ is at most twice --precision (default 1e-3) above the composition of what it is given, never "
                    "below it",
+    "law on a grid": "log δ of one epoch is at most {rtol:g} above the theorem, and never below it; the composition of "
+                     "epochs adds at most twice --precision (default 1e-3)",
     "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
 }
 _LOWER = "the value is never above what a concrete run loses; how near it comes is not promised"
@@ -80,7 +82,8 @@ def answers(bound: Bound) -> str:
 
 def accuracy(bound: Bound) -> str:
     """The claimed accuracy as a sentence."""
-    claim = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
+    kind = "law on a grid" if "tail" in bound.params else bound.kind
+    claim = (_LOWER if bound.status == "lower" else _ACCURACY[kind]).format(rtol=bound.rtol)
     if not isinstance(bound, ProfileBound) or bound.blocks is None:
         return claim
     of = ", from the index on," if "index" in bound.params else ""
@@ -106,6 +109,8 @@ def _accuracies() -> dict[str, dict[str, Any]]:
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 _DERIVED = {  # parameters of bounds that are computed from options: (symbol, meaning)
+    "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
+    "whole_epochs": ("E", "number of whole epochs"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
@@ -116,7 +121,9 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "base": ("ε(α)", "RDP curve of the mechanism that is sampled"),
     "profile": ("δ(ε)", "privacy profile of the mechanism that is sampled"),
     "points": ("ε_i, δ_i", "(ε, δ) of each release, and how often it is used"),
+    "profile_points": ("ε_i, δ_i", "known (ε, δ) of one record"),
     "pairs": ("", "dominating pair of each release, and how often it is used"),
+    "tail": ("", "probability that an epoch may move to an infinite loss; chosen from δ and the number of epochs"),
     "parts": ("", "RDP curve of each guarantee that is composed"),
     "alphas": ("α", "Rényi orders of the curve, --alpha"),
     "rdps": ("ε(α)", "Rényi divergence at each of them, --rdp"),

@@ -26,6 +26,7 @@ def answer(given: Given) -> Answer:
     variation, and with the improvement that one more assumption would give."""
     from dpcalc.commands.asking import read_question
     from dpcalc.commands.comparison import Answers, guarantees
+    from dpcalc.commands.subsample_run import lower_end
     from dpcalc.commands.training_run import describe
     from dpcalc.core.results import Answer
 
@@ -43,14 +44,14 @@ def answer(given: Given) -> Answer:
     answers = Answers({}, given.recorded)
     found = guarantees(run, question, named, answers)
     if not found.rows:
-        raise _no_row(run, found)
+        raise _no_row(run, found, named)
     tv: dict[str, float] = {}
     if question.unknown:
         head, tv = _settled(values, question, found.rows[0], answers)
         found = found._replace(rows=(head, *found.rows[1:]))
     sigma = found.rows[0].result["sigma"] if question.unknown else run.sigma or 0.0
     multiplier = values.get("noise_multiplier") or run.multiplier(sigma)
-    extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv}
+    extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv, **lower_end(question, found.rows)}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
@@ -82,18 +83,26 @@ def _refuse(given: Given) -> None:
             raise DpcalcError("unknown-value", message, "--bound")
 
 
-def _no_row(run: Run, found: Found) -> Exception:
+def _no_row(run: Run, found: Found, named: tuple[str, ...]) -> Exception:
     """The error that says why no theorem gives a guarantee for this run."""
-    from dpcalc.commands.training_run import ADD_REMOVE
+    from dpcalc.commands.training_run import ADD_REMOVE, ALLOCATION, REPLACE_ONE, WITHOUT, ZERO_OUT
     from dpcalc.core.errors import DpcalcError, NoSolution
 
     if found.error is not None:
         code, message, option = found.error.code, found.error.message, found.error.option
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
-    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
-        return DpcalcError("refused",
-                           f"add-remove needs --batches poisson or full; for {run.batches} batches use replace-one",
+    if (run.adjacency, run.batches) in ((ZERO_OUT, WITHOUT), (REPLACE_ONE, ALLOCATION)):
+        other = "replace-one" if run.batches == WITHOUT else "add-remove or zero-out"
+        return DpcalcError("refused", f"{run.adjacency} has no theorem for {run.batches} batches; use {other}",
                            "--adjacency")
+    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full", "random-allocation"):
+        return DpcalcError("refused",
+                           f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} "
+                           "batches use replace-one",
+                           "--adjacency")
+    if run.group_size > 1 and not named:
+        return DpcalcError("refused", "no theorem covers groups of records for this run; those with --batches poisson "
+                           "(add-remove), full, shuffled, fixed-order and stream are covered", "--group-size")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 
@@ -146,10 +155,11 @@ def _one_record(run: Run, question: Question, head: Row,
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
-    from dpcalc.commands.training_run import POISSON, is_scale_free
-    from dpcalc.core.results import NOT_SHUFFLED
+    from dpcalc.accounting.schemes import SCHEMES
+    from dpcalc.commands.training_run import ALLOCATION, POISSON, is_scale_free
+    from dpcalc.core.results import NOT_SHUFFLED_RUN
 
-    notes = [NOT_SHUFFLED] if run.batches == POISSON else []
+    notes = [NOT_SHUFFLED_RUN] if run.batches == POISSON else []
     if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
@@ -164,6 +174,8 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
         left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
         batches = "1 batch" if run.in_pass == 1 else f"{run.in_pass} batches"
         notes.append(f"a pass is {batches} of {run.batch_size}{left}")
+    if run.batches == ALLOCATION:
+        notes.append(SCHEMES[ALLOCATION].note)
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))
@@ -200,7 +212,7 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.interpretations import INTERPRETATIONS
 
     return (route for i in INTERPRETATIONS for route in calculators()[i.command].theorems()
-            if route.bound.name in i.bounds)
+            if route.bound.name in (*i.bounds, *i.of_groups))
 
 
 COMMAND = Command(
@@ -217,6 +229,7 @@ COMMAND = Command(
         Option(q.RELEASE, RUN),
         Option(q.INDEX._replace(help="position of the record in a pass; for --batches fixed-order or stream"), RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.GROUP_SIZE, RUN),
         Option(q.LOSS, RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),

@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.bounds import all_bounds
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
@@ -44,7 +45,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
     failed: list[tuple[float, str, str]] = []  # (conditions met, bound, reason)
     error: DpcalcError | None = None
     for interpretation in INTERPRETATIONS:
-        bounds, why = _bounds(interpretation, run, named)
+        bounds, why = _bounds(interpretation, run, named, question)
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
         failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
@@ -58,15 +59,22 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
             error = error or (answer if interpretation.adjacency == run.adjacency else None)
             continue
         tv = _tv(interpretation, run, bounds, answers) if with_tv and not question.unknown else {}
-        rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)]
+        rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)
+                 if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
-    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency, x[0].result[key]))
+    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency,
+                                         x[0].route.bound.status != "proven", _value(x[0], key)))
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
     if ranked and ranked[0][0].context["adjacency"] == run.adjacency:
         return Found(tuple(row for row, _ in ranked), _guarantee(*ranked[0], question), reasons, error)
     reasons |= {row.route.bound.name: _for_other_neighbours(row.context["adjacency"]) for row, _ in ranked}
     return Found((), {}, reasons, error)
+
+
+def _value(row: Row, key: str) -> float:
+    """What rows are sorted by: of bounds from below the largest number comes first."""
+    return -row.result[key] if row.route.bound.status == "lower" else row.result[key]
 
 
 def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
@@ -82,11 +90,17 @@ def _for_other_neighbours(adjacency: str) -> str:
 # --- the questions to other commands ---------------------------------------------------------------------------------
 
 
-def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...],
+            question: Question) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of an interpretation that apply, and bound → reason where they do not."""
-    wanted = tuple(name for name in interpretation.bounds if not named or name in named)
-    reason = interpretation.unmet(run)
-    return ((), dict.fromkeys(wanted, reason)) if reason else (wanted, {})
+    wanted = tuple(name for name in interpretation.bounds_for(run) if not named or name in named)
+    if reason := interpretation.unmet(run):
+        return (), dict.fromkeys(wanted, reason)
+    below = [name for name in wanted if question.unknown and all_bounds()[name].status == "lower"]
+    return tuple(name for name in wanted if name not in below), dict.fromkeys(below, _NO_SOLUTION)
+
+
+_NO_SOLUTION = "a bound from below, by which no parameter is solved for"
 
 
 def _conditions_met(interpretation: Interpretation, run: Run) -> int:
@@ -135,10 +149,10 @@ def command_line(command: str, options: Mapping[str, Any]) -> str:
 
 
 def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
-    """The tightest proven row of each of the bounds."""
+    """The tightest row of each of the bounds, if it is proven or a bound from below."""
     first: dict[str, Row] = {}
     for row in answer.rows:
-        if row.route.bound.status == "proven" and row.route.bound.name in bounds:
+        if row.route.bound.status in ("proven", "lower") and row.route.bound.name in bounds:
             first.setdefault(row.route.bound.name, row)
     return list(first.values())
 
@@ -160,12 +174,16 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
-    if run.release != EVERY or run.diameter is not None or run.strong_convexity:
-        # Lower ends are for all outputs of any losses. Less is released, projected, or known of the losses here.
+    if not _may_attain(run):
         row = row._replace(result={key: x for key, x in row.result.items() if not key.endswith("_lower")})
     context = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
                "command": command_line(interpretation.command, options)}
     return row._replace(context=context, notes=tuple(f"{name}: {note}" for note in row.notes))
+
+
+def _may_attain(run: Run) -> bool:
+    """Whether a lower end holds for the run: it is for all outputs of any losses, with nothing projected."""
+    return run.release == EVERY and run.diameter is None and not run.strong_convexity
 
 
 def _tv_of_point(row: Row) -> float:
@@ -190,4 +208,5 @@ def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
 
 def bound_names() -> tuple[str, ...]:
     """The bounds that --bound can name."""
-    return tuple(sorted({name for interpretation in INTERPRETATIONS for name in interpretation.bounds}))
+    return tuple(sorted({name for interpretation in INTERPRETATIONS 
+                         for name in (*interpretation.bounds, *interpretation.of_groups)}))

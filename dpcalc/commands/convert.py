@@ -36,7 +36,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.core.results import Answer
 
     given = with_inputs(given)
-    name = given["from"]
+    name = given["source"] or given["from"]
     if name != "rdp":
         given = _one_order(given)
     if name is None:
@@ -48,14 +48,14 @@ def answer(given: Given) -> Answer:
         question = source.question(COMMAND, given)
     except DpcalcError as reason:
         raise _with_options_as_given(given, reason) from None
-    used = {*source.needs, *source.may, "from", "to"}
-    refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with --from {name}")
-    require(given, source.needs, f"with --from {name}", question.unknown.name if question.unknown else None)
+    used = {*source.needs, *source.may, "from", "to", "group_size"}
+    refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with {_option_of(name)}")
+    require(given, source.needs, f"with {_option_of(name)}", question.unknown.name if question.unknown else None)
     _refuse_leftovers(given, name, source, question)
     try:
         found = rows(source.routes(given, question), given, source.bound_params, question, given["bound"] or ())
     except DpcalcError as reason:
-        if name == "dp" and not given.inputs and reason.option == "--delta":  # --delta is that of each step
+        if name in _BY_TARGETS and not given.inputs and reason.option == "--delta":  # --delta is that of each step
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     values = with_solution(given, question, found)
@@ -64,6 +64,11 @@ def answer(given: Given) -> Answer:
                   given.values.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                   _notes(given, found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
+
+
+def _option_of(name: str) -> str:
+    """The option that names a source."""
+    return "--group-size" if name == "group" else f"--from {name}"
 
 
 class Composition(NamedTuple):
@@ -98,25 +103,26 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),
              "rho": set()}
 _BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
+_BY_TARGETS = ("dp", "group")  # sources of which --epsilon and --delta describe the guarantee
 _TARGETS = {"epsilon": "target_epsilon", "delta": "target_delta"}
 
 
 def _refuse_leftovers(given: Given, name: str, source: _Source, question: Question) -> None:
     """Raises DpcalcError for options that neither describe the guarantee nor ask the question."""
     asks = _BUDGET[question.asks] | {"solve"} if question.unknown else _ASKED_BY[question.asks]
-    if name == "dp":
+    if name in _BY_TARGETS:
         targets = {_TARGETS.get(n, n) for n in asks}
         asks = (targets | asks if given.inputs else targets) - {"orders"}
-        asks |= {"slack"} if question.asks == "epsilon" and not question.unknown else set()
+        asks |= {"slack"} if name == "dp" and question.asks == "epsilon" and not question.unknown else set()
     describe = {*source.needs, *source.may} - {"slack", "orders", *_TARGETS.values()}
-    if name == "dp" and given.inputs:
+    if name in _BY_TARGETS and given.inputs:
         describe -= set(_TARGETS)  # these options ask about an input in JSON
     if question.unknown and question.unknown.name not in describe:
-        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with --from {name}; solve for "
-                                           "another option", "--solve")
-    always = {"from", "to", "bound", "format", "digits", "input"}
+        raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with {_option_of(name)}; solve "
+                                           "for another option", "--solve")
+    always = {"from", "to", "bound", "format", "digits", "input", "group_size"}
     for option in sorted(given.provided - describe - asks - always):
-        raise DpcalcError("unneeded", f"not used with --from {name} to find {symbol(question.asks)}; drop it",
+        raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
                           f"--{option.replace('_', '-')}")
 
 
@@ -187,6 +193,8 @@ _SOURCES: dict[str, _Source] = {
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes, r.scalar_params("rho"), questions.plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), r.dp_routes, r.dp_params,
                   questions.dp_question),
+    "group": _Source(("group_size",), ("epsilon", "delta", "target_epsilon", "target_delta"), r.group_routes,
+                     r.group_params, questions.group_question),
     "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), r.outcome_routes, r.outcome_params,
                         questions.outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), r.part_routes, r.part_params,
@@ -218,6 +226,8 @@ COMMAND = Command(
         Option(q.P, GUARANTEE),
         Option(q.Q, GUARANTEE),
         Option(q.STEPS._replace(help="how often the guarantee is composed with itself"), RUN, default=1),
+        Option(q.GROUP_SIZE._replace(help="records in a group, as those of one user; the answer is about such groups, "
+                                          "and what is given about one record"), RUN),
         Option(q.SLACK, QUESTION),
         Option(q.TARGET_EPSILON, QUESTION),
         Option(q.TARGET_DELTA, QUESTION),

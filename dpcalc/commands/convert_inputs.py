@@ -17,16 +17,19 @@ def with_inputs(given: Given) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
     source that describes them together."""
     given = _checked(given)
+    if (given["group_size"] or 1) > 1:
+        return _of_group(given)
     if not given.inputs:
         return given
     from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours
-    from dpcalc.accounting.guarantee_sums import gaussian_mu, total_rho
+    from dpcalc.accounting.guarantee_sums import gaussian_mu, one_group_size, total_rho
 
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
     if len(kinds) > 1:
         raise DpcalcError("refused", f"the inputs have different adjacencies ({' and '.join(sorted(kinds))}); compute "
                                      "them for one adjacency to compose them", "--input")
+    one_group_size(given.inputs)
     values["adjacency"] = next(iter(kinds), THOSE_OF_INPUT)
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
@@ -42,6 +45,34 @@ def with_inputs(given: Given) -> Given:
     if rho is not None:
         return given.replace({**values, "from": "zcdp", "rho": rho})
     return given.replace({**values, "from": "parts", **_composed(given)})
+
+
+def _of_group(given: Given) -> Given:
+    """The call about groups of records: with mechanisms from JSON as they are for groups, or with the known (ε, δ) of
+    one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
+    from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled, neighbours
+    from dpcalc.accounting.guarantee_sums import one_group_size
+
+    size, inputs = given["group_size"], given.inputs
+    if not inputs and given["from"] == "dp":
+        return given.replace({**given.values, "source": "group"})
+    if one_group_size(inputs) > 1:
+        raise DpcalcError("contradictory", f"the input is about groups of {one_group_size(inputs)} records already",
+                          "--group-size")
+    if inputs and all(isinstance(g, Mechanisms) and not g.upper_bound for g in inputs):
+        groups = tuple(g.model_copy(update={"group_size": size}) for g in inputs)
+        found = with_inputs(given.replace({**given.values, "group_size": 1}, inputs=groups))
+        return found.replace({**found.values, "group_size": size})
+    first = inputs[0] if len(inputs) == 1 else None
+    if not isinstance(first, Dp | Sampled):
+        raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
+                          "dp) and for one profile; compose first, and convert the (ε, δ) of the total",
+                          "--group-size")
+    values = {**given.values, "adjacency": next(iter(neighbours(first)), THOSE_OF_INPUT), "source": "group",
+              **_as_targets(given)}
+    if isinstance(first, Dp):
+        return given.replace({**values, "epsilon": first.epsilon, "delta": first.delta})
+    return given.replace({**values, "profile_points": tuple(zip(first.epsilon, first.delta, strict=True))})
 
 
 def _composed(given: Given) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcalc.commands.asking import read_question
 from dpcalc.commands.convert_routes import is_one_sided
 from dpcalc.core.command import Command, Given, require
-from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.question import Question
 
 
@@ -111,6 +111,28 @@ def dp_question(command: Command, given: Given) -> Question:
     raise DpcalcError("missing",
                       "nothing to compute: add --target-delta (prints the total ε), --target-epsilon (prints the total "
                       "δ), --slack or --to tv; for pure ε also --to gdp, --to zcdp or --alpha")
+
+
+def group_question(command: Command, given: Given) -> Question:
+    """The question about groups of records: that of --target-epsilon or --target-delta, or of --solve. Of a single
+    (ε, δ), without options that ask, it is the least ε with its δ, both of the group."""
+    from dpcalc.accounting.guarantee_words import delta_result
+    from dpcalc.bounds.conversions import group_privacy
+
+    if given["to"] not in (None, "dp"):
+        raise DpcalcError("refused", "the generic bound for groups of records gives (ε, δ) only", "--to")
+    if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
+        return read_question(command, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
+                             "target_delta")
+    if given["profile_points"] and len(given["profile_points"]) > 1:
+        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε) or --epsilon (prints δ)")
+    require(given, ("epsilon", "delta"), "with --group-size")
+    epsilon, log_delta = group_privacy.of_group(given["epsilon"], given["delta"], given["group_size"])
+    if log_delta >= 0:
+        raise NoSolution("no-solution", f"for groups of {given['group_size']} records the δ of the generic bound is 1 "
+                         "or more, which says nothing; the group bound of the mechanism itself is smaller",
+                         "--group-size")
+    return Question("epsilon", delta=delta_result(log_delta, epsilon)["delta"])
 
 
 def _refuse_delta(given: Given, why: str) -> None:

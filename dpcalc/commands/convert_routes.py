@@ -71,6 +71,20 @@ def dp_params(values: Values) -> dict[str, Any]:
     return composition_basic.repeated(values["epsilon"], values["delta"], int(values["steps"]))
 
 
+def group_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From (ε, δ), or from points of a profile, to groups of records."""
+    from dpcalc.bounds.conversions import group_privacy
+    from dpcalc.core.results import Route
+
+    return (Route(group_privacy.BOUND),)
+
+
+def group_params(values: Values) -> dict[str, Any]:
+    """The known (ε, δ) for one record, and the size of the group."""
+    points = values.get("profile_points") or ((values["epsilon"], values["delta"]),)
+    return {"profile_points": points, "group_size": values["group_size"]}
+
+
 # --- μ-GDP, zCDP and RDP ---------------------------------------------------------------------------------------------
 
 

@@ -112,7 +112,7 @@ def _epsilon(guarantees: Sequence[Any], delta: float) -> float:
 def _answer(given: Given, total: Answer, guarantees: Sequence[Any], listed: Sequence[Any],
             releases: tuple[Release, ...]) -> Answer:
     """The answer of the ledger, from that of the composition."""
-    from dpcalc.accounting.cautions import of_indices
+    from dpcalc.accounting.cautions import of_records
     from dpcalc.core.numbers import human, plain
     from dpcalc.numerics.rounding import sum_up
 
@@ -127,7 +127,7 @@ def _answer(given: Given, total: Answer, guarantees: Sequence[Any], listed: Sequ
     parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon") if given[name] is not None}
     parameters |= {"file": [{"release": list(listed)}]} if listed else {}
     adjacency = total.adjacency if total.adjacency in q.ADJACENCY.choices else "those that each release refers to"
-    return of_indices(total._replace(
+    return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=_guarantee(total, guarantees), extra=extra, released="every output of each release",
         scope=f"for {count} releases" if count > 1 else "", warnings=warnings, releases=releases, over_budget=over),

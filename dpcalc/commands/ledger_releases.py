@@ -11,7 +11,7 @@ from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.results import NOT_SHUFFLED, Answer
+from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
@@ -152,7 +152,7 @@ def _carried(answer: Answer) -> tuple[str, ...]:
     from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
 
     return tuple(note for note in answer.notes
-                 if note in (NOT_SHUFFLED, FIRST_ITERATE) or note.startswith("the bound assumes"))
+                 if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN, FIRST_ITERATE) or note.startswith("the bound assumes"))
 
 
 # --- the unknown number ----------------------------------------------------------------------------------------------
@@ -213,6 +213,15 @@ def refuse_different_adjacencies(entries: Sequence[Entry], guarantees: Sequence[
                       f"{_way_out(of_adjacency)}", "--file")
 
 
+def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
+    """Raises DpcalcError where the releases are about groups of different numbers of records, with the way out."""
+    sizes = [guarantee.size_of_group for guarantee in guarantees]
+    if len(set(sizes)) > 1:
+        said = "; ".join(f"{entry.title}: {size}" for entry, size in zip(entries, sizes, strict=True))
+        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
+                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
+
+
 def _way_out(of_adjacency: Mapping[str, Sequence[Entry]]) -> str:
     """Which option of which release changes its adjacency."""
     from dpcalc.commands import calculator
@@ -231,6 +240,7 @@ def guarantees_of(entries: Sequence[Entry], unknown: Unknown | None = None,
     different neighbouring data sets."""
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
     refuse_different_adjacencies(entries, found)
+    refuse_different_groups(entries, found)
     return found
 
 

@@ -53,6 +53,9 @@ def _with_input(given: Given) -> Given:
         raise DpcalcError("contradictory",
                           "give one mechanism; several guarantees are composed with dpcalc convert", "--input")
     base = given.inputs[0]
+    if base.size_of_group > 1:
+        raise DpcalcError("refused", f"the input is about groups of {base.group_size} records, which a batch samples "
+                          "one by one; describe one record, and give --group-size here", "--input")
     if base.adjacency not in (None, wanted := run.neighbours(given)):
         raise DpcalcError("refused",
                           f"the input holds for {base.adjacency} adjacency, not {wanted}; compute it again with "
@@ -65,8 +68,8 @@ def _with_input(given: Given) -> Given:
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-        own = {name: part.params[name] for name in (*part.mechanism.options, *part.mechanism.optional)
-               if name in part.params}
+        params = part.params(1)
+        own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
         return given.replace({**given.values, "mechanism": part.name, **own})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
@@ -150,6 +153,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
     from dpcalc.accounting.schemes import scheme_of
+    from dpcalc.commands import shuffled_batches
     from dpcalc.commands.asking import read_question, shown, with_solution
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
@@ -158,6 +162,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
+    shuffled_batches.refuse_poisson(given)
     try:
         found = rows(run.routes(given, question), given, run.bound_params, question, given["bound"] or ())
     except DpcalcError as error:
@@ -172,7 +177,8 @@ def _run(given: Given, adjacency: str) -> Answer:
     numbers = {**{name: params[key] for name, key in scheme_of(values).companions.items()},
                **noise_multiplier.companion(values, of_sum), **run.lower_end(question, found)}
     return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
-                  "every step's output", run.notes(given, values), numbers, scope=run.scope(given, unknown))
+                  "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),
+                  numbers, scope=run.scope(given, unknown))
 
 
 def theorems() -> Iterator[Route]:
@@ -185,6 +191,7 @@ def theorems() -> Iterator[Route]:
         for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
             given = {"scheme": scheme.name, "mechanism": mechanism, "adjacency": adjacency}
             yield from scheme.routes(Given(given, frozenset()))
+        yield from scheme.group_routes
 
 
 COMMAND = Command(
@@ -203,6 +210,7 @@ COMMAND = Command(
         Option(q.PARTICIPATIONS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.GROUP_SIZE, RUN),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),

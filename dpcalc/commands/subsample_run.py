@@ -47,17 +47,42 @@ def check(given: Given, unknown: str | None) -> set[str]:
         raise DpcalcError("refused", f"{mechanism.name} does not go with random batches, as {mechanism.unsampled}; use "
                                      "dpcalc rdp", "--mechanism")
     required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
-    used = {*required, *optional, *scheme.options, "scheme", "adjacency", "orders", "mechanism", "precision"}
+    used = {*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders", "mechanism",
+            "precision"}
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
     refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
         raise DpcalcError("refused", f"{scheme.name} is supported for --mechanism {' or '.join(scheme.only)} only",
                           "--scheme")
+    if group_size(given.values) > 1:
+        _check_group(given)
     if mechanism:
         require(given, required, f"with --mechanism {given['mechanism']}", unknown)
     scheme.check(given, unknown)
     return used
+
+
+def group_size(values: Values) -> int:
+    """The number of records by which neighbouring data sets differ."""
+    return int(values.get("group_size") or 1)
+
+
+def _check_group(given: Given) -> None:
+    """Raises DpcalcError where no theorem covers groups of records."""
+    from dpcalc.accounting.schemes import scheme_of
+    from dpcalc.core.errors import DpcalcError
+
+    scheme = scheme_of(given.values)
+    if scheme.group_pair is None:
+        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}; use --scheme "
+                          "poisson, or the generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
+    if given["mechanism"] != "gaussian" or "curve" in given.values:
+        raise DpcalcError("refused", "groups of records in random batches are supported for --mechanism gaussian only",
+                          "--group-size")
+    if noise_multiplier.adjacency_of(given.values) == "replace-one":
+        raise DpcalcError("refused", "no theorem for groups of replaced records in Poisson batches is known; use "
+                          "--adjacency add-remove or zero-out", "--group-size")
 
 
 def scope(given: Given, unknown: str | None) -> str:
@@ -87,6 +112,7 @@ def bound_params(values: Values) -> dict[str, Any]:
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
+    params["group_size"] = group_size(values)
     if values["mechanism"] == "gaussian":
         params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
     elif mechanism.pure is not None and scheme.pure is not None:
@@ -100,7 +126,8 @@ def routes(given: Given, question: Question) -> tuple[Route, ...]:
     below."""
     from dpcalc.accounting.schemes import scheme_of
 
-    found = scheme_of(given.values).routes(given)
+    scheme = scheme_of(given.values)
+    found = scheme.group_routes if group_size(given.values) > 1 else scheme.routes(given)
     return tuple(r for r in found if r.bound.status != "lower") if question.unknown else found
 
 
@@ -121,6 +148,8 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
 
 def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
+    if group_size(given.values) > 1:
+        return "groups of records in random batches"
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.accounting.schemes import scheme_of
 

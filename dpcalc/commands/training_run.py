@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.numerics.rounding import ratio_up
 
-BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream")
-POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM = BATCHES
+BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream", "random-allocation")
+POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM, ALLOCATION = BATCHES
 ORDERED = (SHUFFLED, FIXED, STREAM)  # a pass uses every record once
 EVERY, EPOCHS, LAST = "every-iterate", "every-epoch", "last-iterate"
-ADD_REMOVE, REPLACE_ONE = "add-remove", "replace-one"
+ADD_REMOVE, REPLACE_ONE, ZERO_OUT = "add-remove", "replace-one", "zero-out"
 ANY, CONVEX = "any", "convex"
 
 
@@ -40,6 +40,7 @@ class Run(NamedTuple):
     strong_convexity: float | None  # None where the losses may not be convex
     diameter: float | None
     record: int | None  # its place in a pass, where it is known
+    group_size: int = 1  # the number of records that neighbouring data sets differ in
 
     @property
     def in_pass(self) -> int:
@@ -90,9 +91,10 @@ def describe(values: Mapping[str, Any]) -> Run:
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
-              or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),
+              or (ADD_REMOVE if batches in (POISSON, ALLOCATION) else REPLACE_ONE),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
-              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"))
+              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
+              int(values.get("group_size") or 1))
     _check(run)
     return run
 
@@ -140,7 +142,7 @@ def _batch_size(values: Mapping[str, Any]) -> int:
 
 
 def _steps(values: Mapping[str, Any], b: int) -> int:
-    """The number of steps T: as given, or of E passes ⌈En/b⌉ for random batches, ⌈E⌊n/b⌋⌉ for ordered ones."""
+    """The number of steps T: as given, or of E passes ⌈En/b⌉ for batches that are drawn afresh, else ⌈E⌊n/b⌋⌉."""
     n, steps, epochs, batches = values["n"], values.get("steps"), values.get("epochs"), values["batches"]
     if steps is not None and epochs is not None:
         raise DpcalcError("contradictory", "give --epochs or --steps, not both", "--steps")
@@ -156,7 +158,7 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
         return int(steps)
     if epochs is None:
         raise _missing("the number of steps is needed, by --steps or --epochs", "--steps")
-    one_pass = Fraction(in_pass) if batches in ORDERED else Fraction(n, b)
+    one_pass = Fraction(in_pass) if batches in (*ORDERED, ALLOCATION) else Fraction(n, b)
     total = Fraction(epochs) * one_pass
     return max(1, -(-total.numerator // total.denominator))
 
@@ -193,6 +195,9 @@ def _check(run: Run) -> None:
                                           "smoothness", "--strong-convexity")
     if run.record is not None and run.batches not in (FIXED, STREAM):
         raise DpcalcError("unneeded", f"a record has a fixed place only with --batches {FIXED} or {STREAM}", "--index")
+    if run.record is not None and run.group_size > 1:
+        raise DpcalcError("contradictory", "the place of one record says nothing about a group; drop it, or "
+                          "--group-size", "--index")
     if run.record is not None and run.record > run.n:
         raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:

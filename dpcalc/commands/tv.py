@@ -20,6 +20,7 @@ _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, wh
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
+                               "steps_per_epoch", "participations",
                                "adjacency"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),
@@ -176,7 +177,7 @@ def theorems() -> Iterator[Route]:
         yield from map(Route, source.profiles.values())
 
 
-_SCHEMES = ("poisson", "cyclic-poisson", "without-replacement")
+_SCHEMES = ("poisson", "cyclic-poisson", "without-replacement", "random-allocation")
 
 COMMAND = Command(
     "tv",
@@ -191,7 +192,10 @@ COMMAND = Command(
         Option(q.MAX_BATCH_SIZE, RUN),
         Option(q.BANDS, RUN),
         Option(q.EPOCHS, RUN),
+        Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.PARTICIPATIONS, RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.GROUP_SIZE, RUN),
         Option(q.EPSILON, GUARANTEE),
         Option(q.DELTA, GUARANTEE),
         Option(q.TV._replace(help="total variation of each release; with --solve, the budget"), GUARANTEE),

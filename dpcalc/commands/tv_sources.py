@@ -79,7 +79,7 @@ def _mechanism(name: str) -> Source:
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"with --mechanism {name}", *required,
-                      may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
+                      may=(*optional, "mechanism", "steps", "group_size", *neighbours, *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
         by_multiplier = noise_multiplier.NAME in values
@@ -111,8 +111,14 @@ def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
     return subsample_run.guarantee(values, subsample_run.bound_params(values))
 
 
-_RUN = Source(_run_check, lambda given, several: subsample_run.routes(given, _ASKS_TV), subsample_run.bound_params,
-              _run_guarantee, noise_multiplier.adjacency_of, "every step's output", subsample_run.notes)
+def _run_routes(given: Given, several: bool) -> tuple[Route, ...]:
+    """The bounds of a run; no parameter is solved for by a bound from below."""
+    found = subsample_run.routes(given, _ASKS_TV)
+    return tuple(r for r in found if r.bound.status != "lower") if given.has("solve") else found
+
+
+_RUN = Source(_run_check, _run_routes, subsample_run.bound_params, _run_guarantee, noise_multiplier.adjacency_of,
+              "every step's output", subsample_run.notes)
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------

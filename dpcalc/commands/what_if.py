@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.commands.comparison import Answers, command_line, headline
 from dpcalc.commands.training_run import (
+    ALLOCATION,
     CONVEX,
     FIXED,
     LAST,
@@ -22,6 +23,7 @@ from dpcalc.commands.training_run import (
     SHUFFLED,
     STREAM,
     WITHOUT,
+    ZERO_OUT,
     Run,
     describe,
     is_scale_free,
@@ -34,7 +36,7 @@ from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
 _MUCH_BETTER = 0.95  # of the best so far: a reader has little use for more assumptions that gain less than a twentieth
-_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma",
+_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "group_size", "sigma",
             "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
             "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
 
@@ -101,10 +103,11 @@ def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"diameter": _three_digits(min(limits))}
 
 
-def _other_batches(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    other = _LESS_LOSS.get((run.batches, run.adjacency))
-    return None if other is None else {"batches": other,
-                                       **({} if values.keys() & {"steps", "epochs"} else {"epochs": 1}), "index": None}
+def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of runs whose batches are formed otherwise, with which less privacy is lost."""
+    one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
+    return [{"batches": batches, **({} if adjacency == run.adjacency else {"adjacency": adjacency}), **one_pass,
+             "index": None} for batches, adjacency in _LESS_LOSS.get((run.batches, run.adjacency), ())]
 
 
 def _three_digits(x: float) -> float:
@@ -112,10 +115,22 @@ def _three_digits(x: float) -> float:
     return float(human(x, 3, upward=False))
 
 
-_LESS_LOSS = {(STREAM, REPLACE_ONE): SHUFFLED, (FIXED, REPLACE_ONE): SHUFFLED, (SHUFFLED, REPLACE_ONE): WITHOUT,
-           (POISSON, REPLACE_ONE): WITHOUT}
+# (batches, adjacency) → others that lose less
+_LESS_LOSS = {
+    (STREAM, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),), (FIXED, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),),
+    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
+    (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
+    (POISSON, REPLACE_ONE): ((WITHOUT, REPLACE_ONE),),
+}
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
-           WITHOUT: "every batch is drawn afresh without replacement"}
+           WITHOUT: "every batch is drawn afresh without replacement",
+           POISSON: "every batch is a Poisson sample",
+           ALLOCATION: "every record draws its own batch in every pass"}
+
+
+def _batches_in_words(options: Mapping[str, Any]) -> str:
+    neighbours = "; a record is zeroed out" if "adjacency" in options else ""
+    return _ORDERS[options["batches"]] + neighbours
 
 
 def _smoothness_in_words(options: Mapping[str, Any]) -> str:
@@ -134,7 +149,6 @@ STRENGTH = (
     Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
     Assumption(_constrained, lambda o: f"the iterates stay in a convex set of diameter D = {plain(o['diameter'])}"),
 )
-SAMPLING = Assumption(_other_batches, lambda o: _ORDERS[o["batches"]])
 
 
 def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
@@ -168,9 +182,9 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
-    other = SAMPLING.options(run, values)
-    if other and question.unknown is None:  # solving for a parameter with other batches takes seconds
-        attempt(other, SAMPLING.text(other), base)
+    # Solving for a parameter with other batches takes seconds.
+    for other in _other_batches(run, values) if question.unknown is None else ():
+        attempt(other, _batches_in_words(other), base)
     return tuple(found), tuple(idle)
 
 

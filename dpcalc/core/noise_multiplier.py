@@ -26,7 +26,7 @@ TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal 
 # The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
 NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), TRUNCATED: ("zero-out",),
               "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",), "weighted": ("replace-one",),
-              "random-allocation": ("add-remove", "zero-out")}
+              "random-allocation": ("add-remove", "zero-out"), "shuffle": ("zero-out", "replace-one")}
 
 
 def scheme_name(values: Mapping[str, Any]) -> str:

@@ -126,7 +126,7 @@ SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a bat
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
 STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
-                           "random-allocation)", "t", kind="count", ge=1, le=10**7)
+                           "random-allocation or shuffle)", "t", kind="count", ge=1, le=10**7)
 PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
                           "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
@@ -203,10 +203,13 @@ MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES, THRESHOLD_SCALE, HITS,
                      QUERIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
-                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation"))
+                  choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
+                           "shuffle"), spellings=(("shuffled", "shuffle"),))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
-                     "allocation, zero-out for truncated and cyclic batches, else replace-one)", kind="choice",
+                     "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
+GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
+                      "group (default: 1)", "K", **_WHOLE)
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))
@@ -217,7 +220,8 @@ FILE = Quantity("file", "a ledger of releases, an earlier result, or the state o
                 "is standard input)", kind="text", metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
-                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
+                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
+                            "random-allocation"), spellings=(("shuffle", "shuffled"),))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"))
 RELEASE_OF_PASSES = RELEASE._replace(help="what is released (default: the last iterate of every epoch)",

@@ -11,9 +11,10 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
-# The note of every answer for Poisson batches where the run is described by its records and its batch size.
-NOT_SHUFFLED = ("holds for Poisson-sampled batches only; for a loader that shuffles, use dpcalc compare --batches "
-                "shuffled")
+# The notes of answers for Poisson batches where the run is described by its records and its batch size: with the option
+# of subsample, and with that of compare.
+NOT_SHUFFLED = "holds for Poisson-sampled batches only; for a loader that shuffles, use --scheme shuffle"
+NOT_SHUFFLED_RUN = "holds for Poisson-sampled batches only; for a loader that shuffles, use --batches shuffled"
 
 RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself
 
@@ -87,6 +88,12 @@ class Release(NamedTuple):
     left: float | None = None
 
 
+# Neighbouring data sets that differ in a group of records, by the adjacency.
+_GROUPS = {"add-remove": "groups of {size} records added or removed", "zero-out": "groups of {size} records zeroed out",
+           "replace-one": "groups of {size} records replaced"}
+_ANY_GROUPS = "groups of {size} records; for one record {adjacency}"
+
+
 class Answer(NamedTuple):
     """All rows, the best proven one first, with what a reader must know to use the number."""
 
@@ -133,13 +140,28 @@ class Answer(NamedTuple):
 
     @property
     def with_best_rows(self) -> Answer:
-        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`."""
+        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`. Of a
+        comparison only guarantees."""
         if self.every_row:
             return self
         best: dict[tuple[str, str | None], Row] = {}
         for row in self.rows:
-            best.setdefault(row.theorem, row)
+            # A comparison says its lower end in the line below the headline.
+            if self.more is None or row is self.rows[0] or row.route.bound.status != "lower":
+                best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
+
+    @property
+    def group_size(self) -> int:
+        """The number of records that neighbouring data sets differ in."""
+        return int(self.guarantee.get("group_size", 1)) if self.guarantee else 1
+
+    @property
+    def neighbours(self) -> str:
+        """Which data sets are neighbours, in words where they differ in a group of records."""
+        if self.group_size == 1:
+            return self.adjacency
+        return _GROUPS.get(self.adjacency, _ANY_GROUPS).format(size=self.group_size, adjacency=self.adjacency)
 
     @property
     def all_notes(self) -> tuple[str, ...]:

@@ -183,7 +183,7 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
-        is_shuffled = name == "scheme" and str(shown).startswith("shuffl")
+        is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
         way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else near(
             str(shown), choices)
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{way_out}", q.option)

@@ -49,6 +49,12 @@ def log_binomial_pmf(k: float, n: float, log_p: float, log_q: float, p: float, q
     return core - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
 
 
+@lru_cache(maxsize=16)
+def log_binomial_weights(n: int, p: float) -> tuple[float, ...]:
+    """log C(n,k) p^k (1−p)^{n−k} for k = 0..n, where 0 < p < 1."""
+    return tuple(log_binomial_pmf(k, n, log(p), log1p(-p), p, 1 - p) for k in range(n + 1))
+
+
 def log_choose(n: int, k: int) -> float:
     """log C(n,k), with an error of a few units in the last place of `spread`, which is of about the same size (log n!
     may be much larger)."""

@@ -106,14 +106,14 @@ def rounded_table(answer: Answer) -> TextTable:
     has_order = any("alpha" in row.witness for row in rows)
     columns: tuple[tuple[str, bool, Callable[[Row], str]], ...] = (  # header, whether it is shown, the cell of a row
         ("bound", True, row_label),
-        ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
+        ("status", any(row.route.bound.status != "proven" for row in rows),
          lambda row: row.route.bound.status),
         ("neighbours", compared and any(row.context["adjacency"] != answer.adjacency for row in rows),
          lambda row: row.context["adjacency"]),
         (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
         ("order α", answer.every_row and not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
-         lambda row: human(row.result["tv"])),
+         lambda row: shown_value(answer, "tv", row)),
         ("published formula", any(row.digits for row in rows), shown_digits),
         ("source", True, lambda row: short_source(row.route.named.source)),
     )
@@ -209,7 +209,7 @@ def _is_one_rate(roc: Table) -> bool:
 
 def holds_for(answer: Answer) -> str:
     """The sentence on the neighbouring data sets, and on what is released."""
-    return f"Neighbours: {answer.adjacency}. Released: {answer.released}."
+    return f"Neighbours: {answer.neighbours}. Released: {answer.released}."
 
 
 def _shown_notes(answer: Answer) -> list[str]:

@@ -137,7 +137,7 @@ class Result:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
         notes = " ".join(f"{note}." for note in notes_beside_headline(shown))
-        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {notes}"
+        below = f"Neighbours: {self._answer.neighbours}. Released: {self.released}. {notes}"
         html = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"{title}{html}<p><small>{escape(below)}</small></p>"
 

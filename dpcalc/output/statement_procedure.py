@@ -180,6 +180,8 @@ def _batches(answer: Answer, values: Values) -> str:
 _OF_RUN = {
     "shuffled": "Every pass takes batches of {b} of {n} records in a secret order that is shuffled afresh.",
     "fixed-order": "Every pass takes batches of {b} of {n} records in the same order.",
+    "random-allocation": ("In every pass each of {n} records takes part in one batch of about {b}, drawn uniformly, "
+                          "independently of all other records and afresh."),
     "full": "Every step uses all {n} records.",
     "stream": "One pass takes batches of {b} of {n} records in a fixed order.",
 }

@@ -102,6 +102,8 @@ def of_one_record(answer: Answer) -> list[str]:
 
 def neighbours(answer: Answer) -> str:
     """The adjacency and the unit of privacy."""
+    if answer.group_size > 1:
+        return _neighbouring_groups(answer)
     unit = "The unit of privacy is one record: whoever has several records is protected less."
     if answer.adjacency == "add-remove":
         return f"Neighbouring data sets differ by adding or removing one record. {unit}"
@@ -117,10 +119,24 @@ def neighbours(answer: Answer) -> str:
     return f"Neighbouring data sets are those {of}; what they differ in is the unit of privacy."
 
 
+def _neighbouring_groups(answer: Answer) -> str:
+    """The adjacency and the unit of privacy, where neighbouring data sets differ in a group of records."""
+    size = answer.group_size
+    differ = {
+        "add-remove": f"differ by adding, or by removing, a group of at most {size} records",
+        "replace-one": f"differ by replacing at most {size} records",
+        "zero-out": f"have the same size and differ in at most {size} records, whose gradients are zero in one of them",
+    }.get(answer.adjacency, f"differ in at most {size} records, each in the way that the given numbers refer to")
+    return (f"Neighbouring data sets {differ}. The unit of privacy is a group of {size} records, as all records of a "
+            f"user who has no more than {size}.")
+
+
 def tested(answer: Answer) -> str:
     """What an attacker tests, in words that continue 'no test of'."""
     if answer.only and not answer.only.is_worst and answer.adjacency != "add-remove":
         return "which of two data sets that differ in this record alone was used"
+    if answer.adjacency in ("add-remove", "zero-out") and answer.group_size > 1:
+        return f"whether a given group of {answer.group_size} records is in the data"
     if answer.adjacency in ("add-remove", "zero-out"):
         record = "this record" if answer.only and not answer.only.is_worst else "a given record"
         return f"whether {record} is in the data"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import NOT_SHUFFLED, Answer, Row
+from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer, Row
 from dpcalc.output.values import begun, row_label
 
 
@@ -78,8 +78,9 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     used = [f"{_bounds_used(points)}."] if first.rows else []
     other = [f"Note: rows for {name} neighbours are left out; --adjacency {name} asks for them." for name in left_out]
     released = ", ".join(filter(None, (first.released, first.scope)))
-    return [*used, *_one_record(answers), f"Neighbours: {first.adjacency}. Released: {released}.",
-            *other, *(f"Note: {note}." for note in first.notes if note == NOT_SHUFFLED),
+    neighbours = dict.fromkeys(answer.neighbours for answer in answers)
+    return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
+            *other, *(f"Note: {note}." for note in first.notes if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN)),
             *(f"{line}." for line in _notes_of_unproven_rows(points))]
 
 

@@ -95,9 +95,9 @@ class Gaussian:
 
     def masses(self, edges: Array) -> Masses:
         half = self.mu / 2
-        log_p = _normal_masses(edges / self.mu - half)
+        log_p = normal_masses(edges / self.mu - half)
         with np.errstate(invalid="ignore"):
-            return log_p, np.clip(log_p - _normal_masses(edges / self.mu + half), edges[:-1], edges[1:])
+            return log_p, np.clip(log_p - normal_masses(edges / self.mu + half), edges[:-1], edges[1:])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return self._edges(log_tail, self.mu / 2, cells)
@@ -113,12 +113,13 @@ class Gaussian:
         return self.mu * np.linspace(lowest_mean - reach, self.mu / 2 + reach, cells + 1)
 
 
-def _normal_masses(z: Array) -> Array:
-    """log(Φ(z[i+1]) − Φ(z[i])), computed from the nearer tail."""
+def normal_masses(z: Array) -> Array:
+    """log(Φ(z[i+1]) − Φ(z[i])) along the last axis, computed from the nearer tail."""
     below, above = log_tails(z)
-    is_left = z[:-1] + z[1:] < 0
-    is_left |= np.isneginf(z[:-1]) & (z[1:] < 0)
-    return np.where(is_left, log_difference(below[1:], below[:-1]), log_difference(above[:-1], above[1:]))
+    is_left = z[..., :-1] + z[..., 1:] < 0
+    is_left |= np.isneginf(z[..., :-1]) & (z[..., 1:] < 0)
+    return np.where(is_left, log_difference(below[..., 1:], below[..., :-1]),
+                    log_difference(above[..., :-1], above[..., 1:]))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import groupby
-from math import inf, log
+from math import inf, log, nextafter
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
@@ -18,14 +18,16 @@ from dpcalc.verify import (
     composition_atoms,
     composition_grids,
     epochs,
+    group_mixture,
     loss_distributions,
     losses_from_below,
+    shuffled,
 )
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
 from dpcalc.verify.loss_distributions import LossPair, Use
-from dpcalc.verify.mechanisms import MECHANISMS
+from dpcalc.verify.mechanisms import MECHANISMS, gaussian_mu
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -131,6 +133,37 @@ def _sampled(row: Row, scheme: str) -> Parts:
     return ((use, int(row.params["steps"])),)
 
 
+def _group(row: Row, answer: Answer) -> Parts:
+    p = row.params
+    return ((_poisson_group(p["part"], float(p["sampling_rate"]), int(p["group_size"])), int(p["steps"])),)
+
+
+def _poisson_group(part: Mapping[str, Any], rate: float, size: int) -> Use:
+    """Return the Gaussian mechanism on a Poisson-sampled batch for groups of records."""
+    if part["name"] != "gaussian":
+        raise Unchecked("groups of records in random batches are covered for Gaussian noise only")
+    if rate == 1:
+        return Use(MECHANISMS["gaussian"].losses({**part, "group_size": size}))
+    return Use(group_mixture.poisson_group(gaussian_mu(part), rate, size))
+
+
+def _largest_sums(row: Row, answer: Answer) -> Parts:
+    return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
+
+
+def _shuffled_as_allocation(row: Row, answer: Answer) -> Parts:
+    """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
+    with the data set without it is that of Poisson sampling."""
+    from dpcalc.bounds.sampling import shuffle_lower_allocation
+    from dpcalc.numerics.rounding import ratio_up
+
+    p = row.params
+    z = ratio_up((p["sigma"],), (p["sensitivity"],))
+    pair = allocation.from_below(z, p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
+    use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
+    return ((use, int(p["whole_epochs"])),)
+
+
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
@@ -208,6 +241,7 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "burn-in-profile-nonconvex": _noisy_sgd,
     "composition-profile": _noisy_sgd,
     "profile-composition": _described_guarantees,
+    "poisson-group-profile": _group,
     "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
     "truncated-poisson-profile": _truncated_poisson,
     "truncated-poisson-lower": _zero_gradients,
@@ -219,6 +253,8 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "shuffled-ldp-profile": _repeated(MECHANISMS["shuffled-ldp"].losses),
     **{f"{name}-exact": _repeated(MECHANISMS[name].losses) for name in (
         "discrete-gaussian", "discrete-laplace", "k-randomized-response", "unary")},
+    "shuffle-lower": _largest_sums,
+    "shuffle-lower-allocation": _shuffled_as_allocation,
 }
 
 
@@ -227,21 +263,26 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
 
 def _parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
     if g["kind"] == "mechanisms":
-        return tuple((_use_of_mechanism(part), int(part.get("count", 1))) for part in g["mechanisms"])
+        size = int(g.get("group_size") or 1)
+        return tuple((_use_of_mechanism(part, size), int(part.get("count", 1))) for part in g["mechanisms"])
     return ((Use(_PAIR_OF_KIND[g["kind"]](g)), int(g.get("count", 1))),)
 
 
-def _use_of_mechanism(part: Mapping[str, Any]) -> Use:
-    pair = MECHANISMS[part["name"]].losses(part)
+def _use_of_mechanism(part: Mapping[str, Any], group_size: int) -> Use:
     sampling = part.get("sampling")
     if sampling is None:
-        return Use(pair)
+        return Use(MECHANISMS[part["name"]].losses({**part, "group_size": group_size}))
+    if group_size > 1:
+        if sampling["scheme"] != "poisson":
+            raise Unchecked(f"no theorem for groups of records is known with {sampling['scheme']} sampling")
+        return _poisson_group(part, float(sampling["rate"]), group_size)
     if sampling["scheme"] == "truncated-poisson":
         return truncated_poisson_use(sampling["n"], sampling["rate"], sampling["max_batch_size"],
                                      part["noise_multiplier"])
     if sampling["scheme"] == "random-allocation":
         return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
                                          DEFAULT_TAIL))
+    pair = MECHANISMS[part["name"]].losses(part)
     if sampling["scheme"] not in ("poisson", "without-replacement"):
         raise Unchecked("weighted sampling has no profile")
     return Use(pair, sampling["scheme"], float(sampling["rate"]))

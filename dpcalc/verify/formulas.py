@@ -114,6 +114,8 @@ RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "noise-feedback": _rdp_by_mu(_mu_affine(True)),
     "without-feedback": _rdp_by_mu(_mu_affine(False)),
     "wor-profile": _rdp_sampled,
+    "shuffle-no-amplification": lambda mp, alpha, own, params: (
+        mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)),
     "lower-bound": lambda mp, alpha, own, params: lower_bound.rdp(mp, alpha, own),
 }
 

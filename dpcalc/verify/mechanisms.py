@@ -8,12 +8,13 @@ from math import log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
-from dpcalc.verify.arb.context import compute_once, is_ball_context
+from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 from dpcalc.verify.composition_atoms import Atoms
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.unchecked import Unchecked
 
-Part = Mapping[str, Any]  # a mechanism as in the JSON of a guarantee
+# A mechanism as in the JSON of a guarantee; with `group_size`, for data sets that differ in so many records.
+Part = Mapping[str, Any]
 
 
 class Verified(NamedTuple):
@@ -24,12 +25,29 @@ class Verified(NamedTuple):
     sampled_rdp: Callable[[Any, float, float, Part], Any]
 
 
+def _group_size(part: Part) -> int:
+    return int(part.get("group_size") or 1)
+
+
+def gaussian_mu(part: Part) -> Formula:
+    """Return the formula of K/σ, in units of what one record changes."""
+    return lambda mp: _group_size(part) / mp.mpf(part["noise_multiplier"])
+
+
 def _laplace_losses(part: Part) -> LossPair:
-    return loss_distributions.laplace(lambda mp: 1 / mp.mpf(part["scale"]), 1 / part["scale"])
+    size = _group_size(part)
+    return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
+
+
+def _refuse_groups(part: Part) -> None:
+    """Raises Unchecked for several respondents."""
+    if _group_size(part) > 1:
+        raise Unchecked("groups of respondents have no pair of one use")
 
 
 def _randomized_response_losses(part: Part) -> LossPair:
     p = part["probability"]
+    _refuse_groups(part)
     return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
                                                  abs(log(p / (1 - p))))
 
@@ -50,6 +68,7 @@ def _above_threshold_losses(part: Part) -> LossPair:
 def _k_randomized_response_losses(part: Part) -> LossPair:
     """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
     e, k = part["step_epsilon"], part["categories"]
+    _refuse_groups(part)
 
     def atoms(mp: Any) -> Atoms:
         high = mp.exp(mp.mpf(e))
@@ -62,11 +81,13 @@ def _k_randomized_response_losses(part: Part) -> LossPair:
 def _unary_losses(part: Part) -> LossPair:
     """Return the pair of the four reports about the two bits in which two categories differ."""
     p, q = part["probability"], part["flip_probability"]
+    _refuse_groups(part)
     return _two_bits((log(p) - log1p(-p)) - (log(q) - log1p(-q)), lambda mp: (mp.mpf(p), mp.mpf(q)))
 
 
 def _optimized_unary_losses(part: Part) -> LossPair:
     e = part["step_epsilon"]
+    _refuse_groups(part)
     return _two_bits(e, lambda mp: (mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(e)) + 1)))
 
 
@@ -82,7 +103,7 @@ def _two_bits(largest: float, probabilities: Callable[[Any], tuple[Any, Any]]) -
 
 def _discrete_laplace_losses(part: Part) -> LossPair:
     """Return the pair of noise centred at 0 and at −s: the outcomes −s+1, …, −1, and all below and all above them."""
-    s, scale = part["sensitivity"], part["scale"]
+    s, scale = _group_size(part) * part["sensitivity"], part["scale"]
 
     def atoms(mp: Any) -> Atoms:
         fall = mp.exp(-1 / mp.mpf(scale))
@@ -100,7 +121,7 @@ def _discrete_laplace_losses(part: Part) -> LossPair:
 def _discrete_gaussian_losses(part: Part) -> LossPair:
     """Return the pair of noise centred at 0 and at −s. The losses of outcomes that both give with less than e^−760 are
     only known to be between those of the others and infinity."""
-    s, sigma = part["sensitivity"], part["sigma"]
+    s, sigma = _group_size(part) * part["sensitivity"], part["sigma"]
     reach = int(39 * sigma) + 2  # 39²/2 = 760.5
     inner = sorted({*range(-reach - s, min(reach - s, -reach) + 1), *range(-reach, reach + 1)})
     scale = 2 * sigma * sigma
@@ -188,8 +209,7 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
 
 
 MECHANISMS: Mapping[str, Verified] = {
-    "gaussian": Verified(lambda part: loss_distributions.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])),
-                         _sampled_gaussian_rdp),
+    "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
     "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
     "shuffled-ldp": Verified(shuffled_reports.losses, _no_sampled_rdp),

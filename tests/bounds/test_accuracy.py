@@ -21,13 +21,15 @@ BOUNDS = all_bounds()
 POINTS = 100_000
 COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding",
                         "output-perturbation-shuffled-hiding", "burn-in-contraction", "truncated-poisson-lower",
-                        "allocation-profile", "allocation-lower"),
-                       2_000)  # a sum over pairs of blocks, or a chain of points, takes up to a second
-FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4}
+                        "allocation-profile", "allocation-lower", "shuffle-lower-allocation"),
+                       2_000) | {"shuffle-lower": 1_000}  # a sum over pairs of blocks, or a chain of points, takes up to a second
+FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4,
+       "shuffle-lower": 3}
 # mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py);
 # its limit ends at e^96
 ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-rdp-nonconvex": 0,
-         "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3, "allocation-profile": 1, "allocation-lower": 1}
+         "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3, "allocation-profile": 1, "allocation-lower": 1,
+         "shuffle-lower": 1}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -323,7 +323,7 @@ def test_a_word_may_be_a_topic_and_an_option(printed):
 
 def test_a_word_names_one_topic():
     words = [word for topic in TOPICS for word in (topic.name, *topic.words)]
-    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} <= {"composition"}
+    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} <= {"composition", "group-privacy"}
 
 
 def test_help_of_a_command_is_its_long_help(printed):

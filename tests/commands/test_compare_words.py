@@ -85,15 +85,15 @@ def page(cli, *more):
 def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = page(cli)
-    assert len(text.rstrip().splitlines()) <= 24 and all(len(line) <= 80 for line in text.splitlines())
-    assert text.index("gaussian-exact") < text.index("What would lower ε:") < text.index("--all shows the command")
+    assert len(text.rstrip().splitlines()) <= 28 and all(len(line) <= 80 for line in text.splitlines())
+    assert text.index("shuffle-no-amplification") < text.index("What would lower ε:") < text.index("--all shows the command")
     assert "  --batches without-replacement: ε = " in text
     assert "Not applicable" not in text and "Each row by itself" not in text
 
 
 def test_all_shows_the_commands_and_what_does_not_apply(cli):
     text = page(cli, "--all")
-    assert "--all shows" not in text and "\n    dpcalc rdp --sensitivity " in text
+    assert "--all shows" not in text and "\n    dpcalc subsample --scheme shuffle " in text
     assert "\n  Needs --batches poisson: poisson-profile, poisson-rdp.\n" in text
     assert "\n  Needs --release last-iterate: shuffled-hiding-last.\n" in text
 

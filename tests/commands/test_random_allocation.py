@@ -5,7 +5,7 @@ import json
 import pytest
 from calling import call
 
-from dpcalc import answer, solve
+from dpcalc import DpcalcError, answer, solve
 
 RUN = {"scheme": "random-allocation", "steps_per_epoch": 100, "epochs": 10, "noise_multiplier": 1.0}
 LINE = ("subsample", "--scheme", "random-allocation")
@@ -86,6 +86,21 @@ def test_allocation_is_close_to_poisson_sampling_here():
     """No theorem, but a mistake of a factor in either would show."""
     poisson = answer("subsample", sampling_rate=0.01, steps=1000, noise_multiplier=1.0, delta=1e-6).value
     assert 0.8 * poisson < answer("subsample", **RUN, delta=1e-6).value < poisson
+
+
+def test_total_variation_is_delta_at_zero():
+    found = answer("tv", **RUN)
+    assert found.value == answer("subsample", **RUN, epsilon=0).value
+    assert solve("tv", "noise_multiplier", scheme="random-allocation", steps_per_epoch=100, epochs=10,
+                 tv=found.value).value == pytest.approx(1, rel=2e-3)
+    with pytest.raises(DpcalcError, match="whole epochs"):
+        answer("tv", scheme="random-allocation", steps_per_epoch=100, steps=2, noise_multiplier=1.0)
+
+
+def test_the_bounds_are_explained():
+    for name in ("allocation-profile", "allocation-lower"):
+        done = call(["explain", name])
+        assert done.returncode == 0 and "independently of all other records" in " ".join(done.stdout.split())
 
 
 def test_the_answer_says_who_draws_the_step():

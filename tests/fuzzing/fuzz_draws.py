@@ -15,6 +15,10 @@ rdp --mechanism gaussian --sigma 3 --steps 100 --epsilon 1
 rdp --mechanism laplace --scale 2 --alpha 8
 rdp --mechanism laplace --scale 2 --steps 30 --delta 1e-6
 rdp --mechanism randomized-response --probability 0.75 --steps 5 --epsilon 1
+rdp --mechanism discrete-gaussian --sigma 3 --sensitivity 2 --steps 5 --delta 1e-6
+rdp --mechanism discrete-laplace --scale 4 --sensitivity 3 --epsilon 0.2
+rdp --mechanism randomized-response --categories 5 --step-epsilon 0.5 --steps 5 --epsilon 1
+rdp --mechanism unary --probability 0.7 --flip-probability 0.2 --delta 1e-6
 rdp --epsilon 1 --delta 1e-5 --solve sigma -q
 rdp --sigma 50 --epsilon 1 --delta 1e-5 --solve steps
 rdp --sigma 2 --alpha 4 --rdp 0.1 --solve steps
@@ -27,6 +31,7 @@ convert --from dp --epsilon 1 --delta 1e-6 --to tv
 convert --from dp --epsilon 1 --delta 0 --to gdp
 convert --from outcomes --p 0.4167,0.1667,0.4166 --q 0.1667,0.6667,0.1666 --delta 0
 subsample --scheme poisson --sampling-rate 0.01 --sigma 1 --steps 100 --delta 1e-6
+subsample --scheme poisson --sampling-rate 0.01 --sigma 1 --steps 10 --group-size 3 --delta 1e-6
 subsample --n 60000 --batch-size 256 --epochs 1 --sigma 1.1 --delta 1e-5
 subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 10 --epsilon 1
 subsample --scheme weighted --max-weight 0.01 --mechanism laplace --scale 2 --steps 10 --alpha 4

@@ -121,8 +121,21 @@ def gaussian_profile(rng):
             "epsilon": max(0.0, r * (r / 2 + near), r * (r / 2 - 30))}
 
 
+def shuffled_profile(rng):
+    p = gaussian_profile(rng)
+    return {"noise_multiplier": p["sigma"] / p["sensitivity"], "epochs": p["steps"], "epsilon": p["epsilon"]}
+
+
+def shuffled_below(rng):
+    """One epoch of up to a million batches; a record is left out with a probability below 1/2."""
+    z, t = log_uniform(rng, 0.05, 100), steps(rng, 1e6)
+    return {"sigma": z, "sensitivity": rng.choice((1.0, 2.0)), "steps_per_epoch": t,
+            "dropped": rng.choice((0.0, rng.random() / (t + 1))), "whole_epochs": 1,
+            "epsilon": rng.choice((0.0, spread(rng, 1e-6, 3) / z))}
+
+
 def total_variation(rng):
-    name = rng.choice([name for name, record in MECHANISMS.items() if record.tv.ratio])
+    name = rng.choice([name for name in PARAMETERS if MECHANISMS[name].tv.ratio])
     return {"mechanism": name, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if name == "gaussian" else 1}
 
 
@@ -162,6 +175,15 @@ def releases(rng):
     points = tuple((log_uniform(rng, 1e-6, 20), rng.choice((0.0, delta(rng))), steps(rng, 300))
                    for _ in range(rng.randint(1, 5)))
     return {"points": points, "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * sum(e * k for e, _, k in points)}
+
+
+def known_points(rng):
+    """Some (ε, δ) of one record, and an ε near that of a group."""
+    points = tuple((rng.choice((0.0, log_uniform(rng, 1e-9, 20))), rng.choice((0.0, delta(rng))))
+                   for _ in range(rng.randint(1, 4)))
+    size = rng.choice((1, 2, 3, round(log_uniform(rng, 1, 1000))))
+    return {"profile_points": points, "group_size": size,
+            "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * size * max(e for e, _ in points)}
 
 
 def pure_releases(rng):
@@ -432,6 +454,15 @@ DRAW = {
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
                                   "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
+    "poisson-group-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                                        "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+                                        "noise_multiplier": log_uniform(r, 0.05, 1e3),
+                                        "group_size": r.choice((1, 2, 3, r.randint(4, 40)))},
+    "group-privacy": known_points,
+    "shuffle-no-amplification": shuffled_profile,
+    "shuffle-lower": shuffled_below,
+    "shuffle-lower-allocation": lambda r: {**shuffled_below(r), "steps_per_epoch": 1,
+                                           "dropped": r.choice((0.0, log_uniform(r, 1e-9, 0.49)))},
     "truncated-poisson-profile": truncated_batches,
     "truncated-poisson-lower": truncated_batches,
     "profile-composition": composed,
@@ -526,6 +557,8 @@ INCREASING = {
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
+    "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),
+    "shuffle-no-amplification": ("epochs",), "shuffle-lower": (), "shuffle-lower-allocation": (),
     "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
     "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
     "allocation-lower": (), "poisson-rdp": ("sampling_rate",),

@@ -1,8 +1,8 @@
-"""Steps of Gaussian or Laplace noise on random batches."""
+"""Steps of Gaussian or Laplace noise on random batches, for one record and for groups."""
 
 from functools import reduce
-from itertools import combinations
-from math import comb, exp
+from itertools import combinations, product
+from math import comb, cos, exp, pi, sin
 
 import chains
 import numpy as np
@@ -41,6 +41,80 @@ def sampled(rng):
     yield from ask.rdp("weighted-rdp", *replaced, whole, run)
 
 
+def subsets(vectors, rate):
+    """(probability, sum) of each set of the vectors that a Poisson batch may draw."""
+    for drawn in product((False, True), repeat=len(vectors)):
+        chance = np.prod([rate if d else 1 - rate for d in drawn])
+        yield chance, sum((v for v, d in zip(vectors, drawn, strict=True) if d), np.zeros(2))
+
+
+def in_squares(cuts, centre):
+    """The masses under N(centre, I) of the rectangles between the cuts."""
+    return np.multiply.outer(*(cells(ndtr, axis, x) for axis, x in zip(cuts, centre, strict=True))).ravel()
+
+
+def grouped(rng):
+    """A group of records whose contributions are vectors in the plane, in one step, or in two steps of which the second
+    depends on the first output; and its loss by the guarantee of one record."""
+    size, z, rate = rng.choice((1, 2, 3, 4)), exp(rng.uniform(-0.5, 1.5)), rng.choice((rng.random(), 0.05))
+    spread = rng.choice((0.0, 0.0, 0.3, 2.0, 2 * pi))
+    lengths = [rng.choice((1.0, 1.0, rng.random())) / z for _ in range(size)]
+
+    def vectors():
+        angles = [spread * (rng.random() - 0.5) for _ in range(size)]
+        return [r * np.array((cos(a), sin(a))) for r, a in zip(lengths, angles, strict=True)]
+
+    first, after_low, after_high = vectors(), vectors(), vectors()
+    cuts = np.linspace(-5, 5 + size / z, 90), np.linspace(-5, 5 + size / z, 30 if spread else 2)
+    at = ask.epsilons(rng, size * rate / z)
+    run = {"sampling_rate": rate, "noise_multiplier": z, "group_size": size}
+    p, q = sum(c * in_squares(cuts, v) for c, v in subsets(first, rate)), in_squares(cuts, (0.0, 0.0))
+    yield from ask.profile("poisson-group-profile", p, q, at, run)
+
+    coarse = np.linspace(-4, 4 + size / z, 24), np.array([0.0, 0.5])
+    one, none = sum(c * in_squares(coarse, v) for c, v in subsets(first, rate)), in_squares(coarse, (0.0, 0.0))
+    low = np.arange(len(none)) < len(none) / 2
+    after = [sum(c * in_squares(coarse, v) for c, v in subsets(later, rate)) for later in (after_low, after_high)]
+    both = np.concatenate([np.multiply.outer(one[here], later).ravel()
+                           for here, later in zip((low, ~low), after, strict=True)])
+    neither = np.concatenate([np.multiply.outer(none[here], none).ravel() for here in (low, ~low)])
+    parts = ((ask.BOUNDS["poisson-group-profile"].pair(rate, z, size), 2),)
+    for epsilon in at[:2]:
+        true = max(float(np.maximum(a - exp(epsilon) * b, 0).sum()) for a, b in ((both, neither), (neither, both)))
+        yield ("poisson-group-profile", f"δ({epsilon:.6g}) of two steps", true,
+               exp(log_delta_at_epsilon(parts, epsilon).upper))
+
+    known = [(e, exp(ask.BOUNDS["poisson-group-profile"].value(e, rate, z, 1))) for e in at]
+    yield from ask.profile("group-privacy", p, q, [size * e * (1 + 1e-12) for e in at],
+                           {"profile_points": tuple(known), "group_size": size})
+
+
+def shuffled(rng):
+    """Epochs of one to three batches in a secret order: the batch of the record is shifted, by 1/z more on one data set
+    than on the other, and the other records may shift it on both."""
+    batches, z, others = rng.choice((1, 1, 2, 3)), exp(rng.uniform(-1, 2)), rng.choice((0.0, 1.0, rng.uniform(-2, 2)))
+    cuts = np.linspace(-5 - 2 / z, 5 + 3 / z, {1: 90, 2: 90, 3: 30}[batches])
+    law = {shift: cells(CDF["gaussian"], cuts, shift / z) for shift in (0.0, others, others + 1)}
+
+    def epoch(own):
+        total = 0.0
+        for place in range(batches):
+            one = np.ones(1)
+            for k in range(batches):
+                one = np.outer(one, law[own] if k == place else law[0.0]).ravel()
+            total = total + one / batches
+        return total
+
+    p, q = epoch(others + 1), epoch(others)
+    epochs = rng.choice((1, 2)) if batches == 1 else 1
+    if epochs == 2:
+        p, q = np.outer(p, p).ravel(), np.outer(q, q).ravel()
+    run, mu = {"noise_multiplier": z, "epochs": epochs}, epochs**0.5 / z
+    yield from ask.profile("shuffle-no-amplification", p, q, ask.epsilons(rng, mu * (1 + mu)), run)
+    yield from ask.inverse("shuffle-no-amplification", p, q, [10 ** rng.uniform(-6, -1) for _ in range(3)], run)
+    yield from ask.rdp("shuffle-no-amplification", p, q, ask.orders(rng, 3), run, function="rdp")
+
+
 def batch_sums(gradients, rate, most):
     """The probability of every sum of a truncated Poisson batch: given its size, a batch is a uniform subset."""
     n = len(gradients)
@@ -63,7 +137,6 @@ def truncated(rng):
             for own in (rng.choice((1, 1, -1)), 0))
     run = {"n": n, "sampling_rate": rate, "max_batch_size": most, "noise_multiplier": z}
     yield from ask.profile("truncated-poisson-profile", p, q, ask.epsilons(rng, 2 * rate / z), run)
-
 
 
 def allocated(rng):
@@ -95,4 +168,4 @@ def allocated_several(rng):
         yield "allocation-profile", f"δ({epsilon:.6g})", true, exp(log_delta_at_epsilon(parts, epsilon).upper)
 
 
-FAMILIES = (sampled, truncated, allocated, allocated_several)
+FAMILIES = (sampled, grouped, shuffled, truncated, allocated, allocated_several)

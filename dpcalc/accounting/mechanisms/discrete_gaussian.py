@@ -6,7 +6,14 @@ holds. It is that of Gaussian noise: --mechanism gaussian --bound gaussian-rdp.
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import (
+    BY_SENSITIVITY,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+)
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import discrete_gaussian_exact, discrete_gaussian_rdp
@@ -42,6 +49,6 @@ MECHANISM = Mechanism(
     part=Part(fields={"sigma": Number(), "sensitivity": Number(least=1)},
               write=lambda p: {"sigma": p["sigma"], "sensitivity": int(p["sensitivity"])}),
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_gaussian_exact.BOUND),
-    group=lambda p, k: {**p, "sensitivity": k * p["sensitivity"]},
+    group=of_larger_sensitivity,
     whole_sensitivity=True,
 )

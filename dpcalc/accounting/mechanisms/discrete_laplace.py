@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import (
+    BY_SENSITIVITY,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+)
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import discrete_laplace_exact, discrete_laplace_rdp
@@ -41,6 +48,6 @@ MECHANISM = Mechanism(
     part=Part(fields={"scale": Number(), "sensitivity": Number(least=1)},
               write=lambda p: {"scale": p["scale"], "sensitivity": int(p["sensitivity"])}),
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_laplace_exact.BOUND),
-    group=lambda p, k: {**p, "sensitivity": k * p["sensitivity"]},
+    group=of_larger_sensitivity,
     whole_sensitivity=True,
 )

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import (
+    BY_SENSITIVITY,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+)
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_classic, gaussian_exact, gaussian_rdp
@@ -48,4 +55,5 @@ MECHANISM = Mechanism(
         read=lambda fields: {**fields, "sigma": fields["noise_multiplier"]},
     ),
     tv=TotalVariation(_TV, _TV, gaussian_exact.BOUND, lambda p: gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1)),
+    group=of_larger_sensitivity,
 )

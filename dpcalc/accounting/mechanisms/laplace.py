@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import (
+    BY_SENSITIVITY,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+)
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
@@ -51,4 +58,5 @@ MECHANISM = Mechanism(
         profile=laplace_exact.BOUND,
         ratio=_pure,
     ),
+    group=of_larger_sensitivity,
 )

@@ -12,6 +12,7 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.results import Route
+from dpcalc.numerics.rounding import ratio_up
 
 BY_SENSITIVITY = "those your sensitivity refers to"  # the sensitivity is that between neighbours, whichever these are
 BY_RESPONDENT = "one respondent's answer"
@@ -83,11 +84,28 @@ class Mechanism(NamedTuple):
         """The parameters of one use from the fields of a part."""
         return {"sensitivity": 1.0, **self.part.read({name: fields[name] for name in self.part.fields})}
 
+    def of_group(self, params: Params, size: int) -> Params:
+        """The parameters of one use for data sets that differ in `size` records. Raises DpcalcError where no parameters
+        describe that."""
+        if size == 1:
+            return params
+        if self.group is None:
+            raise DpcalcError("refused", f"not supported for {self.name}, of which one use has no theorem for groups; "
+                              "dpcalc convert --group-size gives the generic bound for its (ε, δ)", "--group-size")
+        return self.group(params, size)
+
+
+def of_larger_sensitivity(params: Params, size: int) -> Params:
+    """The parameters of one use for groups, where each of `size` records moves the query by at most the sensitivity s,
+    so that all together move it by at most K·s (rounded up), which records with equal contributions attain."""
+    return {**params, "sensitivity": ratio_up((float(size), params["sensitivity"]))}
+
 
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters of the bounds of a mechanism, from the options of a command."""
     values = noise_multiplier.with_sigma(values)
-    params = mechanism.bound_params({name: values.get(name) for name in mechanism.options + mechanism.optional})
+    own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
+    params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
     params["steps"] = int(values.get("steps") or 1)
     if mechanism.pure is not None:
         params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])

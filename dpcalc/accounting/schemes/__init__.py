@@ -5,6 +5,7 @@ from dpcalc.accounting.schemes import (
     cyclic_poisson,
     poisson,
     random_allocation,
+    shuffle,
     truncated_poisson,
     weighted,
     without_replacement,
@@ -13,7 +14,8 @@ from dpcalc.accounting.schemes.record import Scheme, Values
 from dpcalc.core.noise_multiplier import scheme_name
 
 SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME,
-                                                without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME)}
+                                                without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME,
+                                                shuffle.SCHEME)}
 
 
 def scheme_of(values: Values) -> Scheme:

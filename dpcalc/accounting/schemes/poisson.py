@@ -17,7 +17,7 @@ from dpcalc.accounting.schemes.record import (
 )
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import amplification, poisson_profile, poisson_rdp, wor_profile
+from dpcalc.bounds.sampling import amplification, poisson_group_profile, poisson_profile, poisson_rdp, wor_profile
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.results import Route
@@ -50,6 +50,13 @@ def _pair(base: Pair, sampling: Sampling) -> Pair:
     return sampled.poisson(base, sampling["rate"])
 
 
+def _group_pair(fields: Params, sampling: Sampling, size: int) -> Pair:
+    if "noise_multiplier" not in fields:
+        raise DpcalcError("refused", "groups of records in Poisson batches are supported for Gaussian noise only",
+                          "--input")
+    return poisson_group_profile.pair(sampling["rate"], fields["noise_multiplier"], size)
+
+
 def _curve(base: Curve, sampling: Sampling, params: Params) -> Curve:
     if "noise_multiplier" not in params:
         raise DpcalcError("unsupported", "RDP of Poisson sampling is supported for Gaussian noise only; ask with "
@@ -72,5 +79,7 @@ SCHEME = Scheme(
     fields={"rate": RATE},
     pair=_pair,
     curve=_curve,
+    group_pair=_group_pair,
+    group_routes=(Route(poisson_group_profile.BOUND),),
     pure=lambda epsilon, sampling: float(amplification.value(epsilon, 0.0, sampling["rate"])["epsilon"]),
 )

@@ -25,7 +25,7 @@ _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 
 def _check(given: Given, unknown: str | None) -> None:
     """Raises DpcalcError where the epochs are not described, or described twice."""
-    if given.has("steps") or unknown == "steps":
+    if "steps" in given.provided or unknown == "steps":
         raise DpcalcError("unneeded", "not used with --scheme random-allocation, whose theorem is about whole epochs: "
                                       "give --epochs, and --steps-per-epoch or --n and --batch-size", "--steps")
     if unknown in ("n", "batch_size"):

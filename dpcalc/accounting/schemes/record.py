@@ -37,6 +37,10 @@ class Scheme(NamedTuple):
     pair: Callable[[Pair, Sampling], Pair] | None = None  # of one sampled use, from that of one use on all records
     curve: Callable[[Curve, Sampling, Params], Curve] | None = None  # the RDP of one sampled use
     pure: Callable[[float, Sampling], float] | None = None  # the pure ε of one sampled use, from that on all records
+    # (fields of the mechanism, sampling, K) → the pair of one sampled use for groups of K records, and the bounds of a
+    # run; None where no theorem covers groups
+    group_pair: Callable[[Params, Sampling, int], Pair] | None = None
+    group_routes: tuple[Route, ...] = ()
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
     note: str = ""  # beside every answer: what a reader may misread
     unit: str = "step"  # what a run without a number of steps or epochs consists of

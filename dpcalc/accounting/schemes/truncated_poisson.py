@@ -67,11 +67,12 @@ def _notes(values: Values) -> tuple[str, ...]:
     """Where a batch of the maximal size is not rare: from which size on it is."""
     rate = by_rate.sampling_rate(values)
     mean = values["n"] * rate
-    enough = ceil(mean + RARE * sqrt(mean * (1 - rate)))
-    if values["max_batch_size"] >= min(enough, values["n"]):
+    enough = min(ceil(mean + RARE * sqrt(mean * (1 - rate))), values["n"])
+    if values["max_batch_size"] >= enough:
         return ()
-    return (f"truncated batches lose more privacy than Poisson ones; with --max-batch-size {enough} or more (the mean "
-            f"{mean:.6g} and {RARE:g} standard deviations) there is hardly any difference",)
+    return (f"with --max-batch-size {enough} or more (the mean {mean:.6g} and {RARE:g} standard deviations), or where "
+            "large batches are taken in parts whose gradients are added up, the loss is nearly that of Poisson batches",
+            )
 
 
 SCHEME = Scheme(

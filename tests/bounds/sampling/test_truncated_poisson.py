@@ -1,5 +1,6 @@
 """Truncated Poisson batches: small runs by enumeration, the printed formulas, their laws, and published values."""
 
+import json
 import random
 from itertools import pairwise, product
 from math import exp, inf, log
@@ -7,6 +8,7 @@ from math import exp, inf, log
 import mpmath
 import numpy as np
 import pytest
+from paths import GOLDEN
 from scipy.special import ndtr
 from soundness.mechanisms import cells
 from soundness.sampling import batch_sums
@@ -160,13 +162,16 @@ def test_bounds_that_are_not_convex_are_lowered(z, least):
 
 # --- laws and values -------------------------------------------------------------------------------------------------
 
-# (B, ε as published before the minorant was taken, 2e-3 relative); at B = 280 the value of the minorant
-VALUES = [(400, 1.1342), (320, 1.1612), (300, 2.3826), (280, 3.8381), (256, 5.890)]
+CASES = [case for case in json.loads((GOLDEN / "sampling.json").read_text())["cases"]
+         if case["kind"] == "truncated-poisson"]
+# Further values of B for the run of the case, from other grids than these, to 2e-3.
+VALUES = [(case["B"], case["epsilon"]) for case in CASES] + [(400, 1.1342), (320, 1.1612), (300, 2.3826), (256, 5.890)]
 
 
 @pytest.mark.parametrize("most, value", VALUES)
 def test_known_values(most, value):
     assert composed(most) == pytest.approx(value, rel=2e-3)
+    assert all(composed(case["B"]) < case["peer_upper"] for case in CASES)
 
 
 def test_epsilon_falls_as_batches_may_be_larger_and_ends_at_poisson():

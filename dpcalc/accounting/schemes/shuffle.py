@@ -1,0 +1,98 @@
+"""Shuffled batches: in every epoch the records are put in a new random order, which is cut into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.accounting.schemes import by_rate
+from dpcalc.accounting.schemes.record import Scheme, Values
+from dpcalc.bounds.sampling import shuffle_lower, shuffle_lower_allocation, shuffle_no_amplification
+from dpcalc.core import noise_multiplier
+from dpcalc.core.bound import Params
+from dpcalc.core.command import require
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.results import Route
+from dpcalc.numerics.rounding import quotient_up
+
+if TYPE_CHECKING:
+    from dpcalc.core.command import Given
+
+
+def _check(given: Given, unknown: str | None) -> None:
+    if {"steps", "epochs"} <= given.provided | {unknown}:
+        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
+    if unknown in ("n", "batch_size"):
+        raise DpcalcError("unknown-value", f"{flag(unknown)} does not change what is proven for shuffled batches, "
+                                           "where every epoch counts as one step on all records", "--solve")
+    by_size = given.provided & {"n", "batch_size"}
+    if by_size and given.has("steps_per_epoch"):
+        raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
+                          "--steps-per-epoch")
+    if not by_size and not given.has("steps_per_epoch"):
+        raise DpcalcError("missing", "add --n and --batch-size, or --steps-per-epoch", "--n")
+    if by_size:
+        require(given, ("n", "batch_size"), "for the number of batches in an epoch", unknown)
+        by_rate.check_batch_size(given)
+        if by_rate.has_no_steps(given, unknown):
+            raise DpcalcError("missing", "add --epochs, or --steps (the steps of all epochs)", "--epochs")
+
+
+def _params(values: Values) -> dict[str, Any]:
+    """The parameters of the bounds, which are about the whole run: `steps` is 1. An incomplete epoch counts for the
+    guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch."""
+    if values.get("batch_size") is None:
+        batches, dropped = int(values["steps_per_epoch"]), 0.0
+    else:
+        n, b = int(values["n"]), int(values["batch_size"])
+        batches, dropped = n // b, quotient_up(n % b, n)
+    steps, epochs = values.get("steps"), Fraction(values.get("epochs") or 1)
+    if steps is None:
+        steps = max(1, ceil(epochs * batches))
+    else:
+        epochs = Fraction(int(steps), batches)
+    return {"steps": 1, "epochs": ceil(epochs), "whole_epochs": floor(epochs), "all_steps": int(steps),
+            "steps_per_epoch": batches, "dropped": dropped, "sigma": values.get("sigma"),
+            "sensitivity": values.get("sensitivity")}
+
+
+def _routes(given: Given) -> tuple[Route, ...]:
+    upper = Route(shuffle_no_amplification.BOUND)
+    # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
+    attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
+    if not attained:
+        return (upper,)
+    zero_out = (Route(shuffle_lower.BOUND),) if noise_multiplier.adjacency_of(given.values) == "zero-out" else ()
+    return (upper, *zero_out, Route(shuffle_lower_allocation.BOUND))
+
+
+def _guarantee(values: Values, params: Params) -> dict[str, Any]:
+    """One use of the mechanism on all records for every epoch, which loses no less than the run."""
+    mechanism = MECHANISMS[values["mechanism"]]
+    return {"kind": "mechanisms", "upper_bound": True,
+            "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, params["epochs"])]}
+
+
+def _sentence(text: Mapping[str, str]) -> str:
+    size = f"{text['steps_per_epoch']} batches" if "steps_per_epoch" in text else (
+        f"batches of {text['batch_size']} of {text['n']} records")
+    return f"Every epoch takes {size} in a secret order of the records that is shuffled afresh."
+
+
+SCHEME = Scheme(
+    name="shuffle",
+    words="shuffled batches",
+    refusal="where one record more would change the other batches",
+    options=("n", "batch_size", "steps_per_epoch", "steps", "epochs"),
+    check=_check,
+    params=_params,
+    routes=_routes,
+    guarantee=_guarantee,
+    sentence=_sentence,
+    only=("gaussian",),
+    unit="epoch",
+    companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
+)

@@ -1,0 +1,69 @@
+"""The privacy profile of shuffled batches of a fixed size, every step released, without amplification by the shuffling.
+
+Proof. Fix the permutations of all epochs. The record is then in at most one batch of every epoch, the same one on both
+data sets. The steps without it are equal, given the outputs before them; the step with it is a Gaussian mechanism of
+sensitivity s, chosen in view of the outputs before it. E adaptive Gaussian steps are dominated by one of sensitivity
+s√E (Dong, Roth & Su 2022, Corollary 3.3). As the permutations do not depend on the record, both runs are mixtures with
+equal weights, and a hockey-stick divergence of mixtures is at most the mean of the divergences (joint convexity). ∎
+"""
+
+from typing import Any
+
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.numerics.rounding import ratio_up
+
+ONCE = "a record is in at most one batch of an epoch; a last, smaller batch may be dropped or not"
+NOISE = "Gaussian noise of the same σ at every step, on the sum of a batch; the sums may be divided by a fixed number"
+NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more "
+              "would change the other batches")
+
+
+def value(epsilon: float, noise_multiplier: float, epochs: int) -> float:
+    """log δ(ε) = log θ(ε, √E/z), rounded up."""
+    return gaussian_exact.value(epsilon, noise_multiplier, 1.0, epochs)
+
+
+def inverse(log_delta: float, noise_multiplier: float, epochs: int) -> float:
+    """The least ε with δ(ε) <= δ, rounded up."""
+    return gaussian_exact.inverse(log_delta, noise_multiplier, 1.0, epochs)
+
+
+def mu(noise_multiplier: float, epochs: int) -> float:
+    """μ = √E/z, rounded up."""
+    return gaussian_exact.ratio(noise_multiplier, 1.0, epochs)
+
+
+def exact_mu(mp: Any, noise_multiplier: float, epochs: int) -> Any:
+    return mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_multiplier)
+
+
+def rdp(alpha: float, noise_multiplier: float, epochs: int) -> float:
+    """ε(α) = αE/(2z²) of all epochs, rounded up."""
+    return ratio_up((alpha, float(epochs)), (2.0, noise_multiplier, noise_multiplier))
+
+
+def exact(mp: Any, epsilon: float, noise_multiplier: float, epochs: int) -> Any:
+    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, noise_multiplier, epochs))
+
+
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffle-no-amplification",
+        example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
+        statement="δ(ε) ≤ θ(ε, √E/z), the profile of one Gaussian mechanism for E epochs, z the noise multiplier "
+                  "relative to the sensitivity (σ/C if a record is zeroed out, σ/2C if it is replaced)",
+        source="proof in dpcalc/bounds/sampling/shuffle_no_amplification.py, from Dong, Roth & Su 2022, Corollary 3.3, "
+               "arXiv:1905.02383v3",
+        assumptions=(ONCE, NEIGHBOURS, NOISE),
+        released="every step's output",
+        in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order.",
+    ),
+    params=("noise_multiplier", "epochs"),
+    value=value,
+    exact=exact,
+    rtol=2e-12,
+    inverse=inverse,
+    rdp=rdp,
+    mu=GaussianDp(mu, exact_mu),
+)
