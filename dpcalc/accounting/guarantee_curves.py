@@ -11,7 +11,7 @@ from dpcalc.core.errors import DpcalcError
 
 def _part_curve(part: Part, group_size: int) -> Curve:
     params = part.params(group_size)
-    base = part.mechanism.curve(params)
+    base = part.mechanism.rdp_curve(params)
     if part.sampling is None:
         return base
     scheme = part.sampling.record

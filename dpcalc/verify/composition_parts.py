@@ -20,6 +20,7 @@ from dpcalc.verify import (
     epochs,
     group_mixture,
     loss_distributions,
+    losses_from_below,
     shuffled,
 )
 from dpcalc.verify.composition_grids import Parts
@@ -115,12 +116,12 @@ def _repeated_laplace(row: Row, answer: Answer) -> Parts:
     return ((Use(pair), int(p["steps"])),)
 
 
-def _repeated(name: str) -> Callable[[Row, Answer], Parts]:
-    """Return the parts of several uses of a mechanism whose bound has the parameters that its JSON has."""
+def _repeated(losses: Callable[[Mapping[str, Any]], LossPair]) -> Callable[[Row, Answer], Parts]:
+    """Return the parts of several uses of a mechanism, whose bound has the parameters that `losses` needs."""
     def parts(row: Row, answer: Answer) -> Parts:
         p = row.params
         part = {**p, "sensitivity": int(p["sensitivity"])} if "sensitivity" in p else p
-        return ((Use(MECHANISMS[name].losses(part)), int(p["steps"])),)
+        return ((Use(losses(part)), int(p.get("steps", 1))),)
 
     return parts
 
@@ -246,8 +247,12 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "truncated-poisson-lower": _zero_gradients,
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
-    **{f"{name}-exact": _repeated(name) for name in ("discrete-gaussian", "discrete-laplace", "k-randomized-response",
-                                                     "unary")},
+    "exponential-lower": _repeated(losses_from_below.two_outcomes),
+    "exponential-profile": _repeated(MECHANISMS["exponential"].losses),
+    "shuffled-ldp-lower": _repeated(losses_from_below.shuffled_responses),
+    "shuffled-ldp-profile": _repeated(MECHANISMS["shuffled-ldp"].losses),
+    **{f"{name}-exact": _repeated(MECHANISMS[name].losses) for name in (
+        "discrete-gaussian", "discrete-laplace", "k-randomized-response", "unary")},
     "shuffle-lower": _largest_sums,
     "shuffle-lower-allocation": _shuffled_as_allocation,
 }
