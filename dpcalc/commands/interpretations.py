@@ -9,6 +9,24 @@ from fractions import Fraction
 from math import nextafter
 from typing import Any, NamedTuple
 
+from dpcalc.commands.conditions import (
+    ALONE,
+    CONVEX_SETTING,
+    DIAMETER,
+    LEARNING_RATE,
+    NO_SET,
+    NOT_CONVEX,
+    NOT_ZEROED_OUT,
+    PLACE_KNOWN,
+    SEVERAL_PASSES,
+    SMOOTH,
+    WHOLE_PASSES,
+    ZEROED_OUT,
+    Condition,
+    needs_batches,
+    needs_release,
+    outside_convex_setting,
+)
 from dpcalc.commands.training_run import (
     ADD_REMOVE,
     ALLOCATION,
@@ -26,16 +44,7 @@ from dpcalc.commands.training_run import (
     ZERO_OUT,
     Run,
 )
-from dpcalc.core.numbers import human, human_claimed, plain
-
-_ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a double still counts as 2/β
-
-
-class Condition(NamedTuple):
-    """A condition of a theorem on a run, and the reason that is given where it does not hold."""
-
-    holds: Callable[[Run], bool]
-    otherwise: Callable[[Run], str]
+from dpcalc.core.numbers import human_claimed
 
 
 class Interpretation(NamedTuple):
@@ -58,57 +67,6 @@ class Interpretation(NamedTuple):
         if run.group_size > 1 and not self.of_groups:
             return "has no theorem for groups of records"
         return next((c.otherwise(run) for c in self.conditions if not c.holds(run)), None)
-
-
-# --- conditions of theorems ------------------------------------------------------------------------------------------
-
-
-def _batches(*kinds: str) -> Condition:
-    return Condition(lambda r: r.batches in kinds, lambda r: f"needs --batches {_either(kinds)}")
-
-
-def _releases(*kinds: str) -> Condition:
-    return Condition(lambda r: r.release in kinds, lambda r: f"needs --release {_either(kinds)}")
-
-
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _not_expanding(run: Run) -> bool:
-    assert run.learning_rate is not None and run.smoothness is not None
-    return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _ROUNDED
-
-
-_LIPSCHITZ = Condition(lambda r: not r.clipped,
-                       lambda r: "needs --lipschitz, as a clipped gradient of a convex loss is in general not the "
-                                 "gradient of one")
-_CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs --loss convex")
-_SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs --smoothness")
-_STEP = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
-_DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs --diameter")
-_NO_SET = Condition(lambda r: r.diameter is None, lambda r: "needs a run without --diameter")
-_STABLE = Condition(_not_expanding,
-                    lambda r: f"needs --learning-rate at most 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}, "
-                              f"which is {plain(r.learning_rate or 0.0)} here")
-_WHOLE = Condition(lambda r: r.steps % r.in_pass == 0,
-                   lambda r: f"needs whole passes, and {r.steps} steps are no multiple of {r.in_pass} batches")
-_SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffled-hiding for a single pass")
-_PLACE = Condition(lambda r: r.record is not None,
-                   lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
-                             "hides")
-_ZERO_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
-_NOT_ZERO_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
-_CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
-_NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
-                        lambda r: "never better than the bound for convex losses, which applies")
-_ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _CONVEX_SETTING),
-                   lambda r: "never better than shuffled-iteration, which applies")
-
-
-def _outside_convex_setting(run: Run) -> bool:
-    """Whether the run violates a condition of the theorems about convex losses."""
-    return not all(c.holds(run) for c in _CONVEX_SETTING)
 
 
 # --- a run in the options of a command -------------------------------------------------------------------------------
@@ -146,7 +104,7 @@ def _convexity(run: Run) -> dict[str, Any]:
 
 
 def _burn_in(run: Run, n: int, **extra: Any) -> dict[str, Any]:
-    losses = {"loss": ANY} if _outside_convex_setting(run) else {"strong_convexity": run.strong_convexity}
+    losses = {"loss": ANY} if outside_convex_setting(run) else {"strong_convexity": run.strong_convexity}
     constrained = {} if run.diameter is None else {"diameter": run.diameter}
     return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz,
             "smoothness": run.smoothness, **losses,
@@ -159,7 +117,7 @@ def _largest_distance(run: Run) -> float:
     from dpcalc.bounds.noisy_sgd._engine import apart
 
     assert run.learning_rate is not None and run.smoothness is not None
-    curvature = -run.smoothness if _outside_convex_setting(run) else run.strong_convexity or 0.0
+    curvature = -run.smoothness if outside_convex_setting(run) else run.strong_convexity or 0.0
     uses = run.uses if run.batches in ORDERED else run.steps
     return apart.reached(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate, run.steps, uses)
 
@@ -251,77 +209,81 @@ _EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one s
 _EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
-_LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
-_LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
-_OF_PASSES = _releases(EPOCHS, LAST)
+_LAST_CONVEX = (needs_release(LAST), *CONVEX_SETTING)
+_LAST_SMOOTH = (needs_release(LAST), SMOOTH, LEARNING_RATE, NOT_CONVEX)
+_OF_PASSES = needs_release(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
-    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _NOT_ZERO_OUT), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), NOT_ZEROED_OUT), "subsample",
                    lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
                    ("poisson-group-profile",)),
-    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON), _ZERO_OUT), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), ZEROED_OUT), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_POISSON, ZERO_OUT,
                    ("poisson-group-profile",)),
-    Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
+    Interpretation(("wor-profile",), (needs_batches(POISSON),), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
-    Interpretation(("wor-profile", "wor-rdp"), (_batches(WITHOUT),), "subsample",
+    Interpretation(("wor-profile", "wor-rdp"), (needs_batches(WITHOUT),), "subsample",
                    lambda r: _sampled(r, WITHOUT, r.push), _composed(_EVERY_STEP_FRESH)),
-    Interpretation(("burn-in-profile", "burn-in-rdp"), (_batches(WITHOUT), *_LAST_CONVEX), "burn-in",
+    Interpretation(("burn-in-profile", "burn-in-rdp"), (needs_batches(WITHOUT), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last(_EVERY_STEP_FRESH)),
-    Interpretation(("burn-in-contraction",), (_batches(WITHOUT, FULL), *_LAST_CONVEX, _DIAMETER), "burn-in",
+    Interpretation(("burn-in-contraction",), (needs_batches(WITHOUT, FULL), *_LAST_CONVEX, DIAMETER), "burn-in",
                    lambda r: _burn_in(r, r.n), lambda r: _last(_OF_BATCHES[r.batches])(r) + "; any number of steps"),
-    Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (_batches(WITHOUT), *_LAST_SMOOTH),
+    Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (needs_batches(WITHOUT), *_LAST_SMOOTH),
                    "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
-    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FULL),), "rdp",
                    lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
                    of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (_batches(FULL), _NOT_ZERO_OUT), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FULL), NOT_ZEROED_OUT), "rdp",
                    lambda r: _gaussian(r, r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
                    ("gaussian-exact",)),
-    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _NOT_ZERO_OUT), "subsample", _allocated,
+    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, NOT_ZEROED_OUT), "subsample", _allocated,
                    _EVERY_STEP_ALLOCATED, ADD_REMOVE),
-    Interpretation(_ALLOCATION, (_batches(ALLOCATION), _WHOLE, _ZERO_OUT), "subsample",
+    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, ZEROED_OUT), "subsample",
                    lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
-    Interpretation(_SHUFFLE, (_batches(SHUFFLED), _NOT_ZERO_OUT), "subsample",
-                   lambda r: _sampled(r, "shuffle", r.push), _EVERY_STEP_SHUFFLED),
-    Interpretation((*_SHUFFLE, "shuffle-lower"), (_batches(SHUFFLED), _ZERO_OUT), "subsample",
+    Interpretation(_SHUFFLE, (needs_batches(SHUFFLED), NOT_ZEROED_OUT), "subsample",
+                   lambda r: {**_sampled(r, "shuffle", r.push), "adjacency": REPLACE_ONE},
+                   _EVERY_STEP_SHUFFLED),
+    Interpretation((*_SHUFFLE, "shuffle-lower"), (needs_batches(SHUFFLED), ZEROED_OUT), "subsample",
                    lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
                    ZERO_OUT),
-    Interpretation((), (_batches(SHUFFLED),), "rdp", lambda r: _gaussian(r, r.uses, r.push),
+    Interpretation((), (needs_batches(SHUFFLED),), "rdp", lambda r: _gaussian(r, r.uses, r.push),
                    _composed("every record at most once a pass"), of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (_batches(FIXED, STREAM),), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FIXED, STREAM),), "rdp",
                    lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
                    of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (_batches(FULL, FIXED, STREAM), _ZERO_OUT), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FULL, FIXED, STREAM), ZEROED_OUT), "rdp",
                    lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, r.removal),
                    _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",)),
-    Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
+    Interpretation(("iteration",), (needs_batches(FULL), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last("every record at every step")),
-    Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",
+    Interpretation(("iteration",), (needs_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",
                    _fixed, _last("the same order in every pass")),
-    Interpretation(("iteration-nonconvex",), (_batches(FULL), *_LAST_SMOOTH), "burn-in",
+    Interpretation(("iteration-nonconvex",), (needs_batches(FULL), *_LAST_SMOOTH), "burn-in",
                    lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
-    Interpretation(("iteration-nonconvex",), (_batches(FIXED, STREAM), *_LAST_SMOOTH), "burn-in",
+    Interpretation(("iteration-nonconvex",), (needs_batches(FIXED, STREAM), *_LAST_SMOOTH), "burn-in",
                    _fixed, _last_smooth("the same order in every pass")),
-    Interpretation(("shuffled-hiding-last",), (_batches(SHUFFLED), *_LAST_CONVEX, _SEVERAL), "shuffle-pnsgd",
+    Interpretation(("shuffled-hiding-last",), (needs_batches(SHUFFLED), *_LAST_CONVEX, SEVERAL_PASSES), "shuffle-pnsgd",
                    _last_iterate,
                    lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only "
                              "the last iterate is released"),
     Interpretation(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"),
-                   (_batches(SHUFFLED), _OF_PASSES, *_CONVEX_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled,
+                   (needs_batches(SHUFFLED), _OF_PASSES, *CONVEX_SETTING, DIAMETER), "shuffle-pnsgd", _shuffled,
                    _shuffled_set),
     Interpretation(("shuffled-hiding", "shuffled-iteration"),
-                   (_batches(SHUFFLED), _OF_PASSES, *_CONVEX_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled,
+                   (needs_batches(SHUFFLED), _OF_PASSES, *CONVEX_SETTING, NO_SET), "shuffle-pnsgd", _shuffled,
                    _shuffled_set),
     Interpretation(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"),
-                   (_batches(SHUFFLED), _OF_PASSES, _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record, _smooth),
+                   (needs_batches(SHUFFLED), _OF_PASSES, SMOOTH, LEARNING_RATE, ALONE), "shuffle-pnsgd", _one_record,
+                   _smooth),
     Interpretation(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"),
-                   (_batches(FIXED, STREAM), _OF_PASSES, *_CONVEX_SETTING, _WHOLE, _PLACE, _DIAMETER), "shuffle-pnsgd",
+                   (needs_batches(FIXED, STREAM), _OF_PASSES, *CONVEX_SETTING, WHOLE_PASSES, PLACE_KNOWN, DIAMETER),
+                   "shuffle-pnsgd",
                    lambda r: {**_shuffled(r), "index": r.position},
                    lambda r: f"{_loss(r)}; {_set(r)}; the record's place is known; {_of_pass(r)}"),
     Interpretation(("smooth-nonconvex-exact",),
-                   (_batches(FIXED, STREAM), _OF_PASSES, _SMOOTH, _STEP, _WHOLE, _PLACE), "shuffle-pnsgd",
+                   (needs_batches(FIXED, STREAM), _OF_PASSES, SMOOTH, LEARNING_RATE, WHOLE_PASSES, PLACE_KNOWN),
+                   "shuffle-pnsgd",
                    lambda r: {**_one_record(r), "index": r.position},
                    lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}"),
 )

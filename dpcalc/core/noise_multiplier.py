@@ -26,7 +26,7 @@ TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal 
 # The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
 NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), TRUNCATED: ("zero-out",),
               "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",), "weighted": ("replace-one",),
-              "random-allocation": ("add-remove", "zero-out"), "shuffle": ("replace-one", "zero-out")}
+              "random-allocation": ("add-remove", "zero-out"), "shuffle": ("zero-out", "replace-one")}
 
 
 def scheme_name(values: Mapping[str, Any]) -> str:
@@ -71,7 +71,7 @@ def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tu
     A noise multiplier takes the place of σ and the sensitivity, and a clipping norm may be given beside it. Raises
     DpcalcError for a clipping norm without a noise multiplier: it would have to change the sensitivity.
     """
-    if "sigma" not in mechanism.options:
+    if mechanism.name != "gaussian":
         return mechanism.options, mechanism.optional
     if is_used(given, unknown):
         return (NAME,), ("clipping_norm",)

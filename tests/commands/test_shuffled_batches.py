@@ -51,9 +51,11 @@ def test_the_upper_end_is_that_of_one_step_on_all_records_for_every_epoch():
                 whole, rel=1e-9)
 
 
-def test_replacing_is_the_default_and_adding_is_refused():
+def test_zero_out_is_the_default_and_adding_is_refused():
     found = answer(f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5")
-    assert found["adjacency"] == "replace-one" and found["bound"] == "shuffle-no-amplification"
+    assert found == {**answer(f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5 --adjacency zero-out"),
+                     **{key: found[key] for key in ("parameters", "options")}}
+    assert found["adjacency"] == "zero-out" and found["bound"] == "shuffle-no-amplification"
     assert "one record more would change the other batches" in error(
         f"{RUN} --epochs 2 --noise-multiplier 3 --delta 1e-5 --adjacency add-remove")
 
@@ -159,7 +161,7 @@ def test_the_guarantee_composes():
     code, again, err = call(["convert", "-", "--delta", "1e-5", "--steps", "2", "--json"], out)
     assert code == 0, err
     found = json.loads(again)
-    assert found["adjacency"] == "replace-one" and "epsilon_lower" not in found["result"]
+    assert found["adjacency"] == "zero-out" and "epsilon_lower" not in found["result"]
     assert found["result"]["epsilon"] == pytest.approx(number(f"{RUN} --epochs 8 --noise-multiplier 3 --delta 1e-5"),
                                                       rel=1e-9)
 

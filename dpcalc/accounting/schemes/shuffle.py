@@ -65,7 +65,7 @@ def _routes(given: Given) -> tuple[Route, ...]:
     attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
     if not attained:
         return (upper,)
-    zero_out = (Route(shuffle_lower.BOUND),) if given["adjacency"] == "zero-out" else ()
+    zero_out = (Route(shuffle_lower.BOUND),) if noise_multiplier.adjacency_of(given.values) == "zero-out" else ()
     return (upper, *zero_out, Route(shuffle_lower_allocation.BOUND))
 
 
