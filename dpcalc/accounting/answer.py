@@ -115,7 +115,8 @@ def _with_range(route: Route, given: Params, question: Question) -> Quantity:
     unknown = question.unknown
     assert unknown is not None
     closed = route.bound.is_closed_form and not route.conversion and not _is_numerical(route, given, question)
-    return unknown._replace(search=_DOUBLES) if closed and unknown.name in _SIZES else unknown
+    wide = closed and unknown.name in _SIZES and unknown.kind == "number"
+    return unknown._replace(search=_DOUBLES) if wide else unknown
 
 
 def _check_range(head: Row, given: Params, derive: Derive, question: Question) -> None:

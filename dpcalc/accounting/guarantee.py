@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
+from dpcalc.accounting.mechanisms.record import Number
 from dpcalc.accounting.schemes import SCHEMES, Scheme
 from dpcalc.accounting.schemes.record import COUNT, RATE
 from dpcalc.core import reading
@@ -85,12 +86,18 @@ class Part(_Model):
         return self.mechanism.of_group(self.mechanism.of_part(vars(self)), group_size)
 
 
+def _annotation(number: Number) -> Any:
+    """The type of a number of a mechanism."""
+    if number.least is not None:
+        return Annotated[int, Field(ge=number.least, le=2**53, strict=True, description=number.description)]
+    return Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
+                                  description=number.description)]
+
+
 def _part_model(mechanism: Mechanism) -> type[Part]:
     """The model of a part by this mechanism, from its record."""
     fields: dict[str, Any] = {
-        name: (Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
-                                      description=number.description)], ...)
-        for name, number in mechanism.part.fields.items()}
+        name: (_annotation(number), ...) for name, number in mechanism.part.fields.items()}
     fields["name"] = (Literal.__getitem__(mechanism.name), ...)
     return create_model(_title(mechanism.name), __base__=Part, **fields)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
@@ -17,6 +19,11 @@ class Profile(NamedTuple):
     log_delta: Callable[[float], float]
     exact: Callable[[Any, Any], Any]
     pair: Callable[[], Pair]
+
+    @property
+    def total_variation(self) -> float:
+        """δ(0), rounded up."""
+        return min(1.0, up(exp(self.log_delta(0.0)), 4e-16))
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Command, Given, check_unknown, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.quantities import RDP, Quantity
+from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 from dpcalc.core.validate import near
@@ -80,8 +80,8 @@ def _solvable(command: Command, given: Given) -> str:
         from dpcalc.accounting.mechanisms import MECHANISMS
 
         own = {*MECHANISMS[mechanism].options, *MECHANISMS[mechanism].optional}
-        of_others = {"noise-multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
-        names = tuple(name for name in names if name not in of_others)
+        of_others = {"noise_multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
+        names = tuple(name for name in names if name.replace("-", "_") not in of_others)
     names = tuple(name for name in names if not given.has(name.replace("-", "_"))) or names
     first, *others = sorted(names, key=lambda name: name != "sigma")
     return f"{first} (or {', '.join(others)})" if others else first
@@ -101,12 +101,21 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
     if word not in solvable:
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"
                           f"{near(word, command.solvable())}", "--solve")
-    quantity = solvable[word]
+    quantity = _whole_where_discrete(solvable[word], given)
     if given.has(quantity.name):
         raise DpcalcError("contradictory", f"{quantity.option} is given, so it cannot be solved for; drop one of "
                                            "them", "--solve")
     noise_multiplier.refuse_others(quantity.name, given.provided)
     return quantity
+
+
+def _whole_where_discrete(quantity: Quantity, given: Given) -> Quantity:
+    """The unknown; a sensitivity of a query with integer values is searched for among the whole numbers."""
+    from dpcalc.accounting.mechanisms import MECHANISMS
+
+    if quantity is not SENSITIVITY or not MECHANISMS[given["mechanism"]].whole_sensitivity:
+        return quantity
+    return quantity._replace(kind="count", search=(1.0, LARGEST_COUNT))
 
 
 def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,

@@ -67,7 +67,8 @@ def _with_input(given: Given) -> Given:
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-        own = {name: part.params(1)[name] for name in part.mechanism.options}
+        params = part.params(1)
+        own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
         return given.replace({**given.values, "mechanism": part.name, **own})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
@@ -94,8 +95,8 @@ def _require_noise(given: Given) -> None:
     unknown = read_unknown(COMMAND, given)
     if any(given.has(name) or (unknown and unknown.name == name) for name in _LEVELS):
         return
-    (own,) = MECHANISMS[given["mechanism"]].options
-    level, other = ("noise_multiplier", " (or --sigma)") if own == "sigma" else (own, "")
+    own, name = MECHANISMS[given["mechanism"]].options[0], given["mechanism"]
+    level, other = ("noise_multiplier", " (or --sigma)") if name == "gaussian" else (own, "")
     if given.has("epsilon") and given.has("delta") and unknown is None:
         other = f", or --solve {flag(level)[2:]} for this budget"
     raise DpcalcError("missing", f"no noise given: add {flag(level)}{other}")

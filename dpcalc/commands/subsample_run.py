@@ -147,12 +147,12 @@ def description(given: Given) -> str:
     """What is sampled, in words, where no RDP bound covers it."""
     if group_size(given.values) > 1:
         return "groups of records in random batches"
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.accounting.schemes import scheme_of
 
     if (scheme := scheme_of(given.values)).only:
         return scheme.words
-    return {"gaussian": "subsampled Gaussian noise", "laplace": "subsampled Laplace noise",
-            "randomized-response": "subsampled randomised response"}[given["mechanism"]]
+    return f"subsampled {MECHANISMS[given['mechanism']].words}"
 
 
 # --- the guarantee and the notes -------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     replaces = noise_multiplier.adjacency_of(values) == "replace-one"
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
-    elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
+    elif MECHANISMS[given["mechanism"]].pure is not None and given["scheme"] == "poisson":
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     if note := scheme_of(values).note:
         notes += (note,)

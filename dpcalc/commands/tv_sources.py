@@ -64,9 +64,11 @@ def _mechanism(name: str) -> Source:
 
     def bound_params(values: Values) -> dict[str, Any]:
         params = with_steps(mechanism, values)
+        params["precision"] = values.get("precision")
+        if mechanism.tv.ratio is None:
+            return {**params, "step_tv": mechanism.profile(params).total_variation}
         ratio = mechanism.tv.ratio(params)
-        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"],
-                "precision": values.get("precision")}
+        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"]}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
         return {"kind": "mechanisms",

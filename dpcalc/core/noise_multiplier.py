@@ -71,7 +71,7 @@ def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tu
     A noise multiplier takes the place of σ and the sensitivity, and a clipping norm may be given beside it. Raises
     DpcalcError for a clipping norm without a noise multiplier: it would have to change the sensitivity.
     """
-    if "sigma" not in mechanism.options:
+    if mechanism.name != "gaussian":
         return mechanism.options, mechanism.optional
     if is_used(given, unknown):
         return (NAME,), ("clipping_norm",)

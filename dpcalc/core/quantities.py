@@ -86,17 +86,23 @@ RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for
                 ge=0)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safe_direction=+1,
-                 unit="units of the sensitivity")
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
+                 gt=0, safe_direction=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
                             "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2", "v", gt=0, safe_direction=+1,
+SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2, and that of discrete noise is a "
+                 "little less", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
-                       "Laplace noise)", "s", gt=0, safe_direction=-1)
-PROBABILITY = Quantity("probability", "probability of the true answer (randomised response)", "p", gt=0, lt=1,
+                       "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
+PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "
+                       "as 1 (unary encoding)", "p", gt=0, lt=1,
                        safe_direction=-1, search=(0.5, 0.9999999999999999), origin=0.5)
+FLIP_PROBABILITY = Quantity("flip_probability", "probability that a 0 is reported as 1 (unary encoding; default: 1 − "
+                            "--probability)", "q", gt=0, lt=1)
+CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "K",
+                      kind="count", ge=2, le=2.0**53 - 1)
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
@@ -134,8 +140,9 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)  # parameters of bounds, not options
-STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one report of k-ary randomised response, or of optimised "
+                        "unary encoding (OUE)", "ε₀", gt=0, safe_direction=-1)
+STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
 
@@ -172,10 +179,18 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
-                     choices=("gaussian", "laplace", "randomized-response"),
-                     spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response")))
+                     choices=("gaussian", "laplace", "randomized-response", "discrete-gaussian", "discrete-laplace",
+                              "k-randomized-response", "unary", "optimized-unary"),
+                     spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response"),
+                                ("geometric", "discrete-laplace"), ("k-rr", "k-randomized-response"),
+                                ("k-randomised-response", "k-randomized-response"), ("rappor", "unary"),
+                                ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary")))
+# A mechanism with an option, given or solved for, that only another form of it has → that form.
+MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response",
+                   ("randomized-response", "step_epsilon"): "k-randomized-response",
+                   ("unary", "step_epsilon"): "optimized-unary"}
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
-MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
+MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
                            "shuffle"), spellings=(("shuffled", "shuffle"),))

@@ -39,6 +39,7 @@ _WORDS = {
     "replace-one": "replace substitution",
     "add-remove": "add add-or-remove",
     "zero-out": "zero-one zeroing zeroed-out",
+    "random-allocation": "balls-and-bins balls-in-bins allocation balanced-iteration",
     "dp": "pure approx approximate approx-dp eps-delta epsilon",
     "zcdp": "cdp",
     "rdp": "renyi gaussian laplace mechanism",

@@ -11,7 +11,7 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, brief, number
-from dpcalc.core.quantities import LARGEST_COUNT, Quantity
+from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,7 +32,16 @@ def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any,
         values = dict(vars(_model(command, tuple(provided)).model_validate(provided)))
     except ValidationError as e:
         raise _first_error(e, options) from None
-    return Given({**defaults, **values}, frozenset(values), inputs)
+    return Given(_with_form({**defaults, **values}, values), frozenset(values), inputs)
+
+
+def _with_form(values: dict[str, Any], provided: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters with the form of the mechanism that the options name: randomised response with --categories is
+    k-ary."""
+    solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
+    form = next((form for (name, option), form in MECHANISM_FORMS.items()
+                 if values.get("mechanism") == name and (option in provided or option == solved)), None)
+    return {**values, "mechanism": form} if form else values
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from math import isinf
 from typing import Any
 
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.accounting.mechanisms.record import BY_RESPONDENT
 from dpcalc.accounting.schemes import SCHEMES, scheme_of
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
@@ -69,13 +71,12 @@ def _sampled(sampling: Values) -> str:
 
 def _part(part: Values) -> str:
     """A mechanism of an earlier result in words."""
-    levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}"
-                       for name in ("noise_multiplier", "scale", "probability") if name in part)
-    name = {"randomized-response": "randomised response"}.get(part["name"], f"{part['name'].capitalize()} noise")
+    mechanism = MECHANISMS[part["name"]]
+    levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}" for name in mechanism.part.fields)
     sampling = part.get("sampling")
     batches = f" on {_sampled(sampling)}" if sampling else ""
     times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
-    return f"{name} ({levels}){batches}{times}"
+    return f"{mechanism.words} ({levels}){batches}{times}"
 
 
 def _listed(words: list[str]) -> str:
@@ -148,14 +149,12 @@ def _mechanism(answer: Answer, values: Values) -> list[str]:
 
 def _noise(answer: Answer, values: Values) -> str:
     """The noise of a mechanism."""
-    if values["mechanism"] == "randomized-response":
-        return (f"Every respondent gives the true answer with probability {_number(answer, 'probability', values)}, "
-                "and else the other one.")
+    mechanism = MECHANISMS[values["mechanism"]]
+    level = mechanism.sentence(lambda name: "" if values.get(name) is None else _number(answer, name, values))
+    if mechanism.neighbours == BY_RESPONDENT:
+        return level
     if values.get("noise_multiplier") is not None:
         return _of_sum(_number(answer, "noise_multiplier", values), values.get("clipping_norm"))
-    laplace = values["mechanism"] == "laplace"
-    level = (f"Laplace noise of scale {_number(answer, 'scale', values)}" if laplace else
-             f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)}")
     query = "the sum over every batch, whose" if "scheme" in values else "a query whose"
     multiplier = answer.extra.get("noise_multiplier")
     of_dp_sgd = f" (for DP-SGD, a noise multiplier of {human(multiplier)})" if multiplier else ""

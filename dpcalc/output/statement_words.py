@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcalc.accounting.mechanisms.record import BY_RESPONDENT
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.results import Answer
@@ -111,7 +112,7 @@ def neighbours(answer: Answer) -> str:
     if answer.adjacency == "zero-out":
         return ("Neighbouring data sets have the same size and differ in one record, whose gradients are zero in one "
                 f"of them. {unit}")
-    if answer.parameters.get("mechanism") == "randomized-response":
+    if answer.adjacency == BY_RESPONDENT:
         return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
     of = ("that the sensitivity of the query refers to" if "mechanism" in answer.parameters else
           "that each release refers to" if answer.command == "ledger" else "of the given guarantee")
@@ -139,7 +140,7 @@ def tested(answer: Answer) -> str:
     if answer.adjacency in ("add-remove", "zero-out"):
         record = "this record" if answer.only and not answer.only.is_worst else "a given record"
         return f"whether {record} is in the data"
-    if answer.parameters.get("mechanism") == "randomized-response":
+    if answer.adjacency == BY_RESPONDENT:
         return "what a respondent's true answer is"
     return "which of two neighbouring data sets was used"
 

@@ -87,7 +87,9 @@ def _four_bits(x: float) -> float:
 
 def _upper_pair(law: Upper) -> Atoms:
     """The pair where a record is removed, with losses log S, and its reverse, where one is added. Masses are rounded up
-    by the error of the law, and both losses are by its shift."""
+    by the error of the law, and both losses by its shift. Without rounding, the law is that of two probability
+    distributions, as splitting preserves mass and mean; so a composition may take each finite mass and the infinite one
+    to be upper bounds of those of such a pair."""
     loss, log_p = law.log_ratio, np.log(law.p) + law.error
     added = _atoms(law, law.shift - loss, log_p, log(law.zero) + law.error)
     removed = _atoms(law, loss + law.shift, log_p + loss + law.shift, log(law.infinite / law.count) + law.error)

@@ -222,10 +222,12 @@ def _error_of_one(low: float, high: float, mu: float, width: float) -> float:
 
     φ(z) has that of z²/2, of |z| times 3 roundings of z. A Gauss–Legendre rule with N nodes has the error 5Mρ^{−2N} for
     an integrand of modulus at most M on an ellipse with semi-axes below ρ·width/4 = a (Trefethen 2008, SIAM Review 50,
-    Theorem 4.5), where it grows by at most e^{(|z|+μ)a + a²/2}; with a = 2N/(|z|+μ). """
+    Theorem 4.5), where it grows by at most e^{(|z|+μ)a + a²/2}, and a share by a/width; here
+    a = 2N/(|z|+μ). """
     largest = max(abs(low), abs(high), 8.0) + mu
     reach = 2 * NODES / largest
-    quadrature = 10 * exp(reach * reach / 2) * (exp(1) * largest * width / (8 * NODES)) ** (2 * NODES)
+    growth = exp(reach * reach / 2) * (1 + reach / width)
+    quadrature = 100 * growth * (exp(1) * largest * width / (8 * NODES)) ** (2 * NODES)
     return 8 * (largest * largest + 10) * UNIT + quadrature
 
 

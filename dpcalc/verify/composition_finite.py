@@ -19,16 +19,16 @@ def delta(mp: Any, parts: Sequence[tuple[Use, int]], epsilon: float) -> Any:
     """Return δ at ε >= 0 in the direction of `parts`. Raises ValueError where a loss distribution is continuous."""
     sums, e_to_epsilon, log_finite = [(mp.mpf(1), mp.mpf(1))], mp.exp(mp.mpf(epsilon)), mp.mpf(0)
     for use, count in parts:
-        outcomes = _outcomes(mp, use)
-        if len(sums) * comb(count + len(outcomes) - 1, count) > _MAX_SUMS:
+        found = outcomes(mp, use)
+        if len(sums) * comb(count + len(found) - 1, count) > _MAX_SUMS:
             raise TooLong(f"it has more than {_MAX_SUMS} sums of losses")
-        repeated = _repeat(mp, outcomes, count)
+        repeated = _repeat(mp, found, count)
         sums = [(p * a, q * b) for p, q in sums for a, b in repeated]
         log_finite = log_finite + count * mp.log1p(-loss_distributions.infinite_mass(use, mp))
     return mp.fsum(positive_part(mp, p - e_to_epsilon * q) for p, q in sums) - mp.expm1(log_finite)
 
 
-def _outcomes(mp: Any, use: Use) -> list[Outcome]:
+def outcomes(mp: Any, use: Use) -> list[Outcome]:
     """Return the outcomes of one use that have a finite loss."""
     pair = use.unsampled or use.pair
     if pair.atoms is None:

@@ -115,6 +115,16 @@ def _repeated_laplace(row: Row, answer: Answer) -> Parts:
     return ((Use(pair), int(p["steps"])),)
 
 
+def _repeated(name: str) -> Callable[[Row, Answer], Parts]:
+    """Return the parts of several uses of a mechanism whose bound has the parameters that its JSON has."""
+    def parts(row: Row, answer: Answer) -> Parts:
+        p = row.params
+        part = {**p, "sensitivity": int(p["sensitivity"])} if "sensitivity" in p else p
+        return ((Use(MECHANISMS[name].losses(part)), int(p["steps"])),)
+
+    return parts
+
+
 def _sampled(row: Row, scheme: str) -> Parts:
     """Return the sampled mechanism of the row itself: in a comparison, rows have mechanisms of their own."""
     part = row.params["part"]
@@ -236,6 +246,8 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "truncated-poisson-lower": _zero_gradients,
     "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
+    **{f"{name}-exact": _repeated(name) for name in ("discrete-gaussian", "discrete-laplace", "k-randomized-response",
+                                                     "unary")},
     "shuffle-lower": _largest_sums,
     "shuffle-lower-allocation": _shuffled_as_allocation,
 }

@@ -146,6 +146,12 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
     return min(own, shift / levels.exact(mp, noisiest))
 
 
+def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) -> Any:
+    """Return log(p/q) + log((1−q)/(1−p))."""
+    p, q = mp.mpf(probability), mp.mpf(flip_probability)
+    return mp.log(p / q) + mp.log((1 - q) / (1 - p))
+
+
 def pure_epsilon(row: Row) -> Formula:
     """Return the formula of the least ε at which δ is 0."""
     p, steps = row.params, row.params.get("steps", 1)
@@ -159,6 +165,8 @@ def pure_epsilon(row: Row) -> Formula:
         return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
+    if "flip_probability" in row.route.bound.params:
+        return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

@@ -4,12 +4,13 @@ of one use, and the RDP of a sampled use, from its profile."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log
+from math import log, log1p, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.verify import composition_atoms, loss_distributions
-from dpcalc.verify.arb.context import Formula
-from dpcalc.verify.loss_distributions import LossPair
+from dpcalc.verify import composition_atoms, composition_finite, loss_distributions
+from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
+from dpcalc.verify.composition_atoms import Atoms
+from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.unchecked import Unchecked
 
 # A mechanism as in the JSON of a guarantee; with `group_size`, for data sets that differ in so many records.
@@ -38,12 +39,105 @@ def _laplace_losses(part: Part) -> LossPair:
     return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
 
 
-def _randomized_response_losses(part: Part) -> LossPair:
-    p = part["probability"]
+def _refuse_groups(part: Part) -> None:
+    """Raises Unchecked for several respondents."""
     if _group_size(part) > 1:
         raise Unchecked("groups of respondents have no pair of one use")
+
+
+def _randomized_response_losses(part: Part) -> LossPair:
+    p = part["probability"]
+    _refuse_groups(part)
     return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
                                                  abs(log(p / (1 - p))))
+
+
+def _k_randomized_response_losses(part: Part) -> LossPair:
+    """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
+    e, k = part["step_epsilon"], part["categories"]
+    _refuse_groups(part)
+
+    def atoms(mp: Any) -> Atoms:
+        high = mp.exp(mp.mpf(e))
+        total = high + (k - 1)
+        return [(e, high / total, 1 / total), (0.0, (k - 2) / total, (k - 2) / total), (-e, 1 / total, high / total)]
+
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), e)
+
+
+def _unary_losses(part: Part) -> LossPair:
+    """Return the pair of the four reports about the two bits in which two categories differ."""
+    p, q = part["probability"], part["flip_probability"]
+    _refuse_groups(part)
+    return _two_bits((log(p) - log1p(-p)) - (log(q) - log1p(-q)), lambda mp: (mp.mpf(p), mp.mpf(q)))
+
+
+def _optimized_unary_losses(part: Part) -> LossPair:
+    e = part["step_epsilon"]
+    _refuse_groups(part)
+    return _two_bits(e, lambda mp: (mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(e)) + 1)))
+
+
+def _two_bits(largest: float, probabilities: Callable[[Any], tuple[Any, Any]]) -> LossPair:
+    def atoms(mp: Any) -> Atoms:
+        one, flip = probabilities(mp)
+        high, low = one * (1 - flip), flip * (1 - one)
+        alike = one * flip + (1 - one) * (1 - flip)
+        return [(largest, high, low), (0.0, alike, alike), (-largest, low, high)]
+
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), _above(largest))
+
+
+def _discrete_laplace_losses(part: Part) -> LossPair:
+    """Return the pair of noise centred at 0 and at −s: the outcomes −s+1, …, −1, and all below and all above them."""
+    s, scale = _group_size(part) * part["sensitivity"], part["scale"]
+
+    def atoms(mp: Any) -> Atoms:
+        fall = mp.exp(-1 / mp.mpf(scale))
+        centre = (1 - fall) / (1 + fall)  # the probability of 0
+        powers = [mp.mpf(1)]
+        for _ in range(s):
+            powers.append(powers[-1] * fall)
+        inner = [((s - 2 * j) / scale, centre * powers[j], centre * powers[s - j]) for j in range(1, s)]
+        high, low = 1 / (1 + fall), powers[s] / (1 + fall)
+        return [(s / scale, high, low), *inner, (-s / scale, low, high)]
+
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), _above(s / scale))
+
+
+def _discrete_gaussian_losses(part: Part) -> LossPair:
+    """Return the pair of noise centred at 0 and at −s. The losses of outcomes that both give with less than e^−760 are
+    only known to be between those of the others and infinity."""
+    s, sigma = _group_size(part) * part["sensitivity"], part["sigma"]
+    reach = int(39 * sigma) + 2  # 39²/2 = 760.5
+    inner = sorted({*range(-reach - s, min(reach - s, -reach) + 1), *range(-reach, reach + 1)})
+    scale = 2 * sigma * sigma
+
+    def atoms(mp: Any) -> Atoms:
+        v = mp.mpf(sigma)
+        weights = {x: mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in {abs(y) for x in inner for y in (x, x + s)}}
+        total = _discrete_gaussian_total(mp, v)
+        return [(s * (s + 2 * x) / scale, weights[abs(x)] / total, weights[abs(x + s)] / total) for x in inner]
+
+    def tails(mp: Any) -> Any:
+        v, x = mp.mpf(sigma), reach + 1
+        most = 2 * mp.exp(-(mp.mpf(x) / v) ** 2 / 2) * (1 + v * v / x) / _discrete_gaussian_total(mp, v)
+        return mp.between(0, most) if is_ball_context(mp) else most
+
+    return composition_atoms.atomic_pair(atoms, compute_once(tails), _above(s * (s + 2 * reach) / scale))
+
+
+def _discrete_gaussian_total(mp: Any, v: Any) -> Any:
+    """Return Σ_x e^(−x²/(2σ²)), the terms beyond 2^−bits being bounded by an integral."""
+    last = int(float(v) * sqrt(1.4 * (mp.prec + 20))) + 2
+    half = mp.fsum(mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in range(1, last + 1))
+    rest = mp.exp(-(mp.mpf(last) / v) ** 2 / 2) * v * v / last
+    return 1 + 2 * half + (mp.between(0, 2 * rest) if is_ball_context(mp) else 0)
+
+
+def _above(loss: float) -> float:
+    """Return a number that is above a loss however it is rounded."""
+    return loss + 1e-14 * (1 + abs(loss))
 
 
 def _sampled_gaussian_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
@@ -63,6 +157,20 @@ def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: P
     return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1(w - r) / (1 + mp.exp(-r)))
 
 
+def _sampled_finite_rdp(losses: Callable[[Part], LossPair]) -> Callable[[Any, float, float, Part], Any]:
+    """Return the sampled RDP of a mechanism with finitely many losses, Σ p^α q^(1−α) over those of a sampled use."""
+    def rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+        a = mp.mpf(alpha)
+        outcomes = composition_finite.outcomes(mp, Use(losses(part), "without-replacement", rate))
+        return mp.log(mp.fsum(p**a * q ** (1 - a) for p, q in outcomes if float(p))) / (a - 1)
+
+    return rdp
+
+
+def _no_sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    raise Unchecked("unbounded losses on the integers have no closed form")
+
+
 def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta: Callable[[Any], Any]) -> Any:
     """Return the Rényi divergence D of a sampled use, e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 +
     (γ−1)/q)) dγ, where δ is the profile of the unsampled use. The variable of integration is ε = log γ, up to the
@@ -80,4 +188,11 @@ MECHANISMS: Mapping[str, Verified] = {
     "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
     "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
+    "discrete-gaussian": Verified(_discrete_gaussian_losses, _no_sampled_rdp),
+    **{name: Verified(losses, _sampled_finite_rdp(losses)) for name, losses in (
+        ("discrete-laplace", _discrete_laplace_losses),
+        ("k-randomized-response", _k_randomized_response_losses),
+        ("unary", _unary_losses),
+        ("optimized-unary", _optimized_unary_losses),
+    )},
 }

@@ -10,9 +10,11 @@ from dpcalc.accounting.schemes import SCHEMES as SCHEME_RECORDS
 from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
 from dpcalc.commands.catalogue import entries
 from dpcalc.core import quantities as q
+from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 
-LEVELS = {"sigma": "2", "scale": "3", "probability": ".6"}  # a value of every option that says how much noise there is
+# A value of every option that says how much noise there is.
+LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5"}
 SCHEMES = q.SCHEME.choices
 NINE = ("--steps", "9")
 RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
@@ -25,7 +27,7 @@ def options(name):
     missing = set(MECHANISMS[name].options) - LEVELS.keys()
     assert not missing, f"a value of {missing} is needed in LEVELS"
     return ("--mechanism", name,
-            *(word for option in MECHANISMS[name].options for word in (f"--{option}", LEVELS[option])))
+            *(word for option in MECHANISMS[name].options for word in (flag(option), LEVELS[option])))
 
 
 def answered(*args, stdin=""):
@@ -38,9 +40,10 @@ def answered(*args, stdin=""):
 def test_every_table_of_mechanisms_has_the_same_names():
     names = set(MECHANISMS)
     assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
-    assert set(TOTAL_VARIATIONS) == names, "bounds/mechanisms/__init__.py: TOTAL_VARIATIONS"
+    by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
+    assert set(TOTAL_VARIATIONS) == by_ratio, "bounds/mechanisms/__init__.py: TOTAL_VARIATIONS"
     assert set(VERIFIED) == names, "verify/mechanisms.py: MECHANISMS"
-    levels = {option for mechanism in MECHANISMS.values() for option in mechanism.options}
+    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity"}
     assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
 
 
@@ -58,10 +61,10 @@ def test_questions(name, steps, question):
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_solving(name, steps):
-    (unknown,) = MECHANISMS[name].options
-    found = answered("rdp", "--mechanism", name, "--steps", steps, *BUDGET, "--solve", unknown)["result"]
-    again = answered("rdp", "--mechanism", name, "--steps", steps, f"--{unknown}", repr(found[unknown]), "--delta",
-                     "1e-5")["result"]
+    unknown, *others = MECHANISMS[name].options
+    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), LEVELS[o])))
+    found = answered(*run, *BUDGET, "--solve", flag(unknown))["result"]
+    again = answered(*run, flag(unknown), repr(found[unknown]), "--delta", "1e-5")["result"]
     assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve",
                                               "steps")["result"]["steps"] >= 1
 

@@ -32,6 +32,10 @@ HARD = {
                    "--solve", "sigma"),
     "σ for ε=.05": ("subsample", "--sampling-rate", ".01", "--steps", "1e4", "--epsilon", ".05", "--delta", "1e-6",
                     "--solve", "sigma"),
+    "allocation, t=1e5": ("subsample", "--scheme", "random-allocation", "--steps-per-epoch", "1e5", "--noise-multiplier",
+                          ".7", "--delta", "1e-10"),
+    "allocation × 1e4": ("subsample", "--scheme", "random-allocation", "--steps-per-epoch", "1000", "--epochs", "1e4",
+                         "--noise-multiplier", "5", "--delta", "1e-6"),
     "δ=1e-16, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-16"),
     "δ=1e-30, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-30"),
 }

@@ -70,6 +70,66 @@ def test_randomized_response_exact_by_enumeration(p, steps, epsilon):
     assert exp(BOUNDS["randomized-response-exact"].value(epsilon, p, steps)) == pytest.approx(float(delta), rel=1e-9)
 
 
+def on_integers(weight, s):
+    """The distributions of an integer with noise of these weights, for two queries that differ by s."""
+    reach = range(-600, 601)
+    total = mp.fsum(weight(mp.mpf(x)) for x in reach)
+    return [[weight(mp.mpf(x - shift)) / total for x in reach] for shift in (s, 0)]
+
+
+def finite_delta(p, q, epsilon):
+    return mp.fsum(max(a - mp.exp(epsilon) * b, 0) for a, b in zip(p, q, strict=True))
+
+
+def finite_renyi(p, q, alpha):
+    return mp.log(mp.fsum(a**alpha * b ** (1 - mp.mpf(alpha)) for a, b in zip(p, q, strict=True))) / (alpha - 1)
+
+
+@pytest.mark.parametrize("sigma, s, epsilon, alpha", [(2.0, 1, 1.0, 1.5), (0.3, 1, 0.0, 1.2), (0.7, 3, 5.0, 3.3),
+                                                      (10.0, 7, 1.9, 2.5), (5.0, 2, 0.0, 8.0), (0.4, 2, 12.5, 1.75)])
+def test_discrete_gaussian(sigma, s, epsilon, alpha):
+    p, q = on_integers(lambda x: mp.exp(-((x / sigma) ** 2) / 2), s)
+    own = (sigma, float(s))
+    delta, rdp = finite_delta(p, q, epsilon), finite_renyi(p, q, alpha)
+    assert BOUNDS["discrete-gaussian-exact"].value(epsilon, *own) == pytest.approx(float(mp.log(delta)), rel=1e-12)
+    assert BOUNDS["discrete-gaussian-rdp"].value(alpha, *own) == pytest.approx(float(rdp), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale, s, epsilon, alpha", [(2.0, 3, 0.4, 1.5), (10.0, 5, 0.1, 4.0), (0.2, 1, 0.0, 1.01),
+                                                      (5.0, 4, 0.79, 20.0), (1.5, 8, 4 / 3, 2.0)])
+def test_discrete_laplace(scale, s, epsilon, alpha):
+    p, q = on_integers(lambda x: mp.exp(-abs(x) / scale), s)
+    own = (scale, float(s))
+    delta, rdp = finite_delta(p, q, epsilon), finite_renyi(p, q, alpha)
+    assert exp(BOUNDS["discrete-laplace-exact"].value(epsilon, *own)) == pytest.approx(float(delta), rel=1e-12)
+    assert BOUNDS["discrete-laplace-rdp"].value(alpha, *own) == pytest.approx(float(rdp), rel=1e-12)
+
+
+@pytest.mark.parametrize("e0, k, epsilon, alpha", [(1.0, 10, 0.5, 2.0), (3.0, 2, 0.0, 1.1), (0.2, 5, 0.1, 30.0)])
+def test_k_randomized_response(e0, k, epsilon, alpha):
+    p, q = ([(mp.exp(e0) if i == true else 1) / (mp.exp(e0) + k - 1) for i in range(k)] for true in (0, 1))
+    delta, rdp = finite_delta(p, q, epsilon), finite_renyi(p, q, alpha)
+    assert exp(BOUNDS["k-randomized-response-exact"].value(epsilon, e0, k)) == pytest.approx(float(delta), rel=1e-12)
+    assert BOUNDS["k-randomized-response-rdp"].value(alpha, e0, k) == pytest.approx(float(rdp), rel=1e-12)
+
+
+@pytest.mark.parametrize("one, flip, epsilon, alpha", [(0.5, 0.25, 0.3, 2.0), (0.75, 0.25, 1.0, 1.1),
+                                                       (0.9, 0.85, 0.0, 30.0)])
+def test_unary_with_all_bits(one, flip, epsilon, alpha):
+    """Three categories, and all eight reports: the third bit says nothing about the first two categories."""
+    def law(true):
+        def of(bit, category):
+            chance = mp.mpf(one if category == true else flip)
+            return chance if bit else 1 - chance
+
+        return [of(i & 1, 0) * of(i >> 1 & 1, 1) * of(i >> 2, 2) for i in range(8)]
+
+    p, q = law(0), law(1)
+    delta, rdp = finite_delta(p, q, epsilon), finite_renyi(p, q, alpha)
+    assert exp(BOUNDS["unary-exact"].value(epsilon, one, flip)) == pytest.approx(float(delta), rel=1e-12)
+    assert BOUNDS["unary-rdp"].value(alpha, one, flip) == pytest.approx(float(rdp), rel=1e-12)
+
+
 @pytest.mark.parametrize("e0, d0, k, epsilon", [(0.5, 0.0, 4, 0.7), (0.3, 0.01, 5, 0.2), (1.0, 0.1, 3, 2.5)])
 def test_composition_optimal_by_enumeration(e0, d0, k, epsilon):
     """The worst (ε, δ) pair has four outcomes: one of each side alone (δ), and randomised response."""

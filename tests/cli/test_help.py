@@ -297,7 +297,7 @@ def test_the_help_of_an_option_is_a_short_sentence(name):
 
 
 def test_mechanisms_in_the_help_are_those_of_the_records(printed):
-    assert "|".join(MECHANISMS) in printed("rdp --help")
+    assert ", ".join(MECHANISMS) in " ".join(printed("rdp --help").split())
 
 
 # --- topics -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,10 @@ rdp --mechanism gaussian --sigma 3 --steps 100 --epsilon 1
 rdp --mechanism laplace --scale 2 --alpha 8
 rdp --mechanism laplace --scale 2 --steps 30 --delta 1e-6
 rdp --mechanism randomized-response --probability 0.75 --steps 5 --epsilon 1
+rdp --mechanism discrete-gaussian --sigma 3 --sensitivity 2 --steps 5 --delta 1e-6
+rdp --mechanism discrete-laplace --scale 4 --sensitivity 3 --epsilon 0.2
+rdp --mechanism randomized-response --categories 5 --step-epsilon 0.5 --steps 5 --epsilon 1
+rdp --mechanism unary --probability 0.7 --flip-probability 0.2 --delta 1e-6
 rdp --epsilon 1 --delta 1e-5 --solve sigma -q
 rdp --sigma 50 --epsilon 1 --delta 1e-5 --solve steps
 rdp --sigma 2 --alpha 4 --rdp 0.1 --solve steps

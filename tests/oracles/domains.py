@@ -1,7 +1,7 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import expm1, log10
+from math import expm1, log, log10
 
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
@@ -15,7 +15,45 @@ PARAMETERS = {
     "gaussian": lambda rng: {"sigma": log_uniform(rng, 0.2, 100), "sensitivity": 1.0},
     "laplace": lambda rng: {"scale": log_uniform(rng, 0.1, 100), "sensitivity": 1.0},
     "randomized-response": lambda rng: {"probability": rng.uniform(0.5, 0.99)},
+    "discrete-gaussian": lambda rng: {"sigma": log_uniform(rng, 0.2, 30), "sensitivity": float(rng.randint(1, 3))},
+    "discrete-laplace": lambda rng: {"scale": log_uniform(rng, 0.1, 100), "sensitivity": float(rng.randint(1, 9))},
+    "k-randomized-response": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10), "categories": rng.randint(2, 99)},
+    "unary": lambda rng: bits(rng),
+    "optimized-unary": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
 }
+
+
+def bits(rng):
+    """Two probabilities q <= p, in places nearly equal."""
+    p = rng.choice((0.5, rng.uniform(0.01, 0.99), 1 - log_uniform(rng, 1e-9, 0.1)))
+    return {"probability": p, "flip_probability": p * rng.choice((rng.uniform(0.01, 1), 1 - log_uniform(rng, 1e-9, 0.9)))}
+
+
+def discrete_noise(rng, name, low, high):
+    """Noise on the integers, and an ε up to a little above the largest loss, or within 40 standard deviations."""
+    level, s = log_uniform(rng, low, high), float(rng.choice((1, 1, 2, 3, rng.randint(1, 60))))
+    most = s / level * (1.1 if name == "scale" else 40) + (0 if name == "scale" else (s / level) ** 2)
+    return {name: level, "sensitivity": s, "epsilon": rng.choice((0.0, most * rng.random(), most * rng.random() ** 4))}
+
+
+def report(rng, parameters, pure):
+    """A report of a respondent, and an ε up to a little above its largest loss."""
+    return {**parameters, "epsilon": rng.choice((0.0, pure * rng.random() * 1.1))}
+
+
+def k_report(rng):
+    e = log_uniform(rng, 1e-6, 50)
+    return report(rng, {"step_epsilon": e, "categories": rng.choice((2, 3, rng.randint(2, 10**6)))}, e)
+
+
+def bits_report(rng):
+    own = bits(rng)
+    p, q = own.values()
+    return report(rng, own, log(p / (1 - p)) - log(q / (1 - q)))
+
+
+def without_epsilon(parameters, rng):
+    return {**{k: v for k, v in parameters.items() if k != "epsilon"}, "alpha": alpha(rng)}
 
 
 def mechanism(rng):
@@ -69,7 +107,7 @@ def shuffled_below(rng):
 
 
 def total_variation(rng):
-    name = mechanism(rng)[0].name
+    name = rng.choice([name for name in PARAMETERS if MECHANISMS[name].tv.ratio])
     return {"mechanism": name, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if name == "gaussian" else 1}
 
 
@@ -330,6 +368,14 @@ DRAW = {
     "randomized-response-rdp": lambda r: {"alpha": alpha(r), "probability": r.choice((0.5 + log_uniform(r, 1e-9, 0.4),
                                                                                       r.random() * 0.999 + 1e-6,
                                                                                     1 - log_uniform(r, 1e-12, 0.1)))},
+    "discrete-gaussian-exact": lambda r: discrete_noise(r, "sigma", 0.02, 30),
+    "discrete-gaussian-rdp": lambda r: without_epsilon(discrete_noise(r, "sigma", 0.02, 300), r),
+    "discrete-laplace-exact": lambda r: discrete_noise(r, "scale", 0.02, 1e6),
+    "discrete-laplace-rdp": lambda r: without_epsilon(discrete_noise(r, "scale", 0.02, 1e6), r),
+    "k-randomized-response-exact": k_report,
+    "k-randomized-response-rdp": lambda r: without_epsilon(k_report(r), r),
+    "unary-exact": bits_report,
+    "unary-rdp": lambda r: without_epsilon(bits_report(r), r),
     "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100),
                                             "epsilon": r.uniform(0, 3)},
     "rdp-mironov": lambda r: {"alpha": alpha(r), "rdp": spread(r, 1e-9, 1e4), "delta": log_uniform(r, 1e-300, 0.9)},
@@ -460,6 +506,9 @@ INCREASING = {
     "gaussian-rdp": ("alpha", "sensitivity"), "gaussian-exact": ("sensitivity", "steps"),
     "gaussian-classic": ("sensitivity", "steps"), "laplace-rdp": ("alpha", "sensitivity"),
     "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
+    "discrete-gaussian-exact": (), "discrete-gaussian-rdp": ("alpha",), "discrete-laplace-exact": (),
+    "discrete-laplace-rdp": ("alpha",), "k-randomized-response-exact": ("step_epsilon",),
+    "k-randomized-response-rdp": ("alpha", "step_epsilon"), "unary-exact": (), "unary-rdp": ("alpha",),
     "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
     "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"),
     "pure-rdp": ("alpha", "step_epsilon"), "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"),

@@ -6,7 +6,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
+from dpcalc.bounds.mechanisms import (
+    discrete_gaussian_exact,
+    discrete_laplace_exact,
+    gaussian_exact,
+    k_randomized_response_exact,
+    laplace_exact,
+    unary_exact,
+)
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
@@ -18,6 +25,10 @@ PAIRS = {
     "gaussian": Gaussian(0.7), "little noise": Gaussian(30.0), "much noise": Gaussian(1e-6), "laplace": Laplace(1.3),
     "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0),
     "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
+    "discrete gaussian": discrete_gaussian_exact.pair(3.0, 2.0),
+    "discrete gaussian far": discrete_gaussian_exact.pair(0.8, 100.0),
+    "discrete laplace": discrete_laplace_exact.pair(3.0, 4.0), "categories": k_randomized_response_exact.pair(0.5, 7),
+    "bits": unary_exact.pair(0.6, 0.3),
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
     **{f"{name} {base}": scheme(pair, rate) for base,
        pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
@@ -59,6 +70,21 @@ def test_cells_are_sums_of_finer_cells(name):
     for whole, parts in zip(coarse[:2], fine[:2], strict=True):
         sums = np.add.reduceat(parts[: 3 * (len(EDGES[::3]) - 1)], np.arange(0, 3 * (len(EDGES[::3]) - 1), 3))
         assert np.allclose(whole, sums, rtol=1e-10, atol=1e-16)
+
+
+@pytest.mark.parametrize("bound, own", [(discrete_gaussian_exact, (3.0, 2.0)), (discrete_gaussian_exact, (0.8, 100.0)),
+                                        (discrete_gaussian_exact, (0.05, 3.0)), (discrete_laplace_exact, (3.0, 4.0)),
+                                        (discrete_laplace_exact, (0.3, 7.0)), (k_randomized_response_exact, (0.5, 7)),
+                                        (k_randomized_response_exact, (9.0, 2)), (unary_exact, (0.6, 0.3))])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.99])
+def test_pairs_of_finite_mechanisms_have_their_profiles(bound, own, share):
+    """In both directions, as they are symmetric; and no δ is below the profile by more than rounding."""
+    pair = bound.pair(*own)
+    mean = float(np.exp(pair.log_p) @ np.maximum(pair.losses, 0.0))
+    epsilon = share * min(pair.largest_loss[0], 5 * mean, 300.0)
+    want = exp(bound.value(epsilon, *own))
+    assert delta_of(pair, epsilon) == pytest.approx(want, rel=1e-11, abs=1e-300)
+    assert delta_of(pair, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-11)
 
 
 @pytest.mark.parametrize("base, log_delta", [(Gaussian(0.8), lambda e: gaussian_exact.value(e, 1.0, 0.8, 1)),

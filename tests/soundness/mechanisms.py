@@ -1,4 +1,5 @@
-"""Single mechanisms: Gaussian, Laplace, randomised response; noise feedback."""
+"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers; randomised responses; noise
+feedback."""
 
 from math import exp, log, sqrt
 
@@ -74,6 +75,49 @@ def randomised_response(rng):
         yield from ask.point("tv-exact", "tv", 2 * truth - 1, mechanism="randomized-response", ratio=one, steps=1)
 
 
+def on_integers(rng):
+    """Noise on the integers, with the probabilities of every outcome, or with some outcomes merged."""
+    s = rng.choice((1, 1, 2, 3, 10))
+    which, level = rng.choice((("gaussian", exp(rng.uniform(-1.5, 3))), ("laplace", exp(rng.uniform(-2, 2)))))
+    reach = int(level * 40) + 20 * s + 5
+    x = np.arange(-reach, reach + 1)
+    weight = np.exp(-((x / level) ** 2) / 2 if which == "gaussian" else -abs(x) / level)
+    weight /= weight.sum()
+    p, q = np.append(np.zeros(s), weight), np.append(weight, np.zeros(s))
+    cuts = sorted(rng.sample(range(1, len(p)), rng.randint(1, 20)))
+    if rng.random() < 0.3:
+        p, q = np.add.reduceat(p, [0, *cuts]), np.add.reduceat(q, [0, *cuts])
+    both = (p > 1e-290) & (q > 1e-290)
+    p, q = p[both], q[both]
+    run = {"sigma" if which == "gaussian" else "scale": level, "sensitivity": float(s)}
+    most = s * (s + 6 * level) / (2 * level**2) if which == "gaussian" else s / level
+    yield from ask.profile(f"discrete-{which}-exact", p, q, [0.0, *(most * rng.random() for _ in range(5))], run)
+    yield from ask.rdp(f"discrete-{which}-rdp", p, q, ask.orders(rng), run)
+
+
+def respondents(rng):
+    """Reports about two categories: of k-ary randomised response, and of unary encoding with all of its bits."""
+    e, k = exp(rng.uniform(-3, 2)), rng.randint(2, 12)
+    p, q = (np.where(np.arange(k) == true, exp(e), 1.0) / (exp(e) + k - 1) for true in (0, 1))
+    at = [0.0, *(e * rng.random() for _ in range(5))]
+    run = {"step_epsilon": e, "categories": k}
+    yield from ask.profile("k-randomized-response-exact", p, q, at, run)
+    yield from ask.rdp("k-randomized-response-rdp", p, q, ask.orders(rng), run)
+    one = rng.uniform(0.3, 0.95)
+    flip = one * rng.uniform(0.05, 0.99)
+    size = rng.randint(2, 5)
+    reports = np.array([[i >> bit & 1 for bit in range(size)] for i in range(2**size)])
+
+    def law(true):
+        chance = np.where(np.arange(size) == true, one, flip)
+        return np.where(reports == 1, chance, 1 - chance).prod(axis=1)
+
+    run = {"probability": one, "flip_probability": flip}
+    most = log(one / (1 - one)) - log(flip / (1 - flip))
+    yield from ask.profile("unary-exact", law(0), law(1), [0.0, *(most * rng.random() for _ in range(5))], run)
+    yield from ask.rdp("unary-rdp", law(0), law(1), ask.orders(rng), run)
+
+
 def feedback(rng):
     """The last iterate is a linear map of the noises: its spread is the length of their weights."""
     a, gamma = rng.choice((0.0, exp(rng.uniform(-3, 1)))), exp(rng.uniform(-3, 0))
@@ -96,4 +140,4 @@ def feedback(rng):
         yield from ask.rdp(name, p, q, ask.orders(rng, 4), run, function="rdp")
 
 
-FAMILIES = (gaussian, laplace, randomised_response, feedback)
+FAMILIES = (gaussian, laplace, randomised_response, on_integers, respondents, feedback)

@@ -1,9 +1,25 @@
 """The mechanisms, one record each, by the names that --mechanism takes."""
 
-from dpcalc.accounting.mechanisms import gaussian, laplace, randomized_response
+from dpcalc.accounting.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    gaussian,
+    k_randomized_response,
+    laplace,
+    randomized_response,
+    unary,
+)
 from dpcalc.accounting.mechanisms.record import Mechanism, with_steps
 
-MECHANISMS: dict[str, Mechanism] = {m.name: m
-                                    for m in (gaussian.MECHANISM, laplace.MECHANISM, randomized_response.MECHANISM)}
+MECHANISMS: dict[str, Mechanism] = {m.name: m for m in (
+    gaussian.MECHANISM,
+    laplace.MECHANISM,
+    randomized_response.MECHANISM,
+    discrete_gaussian.MECHANISM,
+    discrete_laplace.MECHANISM,
+    k_randomized_response.MECHANISM,
+    unary.MECHANISM,
+    unary.OPTIMIZED,
+)}
 
 __all__ = ["MECHANISMS", "Mechanism", "with_steps"]

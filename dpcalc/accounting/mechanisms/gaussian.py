@@ -37,6 +37,8 @@ _TV = (Route(exact.BOUND), Route(pinsker.BOUND))
 
 MECHANISM = Mechanism(
     name="gaussian",
+    words="Gaussian noise",
+    sentence=lambda text: f"Gaussian noise of standard deviation {text('sigma')}",
     neighbours=BY_SENSITIVITY,
     notes=(),
     options=("sigma",),

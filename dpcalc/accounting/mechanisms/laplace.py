@@ -40,6 +40,8 @@ def _profile(p: Params) -> Profile:
 
 MECHANISM = Mechanism(
     name="laplace",
+    words="Laplace noise",
+    sentence=lambda text: f"Laplace noise of scale {text('scale')}",
     neighbours=BY_SENSITIVITY,
     notes=("v is the scale of the Laplace noise; its standard deviation is v√2",),
     options=("scale",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import BY_RESPONDENT, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import randomized_response_exact, randomized_response_rdp
@@ -33,7 +33,10 @@ _ROUTES = (Route(randomized_response_exact.BOUND), *converted(randomized_respons
 
 MECHANISM = Mechanism(
     name="randomized-response",
-    neighbours="one respondent's answer",
+    words="randomised response",
+    sentence=lambda text: (f"Every respondent gives the true answer with probability {text('probability')}, and else "
+                           "the other one."),
+    neighbours=BY_RESPONDENT,
     notes=(),
     options=("probability",),
     optional=(),

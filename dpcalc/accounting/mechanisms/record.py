@@ -15,13 +15,15 @@ from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import ratio_up
 
 BY_SENSITIVITY = "those your sensitivity refers to"  # the sensitivity is that between neighbours, whichever these are
+BY_RESPONDENT = "one respondent's answer"
 
 
 class Number(NamedTuple):
-    """A positive number in JSON, below a limit if there is one."""
+    """A positive number in JSON, below a limit if there is one; or a whole number from `least` on."""
 
     below: float | None = None
     description: str | None = None
+    least: int | None = None
 
 
 class Part(NamedTuple):
@@ -38,16 +40,20 @@ class TotalVariation(NamedTuple):
     once: tuple[Route, ...]
     often: tuple[Route, ...]
     profile: Bound
-    ratio: Callable[[Params], float]  # the argument of the closed form in bounds/total_variation/exact.py
+    # The argument of the closed form in bounds/total_variation/exact.py; None where that has none, and the profile
+    # itself is the bound.
+    ratio: Callable[[Params], float] | None = None
 
 
 class Mechanism(NamedTuple):
     """A mechanism. `curve`, `profile` and `pure` describe one use; `pure` is None where no pure ε exists."""
 
     name: str
+    words: str  # in a sentence about a use of it
+    sentence: Callable[[Callable[[str], str]], str]  # for a statement: the noise, from the function option → its text
     neighbours: str  # which data sets are neighbours, for an answer without --adjacency
     notes: tuple[str, ...]  # beside every answer: what the parameter of the noise means, where it may be misread
-    options: tuple[str, ...]  # required, by the names of core/quantities.py
+    options: tuple[str, ...]  # required, by the names of core/quantities.py; the first one says how much noise there is
     optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release
     often: tuple[Route, ...]  # and of many
@@ -59,6 +65,8 @@ class Mechanism(NamedTuple):
     # (parameters of one use, K) → those of one use for data sets that differ in K records; None where no pair of
     # distributions of one use covers such groups exactly
     group: Callable[[Params, int], Params] | None = None
+    bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
+    whole_sensitivity: bool = False  # the query has integer values
 
     def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
         """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""
@@ -88,8 +96,8 @@ def of_larger_sensitivity(params: Params, size: int) -> Params:
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters of the bounds of a mechanism, from the options of a command."""
     values = noise_multiplier.with_sigma(values)
-    params = dict(mechanism.of_group({name: values[name] for name in mechanism.options + mechanism.optional},
-                                     int(values.get("group_size") or 1)))
+    own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
+    params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
     params["steps"] = int(values.get("steps") or 1)
     if mechanism.pure is not None:
         params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])

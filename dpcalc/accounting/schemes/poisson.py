@@ -33,8 +33,9 @@ def _routes(given: Given) -> tuple[Route, ...]:
                                      "without-replacement, or give the mechanism", "--scheme")
     if given["adjacency"] == "replace-one":
         return (Route(wor_profile.BOUND),)
-    pure = MECHANISMS[given["mechanism"]].pure is not None
-    return (*(PURE_COMPOSITION if pure else converted(poisson_rdp.BOUND)), Route(poisson_profile.BOUND))
+    pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
+    rdp = converted(poisson_rdp.BOUND) if given["mechanism"] == "gaussian" else ()
+    return (*rdp, *pure, Route(poisson_profile.BOUND))
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr":
           "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
           "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
+          "flip_probability": "flip probability", "step_epsilon": "privacy loss of a step", "categories": "categories",
           "target_delta": "failure probability"}
 _NOT_SHOWN = ("orders", "precision")  # these change how the answer is computed, not the question
 
