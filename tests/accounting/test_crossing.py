@@ -18,7 +18,8 @@ LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5
 SCHEMES = q.SCHEME.choices
 NINE = ("--steps", "9")
 RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
-        "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1")}
+        "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1"),
+        "shuffle": ("--n", "1000", "--batch-size", "10", "--epochs", "1")}
 BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 
