@@ -23,7 +23,7 @@ COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonco
                         "output-perturbation-shuffled-hiding", "burn-in-contraction", "truncated-poisson-lower",
                         "allocation-profile", "allocation-lower", "shuffle-lower-allocation", "exponential-lower",
                         "shuffled-ldp-lower"),
-                       2_000) | {"shuffle-lower": 1_000}  # a sum over pairs of blocks, or a chain of points, takes up to a second
+                       2_000) | {"shuffle-lower": 300}  # sums over pairs of blocks or over slices, and chains of points, take up to seconds
 FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4,
        "shuffle-lower": 3}
 # mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py);

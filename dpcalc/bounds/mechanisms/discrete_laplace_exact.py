@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
@@ -50,6 +51,28 @@ def _delta(u: float, a: float, k: int) -> float:
     return (-expm1(below - u) - exp(-a) * expm1(-below)) / (1 + exp(-a))
 
 
+def inverse(log_delta: float, scale: float, sensitivity: float) -> float:
+    """The least ε >= 0 with δ(ε) <= δ, rounded up.
+
+    It is the largest of the ε at which a set of outcomes, those with the k largest losses, has the mass δ: a(s+1−k) +
+    log y with y = (1 + e^(−a))(1 − δ) − e^(−ak). This is concave in k, with its maximum where e^(−ak) is half of the
+    first term; so the terms do not cancel there.
+    """
+    most, a, s = pure(scale, sensitivity), 1 / scale, whole(sensitivity, NAME)
+    delta, double = exp(log_delta), 1 + exp(-a)
+    near = min(max(round((log(2 / double) - log1mexp(log_delta)) / a), 1), s)
+    found = 0.0
+    for k in range(max(near - 1, 1), min(near + 1, s) + 1):
+        y = -expm1(log_delta) * double - exp(-a * k)
+        if y <= 0:
+            continue
+        x = -exp(-a) * expm1(-a * (k - 1)) - delta * double  # y − 1 without cancellation where δ is small
+        log_y, size = (log1p(x), abs(x) + delta) if delta < 0.5 else (log(y), y + 2 * exp(-a * k))
+        error = 6e-16 * most + 2e-15 * (1 + abs(log_delta)) * size / y + 1e-15 * abs(log_y)
+        found = max(found, most - a * (k - 1) + log_y + error)
+    return min(most, found)
+
+
 def pair(scale: float, sensitivity: float) -> "Pair":
     """The dominating pair of one release. Raises OutOfScope where it has too many losses to be composed."""
     import numpy as np
@@ -72,13 +95,12 @@ def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:
     u = a * s - mp.mpf(epsilon)
     if not u > 0:
         return mp.mpf(0)
-    near = min(max(ceil(float(u / (2 * a))), 1), s)
-    sums = [(1 + mp.exp(-a) - mp.exp(-a * k) - mp.exp(a * (k - 1) - u)) / (1 + mp.exp(-a))
-            for k in sorted({max(near - 1, 1), near, min(near + 1, s)})]
-    best = sums[0]
-    for other in sums[1:]:  # the larger one without a comparison, which equal numbers would leave undecided
-        best = (best + other + abs(best - other)) / 2
-    return best
+    number = float(u / (2 * a))
+    lowest, highest = (min(max(ceil(number * (1 + x)), 1), s) for x in (-1e-12, 1e-12))  # however it is rounded
+    first, second = ((1 + mp.exp(-a) - mp.exp(-a * k) - mp.exp(a * (k - 1) - u)) / (1 + mp.exp(-a))
+                     for k in (lowest, highest))
+    # the larger one without a comparison, which equal numbers would leave undecided
+    return first if lowest == highest else (first + second + abs(first - second)) / 2
 
 
 BOUND = ProfileBound(
@@ -96,5 +118,6 @@ BOUND = ProfileBound(
     exact=exact,
     rtol=2e-14,
     pure=pure,
+    inverse=inverse,
     pair=pair,
 )

@@ -1,6 +1,6 @@
 """The exact privacy profile of k-ary randomised response."""
 
-from math import exp
+from math import exp, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import three_losses
@@ -30,7 +30,9 @@ def inverse(log_delta: float, step_epsilon: float, categories: int) -> float:
 
 
 def pair(step_epsilon: float, categories: int) -> "Pair":
-    return three_losses.pair(step_epsilon, weight(step_epsilon, categories))
+    others = exp(-step_epsilon)  # the probability of another category over that of the true one
+    log_weight = -log1p((categories - 1) * others)
+    return three_losses.pair(step_epsilon, log_weight, (categories - 2) * others * exp(log_weight))
 
 
 def exact_weight(mp: Any, step_epsilon: float, categories: int) -> Any:

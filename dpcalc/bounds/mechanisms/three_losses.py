@@ -6,7 +6,7 @@ categories are told apart only by the outcomes that favour one of them.
 
 from __future__ import annotations
 
-from math import exp, expm1, inf, log, log1p
+from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.numerics.elementary import log1mexp, log_add
@@ -29,12 +29,12 @@ def log_delta(epsilon: float, largest: float, weight: float) -> float:
 
 
 def epsilon(log_delta: float, largest: float, weight: float) -> float:
-    """The least ε >= 0 with δ(ε) <= δ, ε₀ + log(1 − δ/w), rounded up."""
-    share = log_delta - log(weight)
-    if share >= 0:
+    """The least ε >= 0 with δ(ε) <= δ, ε₀ + log(1 − δ/w), rounded up: for a smaller δ and a larger w."""
+    log_share = log_delta - log(weight) - _ERROR * (1 + abs(log_delta))
+    if log_share >= 0:
         return 0.0
-    error = _ERROR * (1 + abs(log_delta)) * exp(share) / -expm1(share)  # of the logarithm, by that of the share
-    return min(largest, max(0.0, largest + log1mexp(share) + error + 6e-16 * largest))
+    low = log1mexp(log_share)
+    return min(largest, max(0.0, largest + low + _ERROR * (largest - low)))
 
 
 def rdp(alpha: float, largest: float, weight: float) -> float:
@@ -52,14 +52,14 @@ def rdp(alpha: float, largest: float, weight: float) -> float:
     return max(min(up(raw / b, 2e-14), largest), 5e-324)  # the product may underflow, but the divergence is positive
 
 
-def pair(largest: float, weight: float) -> Atoms:
-    """The dominating pair of one report, which two categories attain."""
+def pair(largest: float, log_weight: float, rest: float) -> Atoms:
+    """The dominating pair of one report, which two categories attain; `rest` is the probability of the loss 0. All
+    numbers are rounded to nearest, as bounds from below are computed from a pair, too."""
     from dpcalc.pld.atoms import Atoms
 
     if largest == 0:
         return Atoms((0.0,), (0.0,), attained=True)
-    rest = max(0.0, (1 - weight) - weight * exp(-largest))
-    return Atoms((largest, 0.0, -largest), (log(weight), log(rest) if rest > 0 else -inf, log(weight) - largest),
+    return Atoms((largest, 0.0, -largest), (log_weight, log(rest) if rest > 0 else -inf, log_weight - largest),
                  attained=True)
 
 

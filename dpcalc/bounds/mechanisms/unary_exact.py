@@ -4,7 +4,7 @@ Two categories differ in two bits. Their four outcomes have the losses ±ε₀ a
 equally likely for both categories.
 """
 
-from math import log1p
+from math import log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import three_losses
@@ -46,7 +46,8 @@ def inverse(log_delta: float, probability: float, flip_probability: float) -> fl
 
 
 def pair(probability: float, flip_probability: float) -> "Pair":
-    return three_losses.pair(pure(probability, flip_probability), weight(probability, flip_probability))
+    p, q = probability, flip_probability
+    return three_losses.pair(pure(p, q), log(p) + log1p(-q), p * q + (1 - p) * (1 - q))
 
 
 def exact_losses(mp: Any, probability: float, flip_probability: float) -> tuple[Any, Any]:
