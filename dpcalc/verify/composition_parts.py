@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import groupby
-from math import inf, log
+from math import inf, log, nextafter
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
@@ -146,6 +146,23 @@ def _poisson_group(part: Mapping[str, Any], rate: float, size: int) -> Use:
     return Use(group_mixture.poisson_group(gaussian_mu(part), rate, size))
 
 
+def _largest_sums(row: Row, answer: Answer) -> Parts:
+    return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
+
+
+def _shuffled_as_allocation(row: Row, answer: Answer) -> Parts:
+    """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
+    with the data set without it is that of Poisson sampling."""
+    from dpcalc.bounds.sampling import shuffle_lower_allocation
+    from dpcalc.numerics.rounding import ratio_up
+
+    p = row.params
+    z = ratio_up((p["sigma"],), (p["sensitivity"],))
+    pair = allocation.from_below(z, p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
+    use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
+    return ((use, int(p["whole_epochs"])),)
+
+
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
@@ -231,8 +248,8 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "laplace-profile": _repeated_laplace,
     **{f"{name}-exact": _repeated(name) for name in ("discrete-gaussian", "discrete-laplace", "k-randomized-response",
                                                      "unary")},
-    "shuffle-lower": lambda row, answer: shuffled.largest_sums(row.params),
-    "shuffle-lower-allocation": lambda row, answer: shuffled.as_allocation(row.params),
+    "shuffle-lower": _largest_sums,
+    "shuffle-lower-allocation": _shuffled_as_allocation,
 }
 
 

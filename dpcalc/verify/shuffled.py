@@ -1,40 +1,22 @@
-"""Epochs of shuffled batches from below: by the slices of the largest batch sum, where that of the record has mean 2 or
-1 (see bounds/sampling/shuffle_lower.py), and by random allocation (see bounds/sampling/shuffle_lower_allocation.py)."""
+"""The pair that an epoch of shuffled batches dominates: the slices of the largest batch sum, of which the record's has
+mean 2 or 1 (see bounds/sampling/shuffle_lower.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from math import inf, nextafter
+from math import inf
 from typing import Any
 
-from dpcalc.numerics.rounding import ratio_up
-from dpcalc.verify import allocation
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
-from dpcalc.verify.composition_grids import Parts
-from dpcalc.verify.loss_distributions import LossPair, Use
+from dpcalc.verify.loss_distributions import LossPair
 
 _MEANS = (2, 1)
 
 
-def largest_sums(p: Mapping[str, Any]) -> Parts:
-    """Return the slices of every epoch, from the parameters of the bound."""
-    return ((Use(_largest_sum_pair(p)), int(p["whole_epochs"])),)
-
-
-def as_allocation(p: Mapping[str, Any]) -> Parts:
-    """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
-    with the data set without it is that of Poisson sampling."""
-    from dpcalc.bounds.sampling import shuffle_lower_allocation
-
-    z = ratio_up((p["sigma"],), (p["sensitivity"],))
-    pair = allocation.from_below(z, p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
-    use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
-    return ((use, int(p["whole_epochs"])),)
-
-
-def _largest_sum_pair(p: Mapping[str, Any]) -> LossPair:
-    """Return the pair of one epoch with its reverse. Its cuts are those of the calculator; any cuts are valid."""
+def largest_sum_pair(p: Mapping[str, Any]) -> LossPair:
+    """Return the pair of one epoch with its reverse, from the parameters of the bound. Its cuts are those of the
+    calculator; any cuts are valid."""
     from dpcalc.pld import largest_sum
 
     cuts = largest_sum.cuts(p["sigma"] / p["sensitivity"], p["steps_per_epoch"]).tolist()
