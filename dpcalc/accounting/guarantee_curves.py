@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.curve import Curve
@@ -11,7 +12,7 @@ from dpcalc.core.errors import DpcalcError
 
 def _part_curve(part: Part, group_size: int) -> Curve:
     params = part.params(group_size)
-    base = part.mechanism.curve(params)
+    base = part.mechanism.rdp_curve(params)
     if part.sampling is None:
         return base
     scheme = part.sampling.record

@@ -15,17 +15,18 @@ from dpcalc.accounting.guarantee import (
     Guarantee,
     Mechanisms,
     Outcomes,
-    Part,
     Rdp,
     Sampled,
     Tv,
     Zcdp,
 )
+from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import atoms
 from dpcalc.pld.pair import Gaussian as GaussianPair
+from dpcalc.pld.pair import Laplace as LaplacePair
 from dpcalc.pld.pair import Pair
 from dpcalc.pld.pilot import Parts
 
@@ -39,8 +40,11 @@ def dominating_pairs(guarantee: Guarantee) -> Parts:
     pairs = _PARTS[type(guarantee)](guarantee)
     if isinstance(guarantee, Mechanisms | Outcomes):
         return pairs
-    return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count)
-                 for pair, count in pairs)
+    return tuple((_not_attained(pair), count) for pair, count in pairs)
+
+
+def _not_attained(pair: Pair) -> Pair:
+    return replace(pair, attained=False) if isinstance(pair, GaussianPair | LaplacePair | atoms.Atoms) else pair
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
@@ -63,7 +67,7 @@ def _part_of_group(part: Part, size: int, attained: bool) -> Pair:
 
 def _part(part: Part, attained: bool) -> Pair:
     pair: Any = part.mechanism.profile(part.params(1)).pair()
-    base: Pair = replace(pair, attained=attained)
+    base: Pair = pair if attained else _not_attained(pair)
     if part.sampling is None:
         return base
     scheme = part.sampling.record

@@ -38,10 +38,11 @@ def _with_input(given: Given) -> Given:
         return given
     from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp
     from dpcalc.accounting.guarantee_curves import curves
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.commands.asking import read_unknown
     from dpcalc.numerics.rounding import ratio_down
 
-    described = {*_LEVELS, "mechanism", "sensitivity", "clipping_norm"}
+    described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
     for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:

@@ -43,6 +43,9 @@ def check(given: Given, unknown: str | None) -> set[str]:
 
     scheme = scheme_of(given.values)
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
+    if mechanism and mechanism.unsampled:
+        raise DpcalcError("refused", f"{mechanism.name} does not go with random batches, as {mechanism.unsampled}; use "
+                                     "dpcalc rdp", "--mechanism")
     required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
     used = {*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders", "mechanism",
             "precision"}
@@ -105,7 +108,7 @@ def bound_params(values: Values) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values),
+    params |= {"base": mechanism.rdp_curve(values), "profile": mechanism.profile(values),
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, which no description has
 # Option → the kind of description that it belongs to.
-_DESCRIBES = {**dict.fromkeys(("mechanism", *(option.name for option in q.MECHANISM_OPTIONS), "sensitivity",
-                               "noise_multiplier", "clipping_norm"), "mechanism"),
+_DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
                                "steps_per_epoch", "participations",
                                "adjacency"), "run"),

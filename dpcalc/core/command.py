@@ -144,7 +144,8 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
 
 
 # The options that set how much noise a mechanism adds.
-_NOISE_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "step_epsilon", "c1", "sigmas", "scales")
+_NOISE_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "step_epsilon", "threshold_scale", "c1", "sigmas",
+                 "scales")
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:

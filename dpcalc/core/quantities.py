@@ -91,9 +91,16 @@ SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
                             "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise; its standard deviation is v√2, and that of discrete noise is a "
-                 "little less", "v", gt=0, safe_direction=+1,
+SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every query); its standard deviation is "
+                 "v√2, and that of discrete noise is a little less", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
+THRESHOLD_SCALE = Quantity("threshold_scale", "scale of the Laplace noise on the threshold, which is drawn once a run "
+                           "(above-threshold)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
+HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends (default: 1)", "c",
+                **_WHOLE, safe_direction=-1)
+QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
+                   "direction, as counts do when a record is added (default: any)", kind="choice",
+                   choices=("any", "monotone"))
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "
@@ -140,8 +147,9 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one report of k-ary randomised response, or of optimised "
-                        "unary encoding (OUE)", "ε₀", gt=0, safe_direction=-1)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection (exponential), or of one report "
+                        "(k-randomized-response, optimized-unary, shuffled-ldp before shuffling)", "ε₀", gt=0,
+                        safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
@@ -180,17 +188,20 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response", "discrete-gaussian", "discrete-laplace",
-                              "k-randomized-response", "unary", "optimized-unary"),
+                              "k-randomized-response", "unary", "optimized-unary", "exponential", "above-threshold",
+                              "shuffled-ldp"),
                      spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response"),
                                 ("geometric", "discrete-laplace"), ("k-rr", "k-randomized-response"),
                                 ("k-randomised-response", "k-randomized-response"), ("rappor", "unary"),
-                                ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary")))
+                                ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary"),
+                                ("svt", "above-threshold"), ("sparse-vector", "above-threshold")))
 # A mechanism with an option, given or solved for, that only another form of it has → that form.
 MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response",
                    ("randomized-response", "step_epsilon"): "k-randomized-response",
                    ("unary", "step_epsilon"): "optimized-unary"}
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
-MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES)
+MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES, THRESHOLD_SCALE, HITS,
+                     QUERIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
                            "shuffle"), spellings=(("shuffled", "shuffle"),))

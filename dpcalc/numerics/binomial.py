@@ -10,7 +10,7 @@ from dpcalc.numerics.normal import LOG_SQRT_2PI
 
 NEGLIGIBLE_TERM = 1e-20  # of a tail: the terms after it fall geometrically, and add less than a rounding error
 
-_STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
 def stirling_error(n: float) -> float:
@@ -18,7 +18,7 @@ def stirling_error(n: float) -> float:
     if n < 16:
         return 0.0 if n == 0 else lgamma(n + 1) - (n + 0.5) * log(n) + n - LOG_SQRT_2PI
     s, power, square = 0.0, 1 / n, 1 / (n * n)
-    for c in _STIRLING_COEFFICIENTS:  # for n >= 16 the first omitted term is below 1e-17/n
+    for c in STIRLING_COEFFICIENTS:  # for n >= 16 the first omitted term is below 1e-17/n
         s += c * power
         power *= square
     return s

@@ -8,7 +8,6 @@ from math import isinf
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.accounting.mechanisms.record import BY_RESPONDENT
 from dpcalc.accounting.schemes import SCHEMES, scheme_of
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
@@ -150,15 +149,15 @@ def _mechanism(answer: Answer, values: Values) -> list[str]:
 def _noise(answer: Answer, values: Values) -> str:
     """The noise of a mechanism."""
     mechanism = MECHANISMS[values["mechanism"]]
-    level = mechanism.sentence(lambda name: "" if values.get(name) is None else _number(answer, name, values))
-    if mechanism.neighbours == BY_RESPONDENT:
-        return level
+    text = mechanism.sentence(lambda name: "" if values.get(name) is None else _number(answer, name, values))
+    if text.endswith("."):  # a sentence, not the noise on a query alone
+        return text
     if values.get("noise_multiplier") is not None:
         return _of_sum(_number(answer, "noise_multiplier", values), values.get("clipping_norm"))
     query = "the sum over every batch, whose" if "scheme" in values else "a query whose"
     multiplier = answer.extra.get("noise_multiplier")
     of_dp_sgd = f" (for DP-SGD, a noise multiplier of {human(multiplier)})" if multiplier else ""
-    return f"{level} is added to {query} sensitivity is {_number(answer, 'sensitivity', values)}{of_dp_sgd}."
+    return f"{text} is added to {query} sensitivity is {_number(answer, 'sensitivity', values)}{of_dp_sgd}."
 
 
 def _of_sum(multiplier: str, norm: float | None, clipped: bool = True) -> str:

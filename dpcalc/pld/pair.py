@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.tails_array import log_tails
 
 if TYPE_CHECKING:
@@ -141,18 +142,58 @@ class Laplace:
 
     def masses(self, edges: Array) -> Masses:
         r = self.ratio
-        a, b = np.clip(edges[:-1], -r, r), np.clip(edges[1:], -r, r)
-        with np.errstate(divide="ignore"):
-            parts = [(log(0.5) + (b - r) / 2 + np.log(-np.expm1((a - b) / 2)), (a + b) / 2)]
+        parts = [_exponential_masses(edges, r, log(0.5) - r / 2)]
         for place, log_p in ((r, log(0.5)), (-r, log(0.5) - r)):
             inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(a), place)))
+            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
         return mixture(parts)
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        end = self.ratio * (1 + 1e-11) + 1e-300  # both atoms lie inside however they are rounded
-        return np.linspace(-end, end, cells + 1)
+        return _edges_between(self.ratio, cells)
 
     def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
         """Edges of cells that cover Q, too."""
-        return self.pilot_edges(log_tail, cells)
+        return _edges_between(self.ratio, cells)
+
+
+@dataclass(frozen=True)
+class BoundedRange:
+    """The pair that dominates every mechanism whose privacy loss has a range of length η: the loss has the density
+    e^{ℓ/2}·e^{η/2}/(2(e^η − 1)) on [−η, η] under P (see bounds/mechanisms/exponential_exact.py). It is not attained: at
+    every ε it has the δ of another mechanism."""
+
+    eta: float
+    attained = False
+    log_infinite = -inf
+    reverse = None
+
+    @property
+    def largest_loss(self) -> tuple[float, float]:
+        return self.eta, -inf
+
+    @property
+    def rounding_scale(self) -> float:
+        return self.eta
+
+    def masses(self, edges: Array) -> Masses:
+        return _exponential_masses(edges, self.eta, -self.eta / 2 - log1mexp(-self.eta))
+
+    def pilot_edges(self, log_tail: float, cells: int) -> Array:
+        return _edges_between(self.eta, cells)
+
+    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
+        """Edges of cells that cover Q, too."""
+        return _edges_between(self.eta, cells)
+
+
+def _exponential_masses(edges: Array, end: float, log_factor: float) -> Masses:
+    """The masses of the cells under the density e^{ℓ/2}·c/2 of the losses under P on [−end, end], log c given."""
+    a, b = np.clip(edges[:-1], -end, end), np.clip(edges[1:], -end, end)
+    with np.errstate(divide="ignore"):
+        return log_factor + b / 2 + np.log(-np.expm1((a - b) / 2)), (a + b) / 2
+
+
+def _edges_between(end: float, cells: int) -> Array:
+    """Edges of equal cells that cover [−end, end], in which atoms at both ends lie however they are rounded."""
+    end = end * (1 + 1e-11) + 1e-300
+    return np.linspace(-end, end, cells + 1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
-from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, Laplace, log_q, mixture
+from dpcalc.pld.pair import LARGEST_EXPONENT, BoundedRange, Gaussian, Laplace, log_q, mixture
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Masses, Pair
 
     Array = NDArray[Any]
+
+Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses have a density
 
 # Larger losses of a base are treated as infinite: their rounding errors are 1e-4, and they are far above any useful ε.
 MAX_BASE_LOSS = 1e12
@@ -33,7 +35,7 @@ class Poisson:
     Wang 2022, arXiv:2106.08567v4, Theorem 11). Attained where the base is, by data sets whose other records contribute
     nothing to the batch."""
 
-    base: Gaussian | Laplace
+    base: Noise
     rate: float
     added: bool = False
     log_infinite = -inf
@@ -81,7 +83,7 @@ class WithoutReplacement:
     attained: at every ε it has the larger δ of both directions, while a single direction of a mechanism may have the
     larger δ at some ε only."""
 
-    base: Gaussian | Laplace
+    base: Noise
     rate: float
     attained = False
     log_infinite = -inf
@@ -125,13 +127,13 @@ def without_replacement(base: Pair, rate: float) -> Pair:
     return _sampled(base, rate, WithoutReplacement, _without_replacement_atoms)
 
 
-def _sampled(base: Pair, rate: float, of_noise: Callable[[Gaussian | Laplace, float], Pair],
+def _sampled(base: Pair, rate: float, of_noise: Callable[[Noise, float], Pair],
              of_atoms: Callable[[Atoms, float], Atoms]) -> Pair:
     if rate == 1:
         return base
     if _typical_loss(base) > MAX_BASE_LOSS:
         base = approximate_dp(0.0, 0.0)  # an upper bound: a record that is in the batch is revealed
-    if isinstance(base, Gaussian | Laplace):
+    if isinstance(base, Noise):
         return of_noise(base, rate)
     if not isinstance(base, Atoms):
         raise TypeError("a batch is sampled only once")
@@ -142,7 +144,7 @@ def _typical_loss(base: Pair) -> float:
     """The size of typical losses where noise is small; 0 for finitely many losses."""
     if isinstance(base, Gaussian):
         return base.mu * base.mu / 2
-    return base.ratio if isinstance(base, Laplace) else 0.0
+    return base.largest_loss[0] if isinstance(base, Noise) else 0.0
 
 
 def _poisson_atoms(base: Atoms, rate: float) -> Atoms:

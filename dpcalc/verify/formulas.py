@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.core.bound import ProfileBound
@@ -165,6 +166,9 @@ def pure_epsilon(row: Row) -> Formula:
         return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
+    if "threshold_scale" in p:
+        own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
+        return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
     if "flip_probability" in row.route.bound.params:
         return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
     if "probability" in p:

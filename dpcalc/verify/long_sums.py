@@ -7,7 +7,12 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms import randomized_response_exact
+from dpcalc.bounds.mechanisms import (
+    above_threshold_exact,
+    randomized_response_exact,
+    shuffled_ldp_exact,
+    shuffled_ldp_profile,
+)
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.pnsgd import (
     output_perturbation_shuffled,
@@ -19,7 +24,7 @@ from dpcalc.bounds.pnsgd import (
 from dpcalc.bounds.pnsgd._engine import without_replacement
 from dpcalc.bounds.pnsgd._engine.output import ratios_exact
 from dpcalc.verify import lower_bound as lower
-from dpcalc.verify import online_sums
+from dpcalc.verify import online_sums, shuffled_reports
 from dpcalc.verify.arb.ball import Ball
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context
 from dpcalc.verify.decreasing_sums import decreasing_sum
@@ -154,6 +159,10 @@ def _randomized_response(mp: Any, epsilon: float, probability: float, steps: int
     return _composition(mp, epsilon, abs(mp.log(p / (1 - p))), 0.0, steps)
 
 
+def _above_threshold(mp: Any, epsilon: float, steps: int, **own: Any) -> Any:
+    return _composition(mp, epsilon, above_threshold_exact.exact_pure(mp, **own), 0.0, steps)
+
+
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **online_sums.FORMULAS,
     lower_bound.BOUND.name: lower.delta,
@@ -164,4 +173,7 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
     without_replacement_sum.BOUND.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
     randomized_response_exact.BOUND.name: _randomized_response,
+    above_threshold_exact.BOUND.name: _above_threshold,
+    shuffled_ldp_exact.BOUND.name: shuffled_reports.delta,
+    shuffled_ldp_profile.BOUND.name: shuffled_reports.delta,
 }

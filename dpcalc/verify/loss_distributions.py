@@ -96,6 +96,26 @@ def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
     return LossPair(masses_above, masses_below, largest_loss=largest_loss)
 
 
+def bounded_range(eta: Callable[[Any], Any], largest_loss: float) -> LossPair:
+    """Return the pair that dominates every mechanism whose loss has a range of length η: a density e^{w/2}·c/2 of the
+    losses under P on [−η, η], c = e^{η/2}/(e^η − 1)."""
+
+    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+        end = eta(mp)
+        if w >= end:
+            return mp.mpf(0), mp.mpf(0)
+        if w <= -end:
+            return mp.mpf(1), mp.mpf(1)
+        c = mp.exp(end / 2) / mp.expm1(end)
+        return c * (mp.exp(end / 2) - mp.exp(w / 2)), c * (mp.exp(-w / 2) - mp.exp(-end / 2))
+
+    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
+        p, q = masses_above(mp, -w, closed)  # by symmetry
+        return q, p
+
+    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+
+
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
     """Return the masses under P and Q of the finite losses > `loss`, or >= it where `closed`."""
     if (pair := use.unsampled) is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc.core.results import Answer, Row
 from dpcalc.verify import composition_grids, composition_parts
 from dpcalc.verify.arb.context import compute_once
-from dpcalc.verify.claim import Claim
+from dpcalc.verify.claim import Claim, claim_always_true
 from dpcalc.verify.composition_grids import Parts
 
 
@@ -29,7 +29,8 @@ def claims_from_below(row: Row, answer: Answer) -> tuple[Claim, ...]:
     most those of the composition."""
     uses, witness = composition_parts.parts_and_grids(row, answer)
     names = [name for name in ("epsilon", "delta", "tv") if name == answer.question.asks]
-    return tuple(_claim(name, row.result[name], uses, witness, answer) for name in names if row.result[name] > 0)
+    return tuple(_claim(name, row.result[name], uses, witness, answer) if row.result[name] > 0
+                 else claim_always_true(name, 0.0, 0, "δ")._replace(is_lower=True) for name in names)
 
 
 def _claim(name: str, x: float, uses: Parts, witness: Mapping[str, Any], answer: Answer) -> Claim:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from math import log, log1p, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.verify import composition_atoms, composition_finite, loss_distributions
+from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 from dpcalc.verify.composition_atoms import Atoms
 from dpcalc.verify.loss_distributions import LossPair, Use
@@ -52,6 +52,19 @@ def _randomized_response_losses(part: Part) -> LossPair:
                                                  abs(log(p / (1 - p))))
 
 
+def _exponential_losses(part: Part) -> LossPair:
+    eta = part["step_epsilon"]
+    return loss_distributions.bounded_range(lambda mp: mp.mpf(eta), eta)
+
+
+def _above_threshold_epsilon(mp: Any, part: Part) -> Any:
+    """Return the pure ε of a run whose queries change by at most 1."""
+    return 1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"])
+
+
+def _above_threshold_losses(part: Part) -> LossPair:
+    about = 1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"]
+    return composition_atoms.approximate_dp_pair(lambda mp: _above_threshold_epsilon(mp, part), 0.0, about)
 def _k_randomized_response_losses(part: Part) -> LossPair:
     """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
     e, k = part["step_epsilon"], part["categories"]
@@ -153,10 +166,21 @@ def _sampled_laplace_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
 
 def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     p = mp.mpf(part["probability"])
-    r = abs(mp.log(p / (1 - p)))
+    return _sampled_pure_rdp(mp, alpha, rate, abs(mp.log(p / (1 - p))))
+
+
+def _sampled_above_threshold_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    return _sampled_pure_rdp(mp, alpha, rate, _above_threshold_epsilon(mp, part))
+
+
+def _sampled_pure_rdp(mp: Any, alpha: float, rate: float, r: Any) -> Any:
+    """Return the RDP of a sampled use of randomised response with log odds r."""
     return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1(w - r) / (1 + mp.exp(-r)))
 
 
+def _sampled_exponential_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    eta = mp.mpf(part["step_epsilon"])
+    return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
 def _sampled_finite_rdp(losses: Callable[[Part], LossPair]) -> Callable[[Any, float, float, Part], Any]:
     """Return the sampled RDP of a mechanism with finitely many losses, Σ p^α q^(1−α) over those of a sampled use."""
     def rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
@@ -168,7 +192,7 @@ def _sampled_finite_rdp(losses: Callable[[Part], LossPair]) -> Callable[[Any, fl
 
 
 def _no_sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    raise Unchecked("unbounded losses on the integers have no closed form")
+    raise Unchecked("no closed form is known")
 
 
 def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta: Callable[[Any], Any]) -> Any:
@@ -187,6 +211,9 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
 MECHANISMS: Mapping[str, Verified] = {
     "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
+    "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
+    "shuffled-ldp": Verified(shuffled_reports.losses, _no_sampled_rdp),
+    "above-threshold": Verified(_above_threshold_losses, _sampled_above_threshold_rdp),
     "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
     "discrete-gaussian": Verified(_discrete_gaussian_losses, _no_sampled_rdp),
     **{name: Verified(losses, _sampled_finite_rdp(losses)) for name, losses in (

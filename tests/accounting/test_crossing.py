@@ -6,7 +6,7 @@ import pytest
 from calling import call
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.accounting.schemes import SCHEMES as SCHEME_RECORDS
+from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
 from dpcalc.commands.catalogue import entries
 from dpcalc.core import quantities as q
@@ -14,8 +14,8 @@ from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 
 # A value of every option that says how much noise there is.
-LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5"}
-SCHEMES = q.SCHEME.choices
+LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5",
+          "threshold_scale": "40", "n": "100"}
 NINE = ("--steps", "9")
 RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
         "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1"),
@@ -38,13 +38,19 @@ def answered(*args, stdin=""):
     return json.loads(out)
 
 
+def refused(reason, *args, stdin=""):
+    """What a mechanism cannot do is refused with a sentence."""
+    code, out, err = call([*args, "--json"], stdin)
+    assert code == 2 and out == "" and reason in err, err
+
+
 def test_every_table_of_mechanisms_has_the_same_names():
     names = set(MECHANISMS)
     assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(TOTAL_VARIATIONS) == by_ratio, "bounds/mechanisms/__init__.py: TOTAL_VARIATIONS"
     assert set(VERIFIED) == names, "verify/mechanisms.py: MECHANISMS"
-    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity"}
+    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
     assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
 
 
@@ -53,6 +59,8 @@ def test_every_table_of_mechanisms_has_the_same_names():
 @pytest.mark.parametrize("question", (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3")), ids=" ".join)
 def test_questions(name, steps, question):
     run = ("rdp", *options(name), "--steps", steps)
+    if question[0] == "--alpha" and MECHANISMS[name].curve is None:
+        return refused("ask with --delta", *run, *question)
     record = answered(*run, *question)
     verdict = answered("verify", "-", stdin=json.dumps(record))
     assert verdict["verified"], verdict
@@ -79,10 +87,12 @@ def test_total_variation(name, steps):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", q.SCHEME.choices)
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
-    if SCHEME_RECORDS[scheme].only and name not in SCHEME_RECORDS[scheme].only:
+    if MECHANISMS[name].unsampled:
+        return refused(MECHANISMS[name].unsampled, *run, "--delta", "1e-5")
+    if SCHEMES[scheme].only and name not in SCHEMES[scheme].only:
         assert call([*run, "--delta", "1e-5"])[0] == 2
         return
     record = answered(*run, "--delta", "1e-5")
@@ -95,7 +105,13 @@ def test_samples(name, scheme):
 def test_pipes(name):
     described = json.dumps(answered("rdp", *options(name)))
     for question in (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3"), ("--to", "tv")):
-        assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
+        if question[0] == "--alpha" and MECHANISMS[name].curve is None:
+            refused("no RDP curve", "convert", "-", *question, stdin=described)
+        else:
+            assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
+    if MECHANISMS[name].unsampled:
+        return refused(MECHANISMS[name].unsampled, "subsample", "-", "--scheme", "without-replacement",
+                       "--sampling-rate", ".1", "--delta", "1e-5", stdin=described)
     assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5",
                     stdin=described)["status"] == "proven"
 

@@ -230,3 +230,69 @@ def test_erratum_subsampled_moments(sigma, factor):
     q = 0.01
     ratio = max(poisson_rdp.value(a, sigma, q) / (q * q / (1 - q) * a / (2 * sigma**2)) for a in (2.0, 2.5, 3.0, 1.01))
     assert ratio > factor - 0.05
+
+
+@pytest.mark.parametrize("eta, epsilon", [(1.0, 0.2), (0.1, 0.0), (5.0, 4.0), (3.0, -1.0)])
+def test_exponential_exact_is_the_worst_of_two_outcomes(eta, epsilon):
+    """Losses t and t − η, of which the first has Q-probability (e^(η−t) − 1)/(e^η − 1), at the worst of all t."""
+    def delta(t):
+        q = mp.expm1(eta - t) / mp.expm1(eta)
+        return max(q * (mp.exp(t) - mp.exp(epsilon)), 0) + max((1 - q) * (mp.exp(t - eta) - mp.exp(epsilon)), 0)
+
+    worst = max(delta(mp.mpf(eta) * k / 4000) for k in range(4001))
+    assert worst <= exp(BOUNDS["exponential-exact"].value(epsilon, eta)) == pytest.approx(float(worst), rel=1e-6)
+
+
+@pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), (0.1, 1.01), (5.0, 20.0), (0.01, 900.0)])
+def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha):
+    def rdp(t):
+        q = mp.expm1(eta - t) / mp.expm1(eta)
+        return mp.log(q * mp.exp(alpha * t) + (1 - q) * mp.exp(alpha * (t - eta))) / (alpha - 1)
+
+    worst = max(rdp(mp.mpf(eta) * k / 4000) for k in range(1, 4000))
+    got = BOUNDS["exponential-rdp"].value(alpha, eta)
+    assert worst <= got == pytest.approx(float(worst), rel=1e-6) and got <= min(eta, eta**2 * alpha / 8)
+
+
+@pytest.mark.parametrize("b1, b2, hits", [(1.0, 3.0, 1), (2.0, 0.7, 2), (0.5, 20.0, 3)])
+def test_above_threshold_on_many_queries(b1, b2, hits):
+    """ε is reached in the limit: many queries near the threshold answer ⊥, and `hits` of them far below it answer
+    ⊤."""
+    many = 400
+
+    def answers(below, above):  # queries of value `below` that answer ⊥, and of value `above` that answer ⊤
+        def density(z):
+            tail = mp.exp(-abs(z - below) / b2) / 2
+            return (mp.exp(-abs(z) / b1) / (2 * b1) * (tail if z < below else 1 - tail) ** many
+                    * (mp.exp(-abs(z - above) / b2) / 2 if z > above else 1 - mp.exp(-abs(z - above) / b2) / 2) ** hits)
+
+        return mp.quad(density, sorted({*range(-60, 201, 2), below, above}))
+
+    loss = mp.log(answers(0, -20) / answers(1, -21))
+    assert BOUNDS["above-threshold-exact"].pure(b1, b2, 1.0, hits, "any", 1) == pytest.approx(float(loss), rel=2e-5)
+
+
+@pytest.mark.parametrize("n, e0, epsilon", [(7, 1.0, 0.3), (40, 0.2, 0.01), (5, 4.0, 2.0), (60, 3.0, 0.0), (1, 1.0, 0.4)])
+def test_shuffled_reports_by_the_two_laws_of_the_counts(n, e0, epsilon):
+    """(A, C − A) under the two values of the last coin, added up as they stand."""
+    r, p = 2 / (mp.exp(e0) + 1), mp.exp(e0) / (mp.exp(e0) + 1)
+
+    def law(c, a, heads):
+        coins = lambda k: mp.binomial(c, k) / mp.mpf(2) ** c if 0 <= k <= c else 0  # noqa: E731
+        return mp.binomial(n - 1, c) * r**c * (1 - r) ** (n - 1 - c) * (heads * coins(a - 1) + (1 - heads) * coins(a))
+
+    delta = mp.fsum(max(law(c, a, p) - mp.exp(epsilon) * law(c, a, 1 - p), 0) for c in range(n) for a in range(c + 2))
+    assert exp(BOUNDS["shuffled-ldp-exact"].value(epsilon, n, e0)) == pytest.approx(float(delta), rel=1e-8)
+
+
+def test_blocks_of_coins_change_little():
+    """Against single numbers of coins: δ of 1e5 reports rises by less than 1 % in blocks, and not below them."""
+    from dpcalc.bounds.mechanisms import shuffled_ldp_exact as shuffled
+
+    coarse = [shuffled.value(e, 10**5, 1.0) for e in (0.0, 0.01, 0.02)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shuffled, "WIDTH", 10**9)
+        shuffled._masses.cache_clear()
+        fine = [shuffled.value(e, 10**5, 1.0) for e in (0.0, 0.01, 0.02)]
+    shuffled._masses.cache_clear()
+    assert all(a <= b <= a + 0.01 for a, b in zip(fine, coarse, strict=True))

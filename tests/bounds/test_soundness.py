@@ -20,7 +20,7 @@ FAR_FROM_SHARP = {"composed": 0.3, "allocated_several": 0.5, "hills_composed": 0
                   "laplace_passes": 0.75, "known_order": 0.8,
                   "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4,
                   "hiding_output": 0.4, "hiding_laplace": 0.4,
-                  "hiding_straight": 0.4, "renyi": 0.1}
+                  "hiding_straight": 0.4, "renyi": 0.1, "threshold": 0.3}
 WITHOUT = set()  # proven bounds that no instance here speaks of
 INSTANCES = json.loads((GOLDEN / "subsample_instances.json").read_text())["instances"]
 TRIALS, SECONDS = 100_000, 1500  # of the long search

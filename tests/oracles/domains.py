@@ -20,6 +20,10 @@ PARAMETERS = {
     "k-randomized-response": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10), "categories": rng.randint(2, 99)},
     "unary": lambda rng: bits(rng),
     "optimized-unary": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
+    "exponential": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
+    "above-threshold": lambda rng: {"threshold_scale": log_uniform(rng, 0.5, 100), "scale": log_uniform(rng, 0.5, 100),
+                                    "sensitivity": 1.0, "hits": rng.randint(1, 4),
+                                    "queries": rng.choice(("any", "monotone"))},
 }
 
 
@@ -52,8 +56,32 @@ def bits_report(rng):
     return report(rng, own, log(p / (1 - p)) - log(q / (1 - q)))
 
 
+def selection(rng):
+    e = spread(rng, 1e-9, 600)
+    return report(rng, {"step_epsilon": e}, e)
+
+
+def selections(rng):
+    e, k = log_uniform(rng, 1e-3, 10), steps(rng, 40)
+    return {"step_epsilon": e, "steps": k, "epsilon": rng.random() * 0.8 * e}
+
+
+def thresholds(rng):
+    """A run of the sparse vector technique, and an ε up to a little above its largest loss."""
+    s, b1, b2, c = log_uniform(rng, 1e-2, 1e2), *(log_uniform(rng, 1e-1, 1e6) for _ in range(2)), rng.randint(1, 50)
+    own = {"threshold_scale": s * b1, "scale": s * b2 * c, "sensitivity": s, "hits": c,
+           "queries": rng.choice(("any", "monotone"))}
+    steps_ = steps(rng, 100)
+    return {**report(rng, own, steps_ * (1 / b1 + 2 / b2)), "steps": steps_}
+
+
+def shuffled_reports(rng, most):
+    e = spread(rng, 1e-6, 30)
+    return report(rng, {"n": length(rng, most), "step_epsilon": e}, e)
+
+
 def without_epsilon(parameters, rng):
-    return {**{k: v for k, v in parameters.items() if k != "epsilon"}, "alpha": alpha(rng)}
+    return {**{k: v for k, v in parameters.items() if k not in ("epsilon", "steps")}, "alpha": alpha(rng)}
 
 
 def mechanism(rng):
@@ -374,6 +402,15 @@ DRAW = {
     "discrete-laplace-rdp": lambda r: without_epsilon(discrete_noise(r, "scale", 0.02, 1e6), r),
     "k-randomized-response-exact": k_report,
     "k-randomized-response-rdp": lambda r: without_epsilon(k_report(r), r),
+    "exponential-exact": selection,
+    "exponential-profile": selection,
+    "exponential-rdp": lambda r: without_epsilon(selection(r), r),
+    "exponential-lower": selections,
+    "above-threshold-exact": thresholds,
+    "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
+    "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
+    "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),
+    "shuffled-ldp-lower": lambda r: shuffled_reports(r, 500),
     "unary-exact": bits_report,
     "unary-rdp": lambda r: without_epsilon(bits_report(r), r),
     "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100),
@@ -506,6 +543,10 @@ INCREASING = {
     "gaussian-rdp": ("alpha", "sensitivity"), "gaussian-exact": ("sensitivity", "steps"),
     "gaussian-classic": ("sensitivity", "steps"), "laplace-rdp": ("alpha", "sensitivity"),
     "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
+    "exponential-exact": ("step_epsilon",), "exponential-profile": ("step_epsilon",),
+    "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (), "above-threshold-exact": ("sensitivity", "steps"),
+    "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
+    "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (),
     "discrete-gaussian-exact": (), "discrete-gaussian-rdp": ("alpha",), "discrete-laplace-exact": (),
     "discrete-laplace-rdp": ("alpha",), "k-randomized-response-exact": ("step_epsilon",),
     "k-randomized-response-rdp": ("alpha", "step_epsilon"), "unary-exact": (), "unary-rdp": ("alpha",),

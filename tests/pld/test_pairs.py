@@ -9,6 +9,7 @@ import pytest
 from dpcalc.bounds.mechanisms import (
     discrete_gaussian_exact,
     discrete_laplace_exact,
+    exponential_exact,
     gaussian_exact,
     k_randomized_response_exact,
     laplace_exact,
@@ -17,12 +18,13 @@ from dpcalc.bounds.mechanisms import (
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
-from dpcalc.pld.pair import Gaussian, Laplace, log_q
+from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q
 from dpcalc.pld.renyi import divergence
 from dpcalc.pld.sampled import poisson, without_replacement
 
 PAIRS = {
     "gaussian": Gaussian(0.7), "little noise": Gaussian(30.0), "much noise": Gaussian(1e-6), "laplace": Laplace(1.3),
+    "bounded range": BoundedRange(1.3), "wide range": BoundedRange(40.0),
     "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0),
     "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
     "discrete gaussian": discrete_gaussian_exact.pair(3.0, 2.0),
@@ -31,7 +33,7 @@ PAIRS = {
     "bits": unary_exact.pair(0.6, 0.3),
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
     **{f"{name} {base}": scheme(pair, rate) for base,
-       pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
+       pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("range", BoundedRange(1.3)), ("response", approximate_dp(0.5)),
                                                             ("approximate", approximate_dp(0.5, -9.0)))
        for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson),
                                   (0.1, "added", lambda p, q: poisson(p, q).reverse),
@@ -88,7 +90,8 @@ def test_pairs_of_finite_mechanisms_have_their_profiles(bound, own, share):
 
 
 @pytest.mark.parametrize("base, log_delta", [(Gaussian(0.8), lambda e: gaussian_exact.value(e, 1.0, 0.8, 1)),
-                                             (Laplace(1.3), lambda e: laplace_exact.value(e, 1.0, 1.3))])
+                                             (Laplace(1.3), lambda e: laplace_exact.value(e, 1.0, 1.3)),
+                                             (BoundedRange(1.3), lambda e: exponential_exact.value(e, 1.3))])
 @pytest.mark.parametrize("rate", [0.02, 0.4])
 @pytest.mark.parametrize("epsilon", [0.01, 0.2, 0.5])
 def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):

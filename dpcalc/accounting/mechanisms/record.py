@@ -57,7 +57,7 @@ class Mechanism(NamedTuple):
     optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release
     often: tuple[Route, ...]  # and of many
-    curve: Callable[[Params], Curve]
+    curve: Callable[[Params], Curve] | None  # None where no RDP curve is computed
     profile: Callable[[Params], Profile]
     pure: Callable[[Params], float] | None
     part: Part
@@ -67,6 +67,14 @@ class Mechanism(NamedTuple):
     group: Callable[[Params, int], Params] | None = None
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
+    unsampled: str = ""  # why no batches can be drawn for it, in words; empty where they can
+
+    def rdp_curve(self, params: Params) -> Curve:
+        """The RDP curve of one use. Raises DpcalcError where none is computed."""
+        if self.curve is None:
+            raise DpcalcError("unsupported", f"no RDP curve of {self.words} is computed; ask with --delta or --epsilon",
+                              "--mechanism")
+        return self.curve(params)
 
     def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
         """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""

@@ -1,10 +1,17 @@
-"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers, and randomised responses."""
+"""Single mechanisms: noise on real numbers and on integers, randomised responses, selections, thresholds, and shuffled
+reports."""
 
 from dpcalc.bounds.mechanisms import (
+    above_threshold_exact,
+    above_threshold_rdp,
     discrete_gaussian_exact,
     discrete_gaussian_rdp,
     discrete_laplace_exact,
     discrete_laplace_rdp,
+    exponential_exact,
+    exponential_lower,
+    exponential_profile,
+    exponential_rdp,
     gaussian_classic,
     gaussian_exact,
     gaussian_rdp,
@@ -15,6 +22,9 @@ from dpcalc.bounds.mechanisms import (
     laplace_rdp,
     randomized_response_exact,
     randomized_response_rdp,
+    shuffled_ldp_exact,
+    shuffled_ldp_lower,
+    shuffled_ldp_profile,
     unary_exact,
     unary_rdp,
 )
@@ -26,6 +36,15 @@ BOUNDS = (
     laplace_exact.BOUND,
     laplace_profile.BOUND,
     laplace_rdp.BOUND,
+    exponential_exact.BOUND,
+    exponential_profile.BOUND,
+    exponential_rdp.BOUND,
+    exponential_lower.BOUND,
+    above_threshold_exact.BOUND,
+    above_threshold_rdp.BOUND,
+    shuffled_ldp_exact.BOUND,
+    shuffled_ldp_profile.BOUND,
+    shuffled_ldp_lower.BOUND,
     randomized_response_exact.BOUND,
     randomized_response_rdp.BOUND,
     discrete_gaussian_exact.BOUND,

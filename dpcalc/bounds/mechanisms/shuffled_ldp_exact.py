@@ -1,0 +1,219 @@
+"""The privacy profile of n locally randomised reports that a shuffler puts into a uniformly random order.
+
+Everybody applies the same ε₀-DP randomiser R to their own record; the reports are shuffled and released. Neighbouring
+data sets differ in one record, x₀ or x₁. The bound is the profile of shuffled reports of randomised response in which
+each of the n − 1 others is a fair coin with probability r = 2/(e^{ε₀} + 1), and else reveals nothing: the "stronger
+clones" of Feldman, McMillan & Talwar 2023. Their proof covers a part of all randomisers only, as the errata in
+arXiv:2208.04591 say; the following proof covers all of them.
+
+Proof. Let P₀ and P₁ be the laws of R(x₀) and R(x₁), and b = e^{−ε₀}max(P₀, P₁), of total mass β <= r. Every R(x) is at
+least b, so each other report is drawn from B = b/β with probability β, and else from some other law. Reveal those
+other reports. There remain the report of x₀ or x₁ and M ~ Bin(n−1, β) draws from B, in random order. Their density
+against B^{M+1} is the mean of P₀(y_j)/B(y_j) over j, or of P₁(y_j)/B(y_j) (the privacy blanket, Balle et al. 2019). As
+Pr[M = k]/(k+1) = Pr[Bin(n, β) = k+1]/(nβ), the hockey-stick divergence is
+
+    δ(ε) <= (e^{ε₀}/n)·E(X_1 + … + X_n)₊
+
+with independent X_i: a report y has the measure b, and then X_i = (P₀ − e^εP₁)/max(P₀, P₁) at y; else X_i = 0.
+All randomisers have the same mean E X_i = e^{−ε₀}(1 − e^ε). Randomised response has the values v₊ = 1 − e^{ε−ε₀} and
+v₋ = e^{−ε₀} − e^ε, each of measure 1/(e^{ε₀} + 1). It is the largest in convex order. For let φ be convex; as total
+measures and means agree, let φ >= 0 and φ(0) = 0. At every y (P₀, P₁) = s(e^{ε₀}, 1) + u(1, e^{ε₀}) with s, u >= 0,
+which add up to 1/(e^{ε₀} + 1) each. Let v be the value of X_i at y and m = b(y), so that mv = sv₊ + uv₋ and
+v₋ <= v <= v₊. If v >= 0 then mφ(v) <= (mv/v₊)φ(v₊) <= sφ(v₊); if v < 0 then mφ(v) <= (mv/v₋)φ(v₋) <= uφ(v₋). So
+E φ(X_i) is at most that of randomised response. Convex order is preserved by independent sums, and E(·)₊ is the
+expectation of a convex function. The order of x₀ and x₁ is free.
+
+The formula. With m = 1 + (number of coins), I ~ Bin(m, 1/2) and t = tanh(ε₀/2), the two laws of the released counts are
+Bin(m, 1/2) times 1 ± t(1 − 2I/m), so that δ_m(ε) = δ₁(ε)·(2/g)·E(g − I)₊ with g = m·G, 2G = 1 − tanh(ε/2)/t and δ₁
+that of randomised response. δ_m falls in m, because the mean of m signs is a convex combination of means of m − 1 of
+them (Jensen). So the law of the number of coins is taken in blocks, each with the δ_m of its first number; any blocks
+give an upper bound. These have up to a 2000th of m, and increase ε by 2e-4 at most, relatively, in the cases tried.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.core.bound import ProfileBound, Theorem
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.binomial import log_binomial_pmf
+from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+MOST_REPORTS = 10**9  # more reports lose no more privacy; the sums of 1e9 take half a second
+WIDTH = 2000  # a block of coins holds at most this part of their number
+REACH = 13  # standard deviations of the number of coins in blocks; beyond them is e^−84 of the law
+ERROR = 1e-9  # of log δ: ten times the rounding errors of the logarithms of 1e6 probabilities, which are added up
+MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second
+CHUNK = 128  # terms of a binomial tail that are added at once; the number changes the time only
+
+ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own record, once a round, with independent "
+               "randomness",
+               "only the reports in a uniformly random order are released, not who sent them",
+               "neighbours differ by replacing one record; n is public")
+
+
+def blocks(n: int, step_epsilon: float) -> tuple[list[int], int]:
+    """The first number of coins of each block, and the last number of the last block; numbers beside them are bounded
+    by geometric series. Any choice is valid."""
+    r = 2 / (exp(min(step_epsilon, 700.0)) + 1)
+    mean = (n - 1) * r
+    reach = REACH * sqrt(mean * (1 - r))
+    first, last = max(0, floor(mean - reach)), min(n - 1, ceil(mean + reach) + 60)
+    starts = []
+    while first <= last:
+        starts.append(first)
+        first += max(1, (first + 1) // WIDTH)
+    return starts, last
+
+
+def value(epsilon: float, n: int, step_epsilon: float) -> float:
+    """log δ(ε), rounded up; −inf from ε = ε₀ on."""
+    if n > MOST_REPORTS:
+        raise OutOfScope("out-of-range", f"{n:g} is above 1e9, the most reports that are computed; 1e9 reports lose "
+                                         "at least as much privacy, so give 1e9", "--n")
+    if epsilon >= step_epsilon:
+        return -inf
+    import numpy as np
+
+    coins, log_mass = _masses(n, step_epsilon)
+    share = -exp(-epsilon) * expm1(epsilon - step_epsilon) / (-expm1(-step_epsilon) * (1 + exp(-epsilon)))
+    g = (coins + 1) * share * (1 + 1e-15)  # rounded up; δ rises in it
+    log_terms = log_mass + np.log(2 / g) + _log_means(coins + 1, g)
+    top = float(log_terms.max())
+    log_factor = top + log(float(np.exp(log_terms - top).sum()))
+    one = log1mexp(epsilon - step_epsilon) - log1p(exp(-step_epsilon))
+    return up(min(0.0, one + min(0.0, log_factor + ERROR)), 2e-14)
+
+
+@lru_cache(maxsize=16)
+def _masses(n: int, step_epsilon: float) -> tuple[Array, Array]:
+    """The number of coins at which each block is evaluated, and the logs of the masses of the blocks, with one more at
+    either end for what is beyond them."""
+    import numpy as np
+
+    starts, last = blocks(n, step_epsilon)
+    first, others = starts[0], n - 1
+    decay = exp(-step_epsilon)
+    p, q = 2 * decay / (1 + decay), -expm1(-step_epsilon) / (1 + decay)
+    log_p, log_q = log(2) - step_epsilon - log1p(decay), log(q)
+    mode = min(max(first, floor(others * p)), last)
+    c = np.arange(first, last, dtype=float)
+    steps = np.log((others - c) / (c + 1)) + (log_p - log_q)  # from each number to the next
+    k = mode - first
+    logs = np.concatenate((-np.cumsum(steps[:k][::-1])[::-1], [0.0], np.cumsum(steps[k:])))
+    logs += log_binomial_pmf(mode, others, log_p, log_q, p, q) if others else 0.0
+    with np.errstate(divide="ignore"):  # numbers far above the mean, which have the least δ, may underflow
+        masses = np.log(np.add.reduceat(np.exp(logs - logs[k]), np.array(starts) - first)) + logs[k]
+    coins = np.array(starts, dtype=float)
+    if first > 0:
+        ratio = first * q / ((others - first + 1) * p)
+        coins, masses = np.append(0.0, coins), np.append(logs[0] + log(ratio / (1 - ratio)), masses)
+    if last < others:
+        ratio = (others - last) * p / ((last + 1) * q)
+        coins, masses = np.append(coins, last + 1.0), np.append(masses, logs[-1] + log(ratio / (1 - ratio)))
+    return coins, masses
+
+
+def _log_means(m: Array, g: Array) -> Array:
+    """log E(g − I)₊ for I ~ Bin(m, 1/2) and 0 < g <= m/2, to a relative error of 1e-11."""
+    import numpy as np
+
+    from dpcalc.numerics.binomial_array import log_fair_pmf
+
+    i = np.ceil(g) - 1
+    log_first = log_fair_pmf(i, m)
+    i, ahead, m = i[:, None], (g - i)[:, None], m[:, None]
+    total, weight, k = ahead.copy(), np.ones_like(ahead), np.arange(CHUNK)
+    while True:
+        ratio = np.maximum(i - k, 0.0) / (m - i + k + 1)
+        weights = weight * np.cumprod(ratio, axis=1)
+        total += (weights * (ahead + k + 1)).sum(axis=1, keepdims=True)
+        i, ahead, weight = i - CHUNK, ahead + CHUNK, weights[:, -1:]
+        decay = np.minimum(ratio[:, -1:], 1 - 1e-9)  # of the weights that follow
+        rest = weight * (ahead + 1 / (1 - decay)) * decay / (1 - decay)
+        if (rest <= 1e-17 * total).all():
+            logs: Array = log_first + np.log(total + rest)[:, 0]
+            return logs
+
+
+def exact(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
+    """δ₁·Σ Pr[block]·(2/g)·Σ_{i<g} (g − i)·C(m, i)/2^m."""
+    e, e0 = mp.mpf(epsilon), mp.mpf(step_epsilon)
+    if e >= e0:
+        return mp.mpf(0)
+    if n > MOST_PRINTED:
+        raise OutOfScope("too-large", f"the sums over the reports are added up for at most {MOST_PRINTED} of them",
+                         "--n")
+    share = exact_share(mp, epsilon, step_epsilon)
+    return -mp.expm1(e - e0) / (1 + mp.exp(-e0)) * mp.fsum(
+        mass * _mean_exact(mp, m, m * share) for m, mass in exact_masses(mp, n, e0, step_epsilon))
+
+
+def exact_share(mp: Any, epsilon: float, step_epsilon: float) -> Any:
+    """G = (1 − tanh(ε/2)/tanh(ε₀/2))/2."""
+    if epsilon == 0:
+        return mp.mpf(1) / 2
+    e, e0 = mp.mpf(epsilon), mp.mpf(step_epsilon)
+    return mp.exp(-e) * mp.expm1(e - e0) / (mp.expm1(-e0) * (1 + mp.exp(-e)))
+
+
+def _mean_exact(mp: Any, m: int, g: Any) -> Any:
+    """(2/g)·E(g − I)₊."""
+    total, probability, i = mp.mpf(0), mp.mpf(2) ** -m, 0
+    while g > i:
+        total += (g - i) * probability
+        probability = probability * (m - i) / (i + 1)
+        i += 1
+    return 2 * total / g
+
+
+def exact_masses(mp: Any, n: int, e0: Any, step_epsilon: float) -> list[tuple[int, Any]]:
+    """m and the mass of every block, with one more at either end for what is beyond the blocks."""
+    starts, last = blocks(n, step_epsilon)
+    others, first = n - 1, starts[0]
+    odds = 2 * mp.exp(-e0) / -mp.expm1(-e0)
+    log_choose = mp.loggamma(mp.mpf(others + 1)) - mp.loggamma(mp.mpf(first + 1))
+    log_choose -= mp.loggamma(mp.mpf(others - first + 1))
+    probability = mp.exp(log_choose + first * mp.log(odds) - others * mp.log1p(odds))
+    found = []
+    if first > 0:
+        ratio = first / (mp.mpf(others - first + 1) * odds)
+        found.append((1, probability * ratio / (1 - ratio)))
+    for start, end in zip(starts, [*starts[1:], last + 1], strict=True):
+        mass = mp.mpf(0)
+        for c in range(start, end):
+            mass += probability
+            probability = probability * (others - c) / (c + 1) * odds
+        found.append((start + 1, mass))
+    if last < others:
+        ratio = mp.mpf(others - last - 1) / (last + 2) * odds
+        found.append((last + 2, probability / (1 - ratio)))
+    return found
+
+
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffled-ldp-exact",
+        example="rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
+        statement="δ(ε) is at most that of (A, C − A) for C ~ Bin(n−1, 2/(e^ε₀+1)) and A ~ Bin(C, 1/2) + Bern(p), "
+                  "p = e^ε₀/(e^ε₀+1) against p = 1/(e^ε₀+1): the stronger clones, for every ε₀-DP randomiser; C is "
+                  "taken in blocks from above",
+        source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591 (whose errata restrict it to some randomisers); "
+               "Balle, Bell, Gascón & Nissim 2019, arXiv:1903.02837 (blanket); proof for all randomisers in "
+               "dpcalc/bounds/mechanisms/shuffled_ldp_exact.py",
+        assumptions=(*ASSUMPTIONS, "one round"),
+    ),
+    params=("n", "step_epsilon"),
+    value=value,
+    exact=exact,
+    rtol=3e-9,
+    pure=lambda n, step_epsilon: step_epsilon,
+)

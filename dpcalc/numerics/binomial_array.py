@@ -1,0 +1,38 @@
+"""Binomial probabilities of arrays, by the saddle-point expansion of numerics/binomial.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.numerics.binomial import STIRLING_COEFFICIENTS, stirling_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+_SMALL = np.array([stirling_error(n) for n in range(16)])  # below 16 the series is not accurate
+
+
+def log_fair_pmf(k: Array, n: Array) -> Array:
+    """log C(n,k)/2^n for whole numbers 0 <= k < n, to a relative error of a few ulp of itself and of log n."""
+    inside, total = np.maximum(k, 1.0), np.maximum(n, 2.0)  # where k = 0 the result is replaced
+    s, other = (total - 2 * inside) / total, total - inside
+    near = np.clip(s, -0.5, 0.5)
+    # n times the divergence of k/n from 1/2, near 1/2 by a sum that cancels little
+    deviance = np.where(near == s, total * (near * np.arctanh(near) + np.log1p(-near * near) / 2),
+                        inside * np.log(2 * inside / total) + other * np.log(2 * other / total))
+    logs: Array = (np.log(total / (2 * np.pi * inside * other)) / 2 - deviance + _stirling_errors(total)
+            - _stirling_errors(inside) - _stirling_errors(other))
+    logs[k == 0] = -n[k == 0] * np.log(2)
+    return logs
+
+
+def _stirling_errors(n: Array) -> Array:
+    """log n! − log(√(2πn)(n/e)^n)."""
+    large = np.maximum(n, 16.0)
+    series = sum(c * large ** (-2 * j - 1) for j, c in enumerate(STIRLING_COEFFICIENTS))
+    errors: Array = np.where(n < 16, _SMALL[np.minimum(n, 15).astype(int)], series)
+    return errors

@@ -1,0 +1,83 @@
+"""Selections, thresholds and shuffled reports on the command line: values computed apart from the package, and laws."""
+
+import pytest
+from calling import call
+
+GOLDEN = [  # line, key, lower and upper end of what may be printed
+    ("rdp --mechanism exponential --step-epsilon 1 --epsilon .2", "delta", 0.1719432638725825, 0.1719432638725836),
+    # the pair alone gives 2.612, 13.432 and 13.106, zCDP 2.419, 13.374 and 12.271
+    ("rdp --mechanism exponential --step-epsilon .1 --steps 100 --delta 1e-6", "epsilon", 2.2418, 2.4003),
+    ("rdp --mechanism exponential --step-epsilon 1 --steps 20 --delta 1e-6", "epsilon", 11.9057, 12.4252),
+    ("rdp --mechanism exponential --step-epsilon .5 --steps 50 --delta 1e-9", "epsilon", 11.4384, 11.8527),
+    ("rdp --mechanism exponential --step-epsilon .1 --steps 100 --delta 1e-6", "epsilon_lower", 2.23, 2.2418),
+    ("rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --delta 0", "epsilon", 0.8, 0.8 + 2e-16),
+    ("rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --queries monotone --delta 0", "epsilon",
+     0.65, 0.65 + 2e-16),
+    ("rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6", "epsilon", 0.148670, 0.148672),
+    ("rdp --mechanism shuffled-ldp --n 1e4 --step-epsilon 4 --delta 1e-6", "epsilon", 0.410812, 0.410813),
+    ("rdp --mechanism shuffled-ldp --n 1e6 --step-epsilon 6 --delta 1e-8", "epsilon", 0.131800, 0.131812),
+    ("rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6", "epsilon_lower", 0.126613, 0.126615),
+    ("rdp --mechanism shuffled-ldp --n 1e4 --step-epsilon 4 --delta 1e-6", "epsilon_lower", 0.314642, 0.314644),
+]
+
+
+@pytest.mark.parametrize("line, key, low, high", GOLDEN)
+def test_known_values(line, key, low, high, ask):
+    assert low <= ask(*line.split())["result"][key] <= high
+
+
+def test_total_variation_of_one_selection(ask):
+    assert ask("tv", "--mechanism", "exponential", "--step-epsilon", 4)["result"]["tv"] == pytest.approx(0.76159415595576)
+
+
+def test_one_round_of_one_report_is_the_local_guarantee(ask):
+    alone = ask("rdp", "--mechanism", "shuffled-ldp", "--n", 1, "--step-epsilon", 1, "--epsilon", 0.3)["result"]
+    local = ask("rdp", "--mechanism", "randomized-response", "--probability", "1/(1+exp(-1))", "--epsilon", 0.3)
+    assert alone["delta"] == pytest.approx(local["result"]["delta"], rel=1e-8)
+
+
+def test_more_reports_or_rounds(ask):
+    """More reports lose less, more rounds lose more, and shuffling never loses more than the reports alone."""
+    def epsilon(n, steps):
+        return ask("rdp", "--mechanism", "shuffled-ldp", "--n", n, "--step-epsilon", 2, "--steps", steps, "--delta",
+                   1e-6)["result"]["epsilon"]
+
+    assert epsilon(10, 1) >= epsilon(100, 1) > epsilon(10_000, 1) > epsilon(900_000, 1)
+    assert epsilon(100, 1) < epsilon(100, 2) < epsilon(100, 5) <= 10
+
+
+def test_solutions_meet_their_budgets(ask):
+    budget = ("--epsilon", 1, "--delta", 1e-6)
+    for run, name, worse in ((("exponential", "--steps", 10), "step-epsilon", 1.01),
+                             (("shuffled-ldp", "--step-epsilon", 2), "n", 0.97),
+                             (("shuffled-ldp", "--n", 500, "--steps", 3), "step-epsilon", 1.01),
+                             (("above-threshold", "--threshold-scale", 9, "--scale", 30), "hits", 1.6)):
+        found = ask("rdp", "--mechanism", *run, *budget, "--solve", name)["result"][name.replace("-", "_")]
+        for x, meets in ((found, True), (found * worse if name not in ("n", "hits") else round(found * worse), False)):
+            epsilon = ask("rdp", "--mechanism", *run, f"--{name}", x, "--delta", 1e-6)["result"]["epsilon"]
+            assert (epsilon <= 1) is meets, (run, name, x)
+
+
+@pytest.mark.parametrize("line, says", [
+    ("rdp --mechanism shuffled-ldp --n 1e10 --step-epsilon 1 --delta 1e-6", "give 1e9"),
+    ("rdp --mechanism shuffled-ldp --step-epsilon 1 --delta 1e-6", "--n: needed"),
+    ("rdp --mechanism shuffled-ldp --n 100 --step-epsilon 1 --alpha 3", "ask with --delta"),
+    ("subsample --mechanism shuffled-ldp --step-epsilon 1 --n 100 --batch-size 5 --steps 3 --delta 1e-6", "dpcalc rdp"),
+    ("rdp --mechanism above-threshold --scale 3 --delta 1e-6", "--threshold-scale: needed"),
+    ("rdp --mechanism exponential --step-epsilon 0 --delta 1e-6", "> 0"),
+])
+def test_what_cannot_be_answered_is_said(line, says):
+    code, out, err = call(line.split())
+    assert code == 2 and out == "" and says in err, err
+
+
+def test_a_run_of_thresholds_pipes_on_with_its_hits(ask, cli):
+    import json
+
+    own = ("rdp", "--mechanism", "above-threshold", "--threshold-scale", 4, "--scale", 30, "--hits", 5)
+    for queries, pure in (("any", 0.25 + 1 / 3), ("monotone", 0.25 + 1 / 6)):
+        record = json.dumps(ask(*own, "--queries", queries))
+        composed = json.loads(cli("convert", "-", "--steps", 2, "--delta", 0, "--json", stdin=record).stdout)
+        assert composed["result"]["epsilon"] == pytest.approx(2 * pure, rel=1e-14)
+        sampled = json.loads(cli("subsample", "-", "--sampling-rate", 1, "--delta", 1e-9, "--json", stdin=record).stdout)
+        assert sampled["result"]["epsilon"] == pytest.approx(pure, rel=1e-6)

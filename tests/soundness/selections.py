@@ -1,0 +1,97 @@
+"""Selections by the exponential mechanism, the sparse vector technique, and shuffled reports, small enough to be
+enumerated."""
+
+from collections import Counter
+from itertools import product
+from math import exp, log
+
+import numpy as np
+
+from soundness import ask
+
+
+def selection(rng):
+    """The exponential mechanism: scores that change by at most Δ. Two candidates at the right odds are the worst."""
+    eta, size = exp(rng.uniform(-3, 2)), rng.choice((2, 2, 3, 8))
+    epsilon, alpha = eta * rng.random(), 1 + exp(rng.uniform(-3, 3))
+    before = np.array([rng.uniform(-3, 3) * eta for _ in range(size)])
+    change = np.array([rng.choice((-0.5, 0.5, rng.uniform(-0.5, 0.5))) * eta for _ in range(size)])
+    if size == 2 and rng.random() < 0.7:  # the losses t and t − η, at the t that is worst for ε or for α
+        ratio = np.expm1(-alpha * eta) / (np.expm1(-eta) - np.expm1(-alpha * eta))
+        t = rng.choice(((eta + epsilon) / 2, log(-(1 - 1 / alpha) * ratio)))
+        q = np.expm1(eta - t) / np.expm1(eta)
+        before, change = np.array([log(q), log(1 - q)]), np.array([0.5, -0.5]) * eta
+    p, q = (np.exp(u - u.max()) / np.exp(u - u.max()).sum() for u in (before + change, before))
+    run = {"step_epsilon": eta}
+    for name in ("exponential-exact", "exponential-profile"):
+        yield from ask.profile(name, p, q, [0.0, epsilon, *(eta * rng.uniform(0, 1.1) for _ in range(4))], run)
+    yield from ask.rdp("exponential-rdp", p, q, [alpha, *ask.orders(rng, 3)], run)
+
+
+def threshold(rng):
+    """A few queries: the probabilities of all answers, by quadrature over the noise of the threshold."""
+    b1, b2, hits = exp(rng.uniform(-1, 2)), exp(rng.uniform(-1, 2)), rng.choice((1, 2))
+    count, queries = rng.choice((1, 3, 5)), rng.choice(("any", "monotone"))
+    first = np.array([rng.choice((-20.0, 0.0, 20.0, rng.uniform(-4, 4))) for _ in range(count)])
+    one = rng.choice((-1.0, 1.0))
+    change = np.array([one if queries == "monotone" else rng.choice((-1.0, 1.0)) for _ in range(count)])
+    p, q = _answers(first, b1, b2, hits), _answers(first + change, b1, b2, hits)
+    run = {"threshold_scale": b1, "scale": b2, "sensitivity": 1.0, "hits": hits, "queries": queries}
+    most = 1 / b1 + hits * (1 if queries == "monotone" else 2) / b2
+    at = [0.0, *(most * rng.random() for _ in range(4))]
+    yield from ask.profile("above-threshold-exact", p, q, at, {**run, "steps": 1})
+    yield from ask.rdp("above-threshold-rdp", p, q, ask.orders(rng), run)
+
+
+def _answers(queries, b1, b2, hits):
+    """The probabilities of all sequences of answers, which end after the given number of answers above 0."""
+    ends = np.unique(np.concatenate([[0.0], queries, np.linspace(-45 * b1, 45 * b1, 400)]))
+    t, w = np.polynomial.legendre.leggauss(12)
+    half = np.diff(ends)[:, None] / 2
+    z, weight = (ends[:-1, None] + half * (1 + t)).ravel(), (half * w).ravel()
+    weight = weight * np.exp(-abs(z) / b1) / (2 * b1)
+    tails = np.exp(-abs(z - queries[:, None]) / b2) / 2
+    below = np.where(z < queries[:, None], tails, 1 - tails)
+    found = []
+    for answers in product((0, 1), repeat=len(queries)):
+        stop = next((k + 1 for k in range(len(answers)) if sum(answers[:k + 1]) == hits), len(answers))
+        if any(answers[stop:]):
+            continue
+        parts = [1 - below[k] if answers[k] else below[k] for k in range(stop)]
+        found.append(float((weight * np.prod(parts, axis=0)).sum()))
+    return np.array(found)
+
+
+def shuffled(rng):
+    """Histograms of a few reports of a random local randomiser; randomised response with equal others is a sharp
+    case."""
+    n, inputs, size = rng.choice((1, 2, 3, 5)), rng.choice((2, 3)), rng.choice((2, 3, 4))
+    e0 = exp(rng.uniform(-2, 1.5))
+    likely = np.array([[rng.choice((1.0, exp(e0), exp(e0 * rng.random()))) for _ in range(size)]
+                       for _ in range(inputs)])
+    if size == inputs == 2:
+        likely = np.array([[exp(e0), 1.0], [1.0, exp(e0)]])
+    rows = likely * np.array([rng.random() + 1e-3 for _ in range(size)]) if size > 2 else likely
+    rows = rows / rows.sum(axis=1, keepdims=True)
+    e0 = log(max((a / b).max() for a in rows for b in rows)) * (1 + 1e-14) + 1e-300
+    others = [rows[rng.randrange(inputs)] for _ in range(n - 1)]
+    first, second = (_histogram([rows[x], *others]) for x in (0, 1))
+    p, q = (np.array([law[key] for key in first]) for law in (first, second))
+    run = {"n": n, "step_epsilon": e0}
+    for name in ("shuffled-ldp-exact", "shuffled-ldp-profile"):
+        yield from ask.profile(name, p, q, [0.0, *(e0 * rng.random() for _ in range(4))], run)
+
+
+def _histogram(rows):
+    """The law of the counts of the reports."""
+    law = {(0,) * len(rows[0]): 1.0}
+    for row in rows:
+        then = Counter()
+        for counts, mass in law.items():
+            for k, chance in enumerate(row):
+                then[(*counts[:k], counts[k] + 1, *counts[k + 1:])] += mass * chance
+        law = then
+    return law
+
+
+FAMILIES = (selection, threshold, shuffled)
