@@ -38,11 +38,14 @@ _USELESS = -0.1  # log δ: where no grid fits into memory, a closed form above t
 
 
 def parts(route: Route, params: Params, side: int = 0) -> Parts:
-    """The dominating pairs that a route composes, with their counts; with side −1, the reversed pairs."""
+    """The pairs that a route composes, with their counts; with side −1, the reversed pairs. Raises OutOfScope where a
+    bound from below would compose a pair that is itself an upper bound, as pairs for hardly any noise are."""
     bound, own = route.bound, own_params(route.bound, params)
     steps = int(params.get("steps", 1))
     of_one = bound.pair if isinstance(bound, ProfileBound) else None
     once: Parts = ((of_one(**own), 1),) if of_one is not None else bound.value(**own)
+    if bound.status == "lower" and not all(pair.attained for pair, _ in once):
+        raise OutOfScope("out-of-range", "no lower bound is computed for so little noise", "--noise-multiplier")
     return tuple(((pair.reverse or pair) if side < 0 else pair, count * steps) for pair, count in once)
 
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.rounding import ratio_down, ratio_up
+from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.convex_order import Lower, Upper
-from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian, gaussian_from_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,11 @@ RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε a
 # contribute equally to the width of a bracket, with k^−0.2 the early levels would take most of the time.
 STEP_EXPONENT = 0.4
 LARGEST_SPREAD = 1.2  # of log w: a larger noise ratio does not make its law smoother on the scale of single grid steps
-LARGEST_LOG_RATIO = 350.0  # of one w: products of masses with it are far from the range of doubles
+# Of one w. Masses of single cells, from tail·e^-350 on, are then normal doubles. Products of two masses may underflow,
+# which UNDERFLOW·terms in convex_order.py and SMALLEST_MASS cover.
+LARGEST_LOG_RATIO = 350.0
+LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
+LARGEST_INDEX = 2.0**48  # of a grid point: its product with a step of four bits is exact below 2^49
 SMALLEST_MASS = 1e-290  # of a cell of a lower law; lighter cells, which have lost digits, are left out
 
 AnyLaw = TypeVar("AnyLaw", Upper, Lower)
@@ -44,24 +48,37 @@ AnyLaw = TypeVar("AnyLaw", Upper, Lower)
 @lru_cache(maxsize=64)
 def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A pair that dominates one epoch in both directions (by its `reverse`). At most about 40·`tail` of its P-mass is
-    at an infinite loss only because laws are truncated. With one step it is the Gaussian pair."""
+    at an infinite loss only because laws are truncated, for up to 2^20 steps. With one step it is the Gaussian pair."""
+    _check_noise(sigma)
     return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(Upper, sigma, steps, tail))
 
 
 @lru_cache(maxsize=64)
 def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A pair that is dominated, in both directions, by one epoch with gradients that do not depend on the outputs."""
-    return Gaussian(ratio_down(1.0, sigma)) if steps == 1 else _lower_pair(_law(Lower, sigma, steps, tail))
+    _check_noise(sigma)
+    return gaussian_from_below(sigma) if steps == 1 else _lower_pair(_law(Lower, sigma, steps, tail))
+
+
+def _check_noise(sigma: float) -> None:
+    if not SMALLEST_NOISE <= sigma <= LARGEST_NOISE:
+        raise OutOfScope("out-of-range", f"random allocation is computed for noise multipliers from {SMALLEST_NOISE:g} "
+                                         f"to {LARGEST_NOISE:g}", "--noise-multiplier")
 
 
 def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
-    """The law of the sum of `steps` ratios, by the binary digits of their number."""
+    """The law of the sum of `steps` ratios, by the binary digits of their number. Raises OutOfScope where losses are
+    too large or too small for doubles."""
     mu = 1 / sigma
     if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_LOG_RATIO:
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed e^{largest:.0f}; "
                                          "random allocation is computed up to e^350; add noise", "--noise-multiplier")
     spread = RESOLUTION * min(mu, LARGEST_SPREAD)
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
+    if log(2 * steps) > LARGEST_INDEX * last:
+        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so large for {steps} steps that losses are below the "
+                                         "rounding errors of doubles; less noise gives an upper bound",
+                         "--noise-multiplier")
 
     def wanted(count: int) -> float:
         return min(spread, last * float((steps / count) ** STEP_EXPONENT))

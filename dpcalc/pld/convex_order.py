@@ -3,9 +3,11 @@
 The ratios w = exp(μz − μ²/2), z ~ N(0, 1), have mean 1. A law stands for E φ(S) of every convex φ >= 0.
 
 Upper law. An atom between two grid points is split between them such that its mass and its mean stay the same. This
-raises E φ for every convex φ. A law has a mass c "at infinity", which adds c·lim φ(x)/x, and a mass at zero. As φ >= 0,
-masses may be rounded up. Where atoms are only known up to a factor (1 ± s), an increasing φ is bounded with atoms
-(1 + s)x, and a decreasing one with atoms (1 − s)x.
+raises E φ for every convex φ. A law has a mass c "at infinity", which adds c·lim φ(x)/x, and a mass at zero. Without
+rounding, each step can be read as one that keeps mass and mean (beyond the last point, c less x_last times the mass),
+so P-masses add to 1 and the mass at infinity of a composition is 1 − Π(1 − c_i). As φ >= 0, larger masses and a larger
+c only raise E φ, so both may be rounded up. Where atoms are only known up to a factor (1 ± s), an increasing φ is
+bounded with atoms (1 + s)x, and a decreasing one with atoms (1 − s)x.
 
 Lower law. All atoms of a cell are merged at their mean, which lowers E φ by Jensen's inequality. The cells are stored
 by their mass p and their mean part m = p·x, so the atom is m/p; both have relative errors.
@@ -38,7 +40,8 @@ UNDERFLOW = 2.0**-1021  # more than a product of doubles that underflows
 @dataclass(frozen=True)
 class Law:
     """The law of a sum of `count` ratios under Q: the masses p of cells at log-ratios step·(first + i), and for a lower
-    law their mean parts. Masses have relative errors of at most `error`, and atoms of an upper law of `shift`."""
+    law their mean parts. `error` is a bound on |log(computed/true)| of masses and of mean parts, and `shift` on the
+    relative error of the atoms of an upper law."""
 
     count: int
     step: float
@@ -111,7 +114,8 @@ class Upper(Law):
         return self._sum(self, step, ratio * self.first + first, out, n)
 
     def plus(self, other: Upper) -> Upper:
-        """The law of the sum with another one, on this grid, whose step divides the other one's."""
+        """The law of the sum with another one, on this grid, whose step divides the other one's. The longest chain of
+        additions to one mass has as many terms as both laws have masses."""
         places, first, out = self._room_for_sum(other)
         for place, mass in zip(places, other.p.tolist(), strict=True):
             up, cell = _sum_offsets(self.step * np.abs(self.index - place), self.step, 0.0)
@@ -220,14 +224,16 @@ def _nodes() -> tuple[Array, Array]:
 def _error_of_one(low: float, high: float, mu: float, width: float) -> float:
     """The relative error of the integrals over cells of some width, up to the largest |z|.
 
-    φ(z) has that of z²/2, of |z| times 3 roundings of z. A Gauss–Legendre rule with N nodes has the error 5Mρ^{−2N} for
-    an integrand of modulus at most M on an ellipse with semi-axes below ρ·width/4 = a (Trefethen 2008, SIAM Review 50,
-    Theorem 4.5), where it grows by at most e^{(|z|+μ)a + a²/2}, and a share by a/width; here
-    a = 2N/(|z|+μ). """
+    φ(z) has that of z²/2, of |z| times 3 roundings of z; μ is 1/σ rounded to the nearest double, which changes φ(z) by
+    a factor of 1 ± |z||z−μ|·2^−53. A Gauss–Legendre rule with N nodes has the error 5Mρ^{−2N}, ρ >= 2.62, for an
+    integrand of modulus at most M on an ellipse with semi-axes up to (ρ + 1/ρ)·width/4 (Trefethen 2008, SIAM Review 50,
+    Theorem 4.5); here ρ is such that these are below a = 2N/(|z|+μ). There φ grows by at most e^{|z|a + a²/2}, and the
+    shares |(e^{hu}−1)/(e^h−1)| reach |u|e^{μa} with |u| <= ρ/4 + 1. The factor is 10, as a share may be small in its
+    cell. """
     largest = max(abs(low), abs(high), 8.0) + mu
     reach = 2 * NODES / largest
-    growth = exp(reach * reach / 2) * (1 + reach / width)
-    quadrature = 100 * growth * (exp(1) * largest * width / (8 * NODES)) ** (2 * NODES)
+    ellipse = 4 * reach / width - 1  # ρ
+    quadrature = 10 * (ellipse / 4 + 1) * exp(reach * reach / 2) * (exp(1) / ellipse) ** (2 * NODES)
     return 8 * (largest * largest + 10) * UNIT + quadrature
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.numerics.binomial import log_binomial_weights
+from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import approximate_dp, distinct
 from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, normal_masses
 from dpcalc.pld.sampled import mirrored, poisson
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # Terms this far (in logs) below the largest one are left out of a sum: together they are below 1e-22 of it.
 NEGLIGIBLE = 60.0
+ROUNDING = 1e-15  # relative: more than the rounding errors of a few operations
 BLOCK = 512  # outcomes of which one range of j is taken; with twice as many the ranges become wider than they save
 NEWTON_STEPS = 60  # at most; the method needs four to eight
 NEWTON_TOLERANCE = 1e-8  # of log R: the next step of Newton's method squares it
@@ -43,15 +45,11 @@ class PoissonGroup:
     added: bool = False
     attained: bool = True
     log_infinite = -inf
+    rounding_scale = 1.0  # masses add up to 1 within 5e-15
 
     @property
     def reverse(self) -> PoissonGroup:
         return replace(self, added=not self.added)
-
-    @property
-    def rounding_scale(self) -> float:
-        """The probability that a record of the group is in the batch."""
-        return -expm1(self.size * log1p(-self.rate))
 
     @property
     def largest_loss(self) -> tuple[float, float]:
@@ -171,9 +169,9 @@ def _blocks(x: Array) -> list[Array]:
 def poisson_group(mu: float, rate: float, size: int) -> Pair:
     """The pair for a group of `size` records, each in the batch independently with probability `rate`, of which each
     moves the mean of the noise by at most μ standard deviations."""
-    return Gaussian(mu * size) if rate == 1 else PoissonGroup(mu, rate, size)
+    return Gaussian(ratio_up((mu, float(size)))) if rate == 1 else PoissonGroup(mu, rate, size)
 
 
 def revealed(rate: float, size: int) -> Pair:
     """An upper bound on that pair for hardly any noise: a batch with a record of the group reveals it."""
-    return poisson(approximate_dp(0.0, 0.0), -expm1(size * log1p(-rate)))
+    return poisson(approximate_dp(0.0, 0.0), min(1.0, up(-expm1(size * log1p(-rate)), ROUNDING)))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OWN_SUM = (2.0, 1.0)  # the mean of the record's batch under P, and under Q
 CUTS = 2000  # evenly spaced: ε is within 3e-4 of that of finer slices; with half as many, within 1.2e-3
-REACH = 38.0  # in units of z: beyond it, tails of the normal distribution are below the smallest double
+REACH = 38.0  # in units of z: beyond it, tails of the normal distribution are below the smallest normal double
 SMALLEST_LOG_MASS = -700.0  # a cut with less than that on one side, under P and under Q, is left out
 # (a, b, c): log Φ(x) has a relative error of at most a + bx², with that of x itself, and an absolute one of c
 PHI_ERROR = (5e-15, 1e-15, 1e-300)
@@ -47,7 +47,8 @@ def slices(noise_multiplier: float, batches: int, dropped: float) -> Atoms:
     """The pair of the slices of M in one epoch, with its reverse. `dropped` is the probability ρ of no batch."""
     c = cuts(noise_multiplier, batches)
     in_p, in_q = (log_masses(c, noise_multiplier, batches, mean, dropped) for mean in OWN_SUM)
-    return Atoms(*_atoms(in_p[0], in_q[1]), reverse=Atoms(*_atoms(in_q[0], in_p[1])))
+    added = Atoms(*_atoms(in_q[0], in_p[1]), attained=True)
+    return Atoms(*_atoms(in_p[0], in_q[1]), attained=True, reverse=added)
 
 
 def _atoms(log_p: Array, log_q: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
 if TYPE_CHECKING:
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
+SMALLEST_NOISE = 1e-10  # of a noise multiplier: losses of less noise are above 1e19, and doubles hardly tell them apart
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 
 
 class Pair(Protocol):
     """A dominating pair.
 
-    `attained` is true if P and Q are the outputs of the mechanism on two neighbouring data sets. Then lower bounds for
-    the pair are lower bounds for the mechanism. """
+    `attained` is true if P and Q are the outputs of the mechanism on two neighbouring data sets, or follow from them by
+    post-processing. Then lower bounds for the pair are lower bounds for the mechanism. """
 
     @property
     def attained(self) -> bool: ...
@@ -111,6 +113,12 @@ class Gaussian:
         # Where μ is large, more cells are needed for them to be narrow relative to the noise.
         cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))
         return self.mu * np.linspace(lowest_mean - reach, self.mu / 2 + reach, cells + 1)
+
+
+def gaussian_from_below(noise_multiplier: float) -> Gaussian:
+    """A pair that the Gaussian mechanism with this noise multiplier z dominates: 1/z is rounded down, by one more unit
+    in the last place as z may itself be rounded down from σ/s."""
+    return Gaussian(ratio_down(1.0, max(noise_multiplier, SMALLEST_NOISE)) * (1 - 2**-52))
 
 
 def normal_masses(z: Array) -> Array:

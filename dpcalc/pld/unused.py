@@ -14,7 +14,7 @@ from dpcalc.pld.atoms import Atoms
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
-ERROR = 4e-15  # relative to 1 and to the log: of the few operations with the log of a mass
+ERROR = 4e-15  # relative to 1, to the log and to the loss: of the few operations with the log of a mass
 
 
 def with_probability(unused: float, pair: Pair) -> Pair:
@@ -31,6 +31,7 @@ def with_probability(unused: float, pair: Pair) -> Pair:
     p_low, q_low = np.array(pair.log_p), np.array(pair.reverse.log_p)
     p_high, q_high = q_low - np.array(pair.reverse.losses), p_low - np.array(pair.losses)
     low, high = (np.logaddexp(log1p(-unused) + p, log(unused) + q) for p, q in ((p_low, q_low), (p_high, q_high)))
-    low, high = low - ERROR * (1 + np.abs(low)), high + ERROR * (1 + np.abs(high))
+    size = 1 + np.maximum(np.abs(pair.losses), np.abs(pair.reverse.losses))
+    low, high = low - ERROR * (size + np.abs(low)), high + ERROR * (size + np.abs(high))
     added = replace(pair.reverse, losses=tuple((q_low - high).tolist()))
     return replace(pair, losses=tuple((low - q_high).tolist()), log_p=tuple(low.tolist()), reverse=added)

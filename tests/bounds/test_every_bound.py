@@ -15,7 +15,7 @@ SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 4
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
-ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 1 %
+ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 3 %
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
@@ -37,7 +37,7 @@ def test_says_where_it_comes_from(name):
     assert bound.theorem.statement and bound.source and bound.status in STATUS
     assert bound.kind in {"rdp", "profile", "conversion", "point", "composition"}
     assert isinstance(bound.theorem.assumptions, tuple) and 0 < bound.rtol < (
-        0.011 if name in ON_A_GRID else 3e-3 if name in COMPOSED else 3e-8)
+        0.031 if name in ON_A_GRID else 3e-3 if name in COMPOSED else 3e-8)
 
 
 COUNTS = {"steps", "iterations", "epochs", "group_size"}

@@ -6,9 +6,11 @@ from math import exp, expm1, inf, log
 import mpmath
 import numpy as np
 import pytest
+from answers import answer
 from paths import GOLDEN
 
 from dpcalc.bounds.sampling import allocation_lower, allocation_profile
+from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.allocation import dominated_pair, dominating_pair
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.pld.convex_order import Lower, Upper
@@ -189,3 +191,44 @@ def test_the_error_of_many_steps_stays_small():
     """A million steps, whose masses have all errors multiplied."""
     pair = dominating_pair(5.0, 10**6, 1e-12)
     assert 0 < expm1(np.log(np.exp(pair.log_p).sum())) < 1e-5
+
+
+@pytest.mark.parametrize(("sigma", "epsilon", "tail"), [(3, 4, 1e-60), (20, 0.3, 1e-30), (34.3, 0.268, 1e-50)])
+def test_brackets_far_in_the_tail_keep_the_claim(sigma, epsilon, tail):
+    """Two steps by an integral, at δ down to 1e-45."""
+    mp = mpmath.mp.clone()
+    mp.dps = 80
+    true, claim = float(allocation_profile.exact(mp, epsilon, sigma, 2, 1, tail)), allocation_profile.BOUND.rtol
+    upper, lower = dominating_pair(sigma, 2, tail), dominated_pair(sigma, 2, tail)
+    high, low = (max(delta(pair, epsilon), delta(pair.reverse, epsilon)) for pair in (upper, lower))
+    assert true * (1 - claim) <= low <= true <= high <= true * (1 + claim)
+
+
+def test_every_block_has_its_share_of_the_tail():
+    """The mass that is infinite only because laws are truncated is negligible against δ, at many participations, too."""
+    delta, steps, k = 1e-6, 20_000, 1000
+    tail = allocation_profile.tail_of(delta, k)
+    pairs = allocation_profile.value(1.0, steps, k, tail)
+    assert sum(count * exp(pair.log_infinite) for pair, count in pairs) < 0.005 * delta
+    answered = answer(f"subsample --scheme random-allocation --steps-per-epoch {steps} --participations {k} "
+                      f"--noise-multiplier 1 --delta {delta}")
+    assert answered["result"]["epsilon"] == pytest.approx(epsilon_at_delta(pairs, log(delta)).upper, rel=1e-6)
+
+
+def test_more_participations_than_steps_are_refused():
+    with pytest.raises(OutOfScope, match="5 is above 3, the number of steps of an epoch"):
+        allocation_profile.value(1.0, 3, 5, 1e-20)
+
+
+@pytest.mark.parametrize("make", [dominating_pair, dominated_pair])
+@pytest.mark.parametrize(("sigma", "steps"), [(1e-320, 1), (1e-320, 3), (1e15, 1), (1e18, 1000), (1e200, 2),
+                                              (1e9, 10**6)])
+def test_noise_out_of_range_is_refused(make, sigma, steps):
+    with pytest.raises(OutOfScope, match="noise"):
+        make(sigma, steps, 1e-20)
+
+
+def test_the_error_of_one_ratio_is_small_on_every_grid_in_use():
+    for mu, width, tail in ((1.2, 0.4, 1e-100), (1e-9, 0.4, 1e-100), (20.0, 0.03, 1e-20), (0.5, 0.03, 1e-6)):
+        for kind in (Upper, Lower):
+            assert 0 < kind.one(mu, width * mu, tail, 1000).error < 5e-12

@@ -1,5 +1,6 @@
 """The pair of a group of records in Poisson batches: its masses, its profile from the definition, and its digits."""
 
+from fractions import Fraction
 from math import comb, exp, inf, log, pi, sqrt
 
 import mpmath
@@ -115,7 +116,8 @@ def test_compositions_agree_with_another_accountant(sigma, size, steps, epsilon)
 
 @pytest.mark.parametrize("size", [1, 3, 30, 1000])
 def test_a_group_that_is_always_in_the_batch_is_one_record_of_its_size(size):
-    assert poisson_group(0.1, 1.0, size) == Gaussian(0.1 * size)
+    found = poisson_group(0.1, 1.0, size)
+    assert isinstance(found, Gaussian) and 0 <= Fraction(found.mu) - Fraction(0.1) * size <= Fraction(found.mu) / 2**52
 
 
 def test_hardly_any_noise_reveals_a_batch_with_a_record_of_the_group():
@@ -145,3 +147,17 @@ def test_edges_of_a_pilot_cover_the_mixture():
         edges = direction.pilot_edges(-40.0, 1000)
         log_p, _ = direction.masses(np.array([-inf, edges[0], edges[-1], inf]))
         assert log_p[0] < -38 and log_p[2] < -38 and (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize("rate, size", [(1e-16, 3), (1e-9, 7), (0.1, 2), (0.3, 1000), (0.999, 2)])
+def test_a_batch_that_is_revealed_has_at_least_its_probability(rate, size):
+    with mpmath.workdps(60):
+        true = mpmath.log(-mpmath.expm1(size * mpmath.log1p(-mpmath.mpf(rate))))
+        found = revealed(rate, size).log_infinite
+        assert 0 <= found - true < 1e-14
+
+
+def test_rounding_errors_of_all_masses_are_covered():
+    """Masses add up to 1 within a few units in the last place of 1, whatever the rate is."""
+    for mu, rate, size in SETTINGS:
+        assert PoissonGroup(mu, rate, size).rounding_scale == 1

@@ -123,8 +123,9 @@ def test_a_record_that_is_used_by_chance_is_one_that_is_sampled(batches):
     assert with_probability(0.0, pair) is pair
 
 
-def test_the_masses_of_a_mixture_are_rounded_to_the_safe_side():
-    pair = allocation.dominated_pair(1.3, 5, 1e-20)
+@pytest.mark.parametrize("sigma", [1.3, 0.07])
+def test_the_masses_of_a_mixture_are_rounded_to_the_safe_side(sigma):
+    pair = allocation.dominated_pair(sigma, 5, 1e-20)
     mixed, mp = with_probability(0.2, pair), mpmath.mp.clone()
     mp.dps = 40
     for k in range(0, len(pair.losses), 37):

@@ -51,10 +51,9 @@ def _params(values: Values) -> dict[str, Any]:
     """The steps of an epoch, of which a record takes part in k, and the number of epochs, as what is composed."""
     epochs = int(values.get("epochs") or 1)
     t, k = _steps_per_epoch(values), values.get("participations") or 1
-    if k > t:
-        raise OutOfScope("out-of-range", f"{k} is above {t}, the number of steps of an epoch", "--participations")
+    allocation_profile.blocks(t, k)  # raises where there are fewer steps
     return {"steps_per_epoch": t, "participations": k, "steps": epochs,
-            "tail": allocation_profile.tail_of(values.get("delta"), epochs)}
+            "tail": allocation_profile.tail_of(values.get("delta"), epochs * k)}
 
 
 def _steps_per_epoch(values: Values) -> int:

@@ -11,12 +11,11 @@ most the least δ of these points up to ε. It is a generic bound: K records of 
 
 from __future__ import annotations
 
-from math import inf, log
+from math import expm1, inf, log
 from typing import Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_up
 
 Points = tuple[tuple[float, float], ...]  # (ε, δ), for one record
@@ -30,8 +29,8 @@ def of_group(epsilon: float, delta: float, group_size: int) -> tuple[float, floa
         return total, -inf
     log_delta = log(delta)
     # the sum 1 + e^ε + … + e^{(K−1)ε} of the proof
-    log_sum = log(group_size) if epsilon == 0 else (total - epsilon) + log1mexp(-total) - log1mexp(-epsilon)
-    return total, log_delta + log_sum + _ROUNDING * (1 + abs(log_delta) + total)
+    ratio = group_size if epsilon == 0 else expm1(-total) / expm1(-epsilon)
+    return total, log_delta + (total - epsilon) + log(ratio) + _ROUNDING * (1 + abs(log_delta) + total + log(ratio))
 
 
 def value(epsilon: float, profile_points: Points, group_size: int) -> float:
@@ -81,8 +80,10 @@ BOUND = ProfileBound(
         example="convert --from dp --epsilon 0.5 --delta 1e-7 --group-size 3",
         statement="a mechanism that is (ε, δ)-DP for one record is (Kε, δ(e^(Kε) − 1)/(e^ε − 1))-DP for K records; of "
                   "several known (ε, δ), the one that gives the least",
-        source="Vadhan 2017, Lemma 2.2; Dwork & Roth 2014, Theorem 2.2 (δ = 0)",
-        assumptions=("the given guarantee holds for data sets that differ in one record",),
+        source="sharper than Vadhan 2017, Lemma 2.2; proof in dpcalc/bounds/conversions/group_privacy.py; Dwork & Roth "
+               "2014, Theorem 2.2 (δ = 0)",
+        assumptions=("the given guarantee holds for data sets that differ in one record, for both orders of the "
+                     "neighbours, and for all data sets on a chain between the two",),
         in_words="If all you know is an (ε, δ), this is what it says of a user with K records. Where the mechanism is "
                  "known, its own bound for groups is usually far smaller.",
     ),

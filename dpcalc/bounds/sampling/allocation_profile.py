@@ -2,7 +2,8 @@
 epoch.
 
 The statement is exact for one epoch and one participation. The laws of the ratio S that are composed are a little above
-it; dpcalc/pld/convex_order.py says why.
+it; dpcalc/pld/convex_order.py says why. The allowance for rounding is about 1e-12·t in every loss, so brackets are wide
+where that is not small against 1/(Z√t), the spread of log S: at Z = 10 and t = 1e6 that of ε is 5e-3 of it.
 
 Proof. (1) Let the others' contributions to the steps not depend on the record. From y ~ P or Q = N(0, σ²I_t) the run is
 rebuilt step by step: output i is the others' sum plus g_i·y_i plus N(0, σ²(I − g_i g_iᵀ)), where |g_i| <= 1 is the
@@ -12,13 +13,16 @@ dominates the epoch in both directions, and constant unit gradients attain it. E
 E(1 − γS)₊ by definition.
 (3) k participations, t = kf + r with r < k. A uniform k-subset of the steps is one step from each block of a uniform
 random partition of the steps into k − r blocks of f and r blocks of f + 1. E_γ is jointly convex, so it is at most that
-of a fixed partition, whose blocks are epochs of their own.
+of a fixed partition, y ∈ R^t being a product of the pairs of the blocks in some order of coordinates; the run is the
+post-processing of (1) of the whole y, in its own order of time. Convexity is used for y, where all partitions have the
+same divergence.
 (4) More steps are safer: the mean of t + 1 ratios is the mean over i of the means without the i-th, so by Jensen's
 inequality E φ(S) falls with t for every convex φ. ∎ """
 
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -32,8 +36,9 @@ SMALLEST_TAIL = 1e-100  # products of smaller masses underflow
 ASSUMPTIONS = (
     "each record takes part in so many of the steps of an epoch, chosen uniformly, independently of all other records "
     "and afresh in every epoch",
+    "independent noise N(0, σ²I) on the sum of a batch, with σ = Z times the clipping norm, the same at every step",
     "only the noisy sums are released, divided by a fixed number if at all: not the batches or their sizes",
-    "a clipped gradient depends on its record and on earlier outputs alone",
+    OWN_GRADIENT,
     "neighbours differ by adding or removing one record, or by the gradients of one record being replaced by 0",
 )
 
@@ -47,21 +52,25 @@ def value(noise_multiplier: float, steps_per_epoch: int, participations: int, ta
 
 
 def blocks(steps_per_epoch: int, participations: int) -> tuple[tuple[int, int], ...]:
-    """(number of steps, count) of the blocks with one participation each, into which the steps are divided."""
+    """(number of steps, count) of the blocks with one participation each, into which the steps are divided. Raises
+    OutOfScope where there are fewer steps than participations."""
+    if participations > steps_per_epoch:
+        raise OutOfScope("out-of-range", f"{participations} is above {steps_per_epoch}, the number of steps of an "
+                                         "epoch", "--participations")
     steps, rest = divmod(steps_per_epoch, participations)
     return tuple(block for block in ((steps, participations - rest), (steps + 1, rest)) if block[1])
 
 
-def tail_of(delta: float | None, epochs: int) -> float:
-    """The P-mass of one epoch that laws may move to infinity, for an answer at this δ. The number of epochs is rounded
-    up to a power of ten, so that a search over it computes few laws."""
+def tail_of(delta: float | None, count: int) -> float:
+    """The P-mass of one block of steps that laws may move to infinity, for an answer at this δ. The count of blocks
+    in all epochs is rounded up to a power of ten, so that a search over it computes few laws."""
     if not delta:
         return DEFAULT_TAIL
-    tail = TAIL_SHARE * delta / 10.0 ** ceil(log10(epochs))
+    tail = TAIL_SHARE * delta / 10.0 ** ceil(log10(count))
     if tail < SMALLEST_TAIL:
         raise OutOfScope("out-of-range",
-                         f"δ = {delta:g} is too small: random allocation is computed for δ over the number of epochs "
-                         f"of at least {SMALLEST_TAIL / TAIL_SHARE:.0e}", "--delta")
+                         f"δ = {delta:g} is too small: random allocation is computed for δ over the number of times "
+                         f"that a record takes part of at least {SMALLEST_TAIL / TAIL_SHARE:.0e}", "--delta")
     return tail
 
 
@@ -107,5 +116,7 @@ BOUND = CompositionBound(
     params=("noise_multiplier", "steps_per_epoch", "participations", "tail"),
     value=value,
     exact=exact,
-    rtol=1e-2,  # of δ, at two steps; it is smaller at more
+    # Of δ >= 1e-50, at two steps with Z <= 50: 2.3e-2 at most in 24 random cases, 5e-3 of δ >= 1e-20. It is smaller at
+    # more steps, as long as 1e-12·t is small against 1/(Z√t).
+    rtol=3e-2,
 )

@@ -7,14 +7,15 @@ P = Σ_j C(K,j) q^j (1−q)^{K−j} N(j, σ²), Q = N(0, σ²), and adaptive ste
 is attained by records that all move the sum by the same unit vector in every step.
 
 Proof. Fix the past outputs and which other records are in the batch: both have the same law on both data sets, and
-mixing over them raises no hockey-stick divergence. Let S be the random set of the group's records in the batch, so
-that |S| = j with probability p_j = C(K,j) q^j (1−q)^{K−j}, and let v_S be the sum of their contributions, |v_S| <=
-|S|. Up to a known shift the output is M_S = N(v_S, σ²I) with the group, mixed over S, and M = N(0, σ²I) without it.
-Let μ = 1/σ and γ > p_0, and let z* be the root of Σ_j p_j e^{x_j} = γ, where x_j = jμ(z* − jμ/2). Since γ = E
-e^{x_|S|}, E_γ(E M_S ‖ M) <= E E_{e^{x_|S|}}(M_S ‖ M) <= Σ_j p_j θ(x_j, jμ), where θ(x, r) = E_{e^x}(N(r, 1) ‖ N(0,
-1)) increases in r. In P and Q the same event, of outcomes above z*σ, attains all θ(x_j, jμ), so that the right side
-is E_γ(P ‖ Q). For γ <= p_0 both divergences are 1 − γ. So (P, Q) dominates at all γ, which includes the other
-direction, as E_γ(Q ‖ P) = 1 − γ + γE_{1/γ}(P ‖ Q). Adaptive steps compose by Zhu, Dong & Wang 2022, Theorem 10. ∎
+mixing over them raises no hockey-stick divergence. A smaller group is one of K whose other records contribute 0. Let S
+be the random set of the group's records in the batch, so that |S| = j with probability p_j = C(K,j) q^j (1−q)^{K−j},
+and let v_S be the sum of their contributions, |v_S| <= |S|. Up to a known shift the output is M_S = N(v_S, σ²I) with
+the group, mixed over S, and M = N(0, σ²I) without it. Let μ = 1/σ and γ > p_0, and let z* be the root of Σ_j p_j
+e^{x_j} = γ, where x_j = jμ(z* − jμ/2). Since γ = E e^{x_|S|}, E_γ(E M_S ‖ M) <= E E_{e^{x_|S|}}(M_S ‖ M) <= Σ_j p_j
+θ(x_j, jμ), where θ(x, r) = E_{e^x}(N(r, 1) ‖ N(0, 1)) increases in r. In P and Q the same event, of outcomes above z*σ,
+attains all θ(x_j, jμ), so that the right side is E_γ(P ‖ Q). For γ <= p_0 both divergences are 1 − γ. So (P, Q)
+dominates at all γ, which includes the other direction, as E_γ(Q ‖ P) = 1 − γ + γE_{1/γ}(P ‖ Q). Adaptive steps compose
+by Zhu, Dong & Wang 2022, Theorem 10. ∎
 
 The proof needs of the noise only that j records change the output by no more than N(j, σ²) and N(0, σ²) differ. This
 holds for every mechanism that is (1/σ)-GDP for one record (Dong, Roth & Su 2022, section on group privacy,
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine import group_mixture
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log1mexp
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 LARGEST_GROUP = 1000  # records: the mixture has one component for each, and an answer takes seconds
-LARGEST_RATIO = 1e6  # K/σ: at less noise losses exceed 1e11, and a batch with a record of the group counts as revealed
+# K/σ: at less noise the largest losses of the whole group exceed 1e11, and a batch with a record of the group counts as
+# revealed. This is an upper bound, and a loose one where a single record in the batch would still be hidden.
+LARGEST_RATIO = 1e6
 ROUNDING = 1e-15  # relative: more than the rounding errors of a few operations
 SMALLEST_RATIO = 1e-100  # 1/σ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
 
@@ -102,13 +106,13 @@ BOUND = ProfileBound(
                "proof in dpcalc/bounds/sampling/poisson_group_profile.py",
         assumptions=("each record is in the batch independently with probability q, afresh each step",
                      "neighbours differ by adding, or by removing, a group of at most K records",
-                     "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2, and what "
-                     "it adds depends on this record and on past outputs only"),
+                     "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2",
+                     OWN_GRADIENT),
     ),
     params=("sampling_rate", "noise_multiplier", "group_size"),
     value=value,
     exact=exact,
     directions=Directions(sided, sided_exact),
-    rtol=5e-10,
+    rtol=5e-10,  # for K/σ up to LARGEST_RATIO
     pair=pair,
 )

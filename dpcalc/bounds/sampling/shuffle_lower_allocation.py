@@ -61,8 +61,8 @@ BOUND = CompositionBound(
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="δ(ε) is at least that of random allocation to t steps in every epoch, P = (1/t) Σ N(e_i, z²I) "
                   "against Q = N(0, z²I), z = σ/s; where b does not divide n, (1−ρ)P + ρQ against Q, ρ = 1 − tb/n",
-        source="proof in dpcalc/bounds/sampling/shuffle_lower_allocation.py, from Chua, Ghazi, Kamath, Kumar, "
-               "Manurangsi, Sinha & Zhang 2024, arXiv:2403.17673v2",
+        source="proof in dpcalc/bounds/sampling/shuffle_lower_allocation.py, in the manner of Chua, Ghazi, "
+               "Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, arXiv:2403.17673v2",
         assumptions=(ONCE, FRESH, NEIGHBOURS, NOISE, INSTANCE),
         released="every step's output",
         status="lower",

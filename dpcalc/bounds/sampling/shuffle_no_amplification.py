@@ -5,14 +5,18 @@ data sets. The steps without it are equal, given the outputs before them; the st
 sensitivity s, chosen in view of the outputs before it. E adaptive Gaussian steps are dominated by one of sensitivity
 s√E (Dong, Roth & Su 2022, Corollary 3.3). As the permutations do not depend on the record, both runs are mixtures with
 equal weights, and a hockey-stick divergence of mixtures is at most the mean of the divergences (joint convexity). ∎
+
+The order of the records need not be random for this.
 """
 
 from typing import Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
 
+ORDER = "the order of the records is fixed, or drawn without looking at the data"
 ONCE = "a record is in at most one batch of an epoch; a last, smaller batch may be dropped or not"
 NOISE = "Gaussian noise of the same σ at every step, on the sum of a batch; the sums may be divided by a fixed number"
 NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more "
@@ -55,7 +59,7 @@ BOUND = ProfileBound(
                   "relative to the sensitivity (σ/C if a record is zeroed out, σ/2C if it is replaced)",
         source="proof in dpcalc/bounds/sampling/shuffle_no_amplification.py, from Dong, Roth & Su 2022, Corollary 3.3, "
                "arXiv:1905.02383v3",
-        assumptions=(ONCE, NEIGHBOURS, NOISE),
+        assumptions=(ONCE, ORDER, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
         in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order.",
     ),

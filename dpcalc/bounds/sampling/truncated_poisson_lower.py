@@ -7,7 +7,9 @@ drawn, and with qB/(N+1) if N >= B are, which is
 
     q′ = q·Pr[Bin(n−1, q) < B] + (B/n)·Pr[Bin(n, q) > B] = E[min(Bin(n, q), B)]/n
 
-in all. So every step releases (1−q′)N(0, σ²) + q′N(C, σ²) or N(0, σ²): the run is that of Poisson batches of rate q′. ∎
+in all. So every step releases (1−q′)N(0, σ²) + q′N(C, σ²) or N(0, σ²): the run is that of Poisson batches of rate q′.
+A smaller rate or ratio only lowers δ: replacing the outcome by fresh N(0, σ²) with probability 1 − q″/q′ maps the pair
+of q′ to that of q″, and adding noise maps the pair of μ = C/σ to that of a smaller one. ∎
 
 Other gradients that point away from the record's, all −C, would make the record push a larger change into a full batch;
 but the sum then also depends on how many of the others are drawn, and that hides the record. """
@@ -19,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_profile
 from dpcalc.core.bound import CompositionBound, Theorem
-from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
@@ -33,7 +34,7 @@ def kept_rate(n: float, sampling_rate: float, max_batch_size: float) -> float:
         return sampling_rate
     ordinary, _, kappa = truncated_poisson_profile.log_tails_of(n, sampling_rate, max_batch_size)
     rate = sampling_rate * exp(ordinary.log - ordinary.error) + exp(kappa.log - kappa.error)
-    return min(rate * (1 - _ROUNDING), sampling_rate)
+    return max(0.0, min(rate * (1 - _ROUNDING), sampling_rate))
 
 
 def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -> Any:
@@ -45,10 +46,9 @@ def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -
 def value(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float) -> Parts:
     """The pair of one step."""
     from dpcalc.pld import sampled
-    from dpcalc.pld.pair import Gaussian
+    from dpcalc.pld.pair import gaussian_from_below
 
-    return ((sampled.poisson(Gaussian(ratio_down(1.0, noise_multiplier)),
-                             kept_rate(n, sampling_rate, max_batch_size)), 1),)
+    return ((sampled.poisson(gaussian_from_below(noise_multiplier), kept_rate(n, sampling_rate, max_batch_size)), 1),)
 
 
 def exact(mp: Any, epsilon: float, n: float, sampling_rate: float, max_batch_size: float,
@@ -68,6 +68,7 @@ BOUND = CompositionBound(
                   "(B/n)·Pr[Bin(n, q) > B], the probability that a record is in the truncated batch",
         source="proof in the code; the sampler is that of Ganesh 2025, arXiv:2508.15089v1",
         assumptions=("the run whose other gradients are all 0; the loss of this run, not a guarantee",
+                     truncated_poisson_profile.SAMPLER,
                      "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
                      "is drawn and counted all the same"),
         status="lower",

@@ -14,8 +14,11 @@ Statement. Let N ~ Bin(n−1, q) be the number of other records that are drawn, 
 
 with δ_removed and δ_added of the Poisson-sampled Gaussian mechanism (poisson-profile). For γ < 1 both follow by
 E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P). A privacy profile is convex in γ, as a supremum of hockey-stick divergences, which
-are. So it is also at most the convex minorant, over all γ > 0, of these bounds, which are not convex at γ = 1. The
-minorant is composed; its pair dominates every step, whatever the past outputs are, on which gradients may depend.
+are. So it is also at most the convex minorant, over all γ > 0, of these bounds, which are not convex at γ = 1. At
+finitely many γ_i the lower hull of (0, 1) and (γ_i, h_i), continued as constant beyond the last point, is an upper
+bound too, because the profile is convex and non-increasing. The minorant is composed; its pair dominates every step,
+whatever the past outputs are, on which gradients may depend. A convex h on γ >= 0 with h(0) = 1 and (1−γ)₊ <= h <= 1 is
+the profile of a pair (Zhu, Dong & Wang 2022); adaptive steps of one direction compose by their Theorem 10.
 
 Proof. The hockey-stick divergence is jointly convex. So that of two mixtures is at most the mean of those of their
 parts, given any variable that has the same distribution on both data sets. Where N < B nothing is truncated. Given
@@ -30,17 +33,20 @@ j uniform in it, independently of N. So given S and j the record replaces j with
 Let x and g be the gradients of j and of the record. Relative to the sum over S the outputs are
 P = (1−r)N(0) + rN(u) with u = g − x, and Q = (1−r)N(0) + rN(v) with v = −x: |u| ≤ 2, |v| ≤ 1, |u−v| ≤ 1. By advanced
 joint convexity (Balle, Barthe & Gaboardi 2018, Theorem 2) E_γ(P‖Q) = r·E_γ′(N(u) ‖ (1−β)N(0) + βN(v)), which is at most
-r[(1−β)θ_2(γ′) + βθ_1(γ′)]; with P and Q exchanged, N(v) is at a distance of at most 1 from both. ∎ """
+r[(1−β)θ_2(γ′) + βθ_1(γ′)]; with P and Q exchanged, N(v) is at a distance of at most 1 from both. Smaller |u|, |v| and
+|g| only lower every divergence, since θ_a increases in a. ∎ """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from math import asinh, exp, expm1, inf, log, log1p, sinh
+from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.profile import Profile, sampled_epsilon
 from dpcalc.bounds.sampling import poisson_profile
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import LogTail, exact_tails, log_tails
@@ -50,6 +56,9 @@ from dpcalc.numerics.mp.memo import cached_by_precision
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
+SAMPLER = ("each of the n records is drawn independently with probability q, afresh each step; of more than B drawn "
+           "records a uniform subset of B stays")
+SIZES = "n is public; the sizes of the batches are not released, and the sum is divided by a fixed number"
 _ROUNDING = 1e-14  # relative: more than the rounding errors of the weights, and of the sum of a few terms
 _LARGEST_VARIANCE = 1e12  # of the number of records that are drawn: its tails are summed in seconds up to here
 
@@ -64,7 +73,10 @@ class Weights(NamedTuple):
 
 
 def log_tails_of(n: float, sampling_rate: float, max_batch_size: float) -> tuple[LogTail, LogTail, LogTail]:
-    """1 − τ, τ and κ for B < n. Raises OutOfScope where the sums of probabilities have too many terms."""
+    """1 − τ, τ and κ for B < n. Raises OutOfScope where the sums of probabilities have too many terms, or no digits."""
+    if sampling_rate < float_info.min:
+        raise OutOfScope("out-of-range", f"the rate {sampling_rate:.3g} is below {float_info.min:.3g}, the smallest "
+                                         "double with all digits", "--sampling-rate")
     if n * sampling_rate * (1 - sampling_rate) > _LARGEST_VARIANCE:
         raise OutOfScope("out-of-range", f"n = {n:g} records at the rate {sampling_rate:g} are too many to add up the "
                                          "probabilities of all batch sizes", "--n")
@@ -98,7 +110,7 @@ def sided(epsilon: float, side: int, n: float, sampling_rate: float, max_batch_s
     total = w.log_ordinary + poisson_profile.sided(epsilon, side, sampling_rate, gaussian_profile(noise_multiplier))
     if w.log_truncated > -inf:
         total = log_add(total, w.log_truncated + _truncated(epsilon, side, w, noise_multiplier))
-    return min(0.0, total + _ROUNDING * (1 + abs(total))) if total > -inf else -inf
+    return -inf if total == -inf else min(0.0, total + _ROUNDING * (1 + abs(total)))
 
 
 def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float) -> float:
@@ -110,7 +122,7 @@ def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float) -
         return near
     far = gaussian_exact.value(inner, noise_multiplier, 2.0, 1)
     beta, rest = w.r / (w.r + (1 - w.r) * x), (1 - w.r_down) * x / (w.r_down + (1 - w.r_down) * x)
-    return log_add(log(beta) + near, log(rest) + far + _ROUNDING)
+    return log_add(log(beta) + near, log(rest + float_info.min) + far + _ROUNDING)  # more than an underflow of `rest`
 
 
 def gaussian_profile(noise_multiplier: float) -> Profile:
@@ -213,12 +225,12 @@ BOUND = ProfileBound(
                   "is composed numerically, each direction by itself",
         source="Ganesh 2025, arXiv:2508.15089v1 (the sampler); Balle, Barthe & Gaboardi 2018, Theorem 2, "
                "arXiv:1807.01647v2 (advanced joint convexity); proof in the code",
-        assumptions=("each of the n records is drawn independently with probability q, afresh each step; of more than "
-                     "B drawn records a uniform subset of B stays",
+        assumptions=(SAMPLER,
                      "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
                      "is drawn and counted all the same",
-                     "n is public; the sizes of the batches are not released, and the sum is divided by a fixed number",
-                     "noise N(0, z²I) on the sum of gradients of norm at most 1, whatever the other records are"),
+                     SIZES,
+                     "noise N(0, z²I) on the sum of gradients of norm at most 1, whatever the other records are",
+                     OWN_GRADIENT),
         in_words="A record that is drawn into a full batch pushes another one out, so the sum changes by the gradients "
                  "of two records.",
     ),

@@ -3,7 +3,7 @@
 import json
 import random
 from itertools import pairwise, product
-from math import exp, inf, log
+from math import exp, fsum, inf, log
 
 import mpmath
 import numpy as np
@@ -14,6 +14,7 @@ from soundness.mechanisms import cells
 from soundness.sampling import batch_sums
 
 from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_lower, truncated_poisson_profile
+from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.sampled import poisson
@@ -227,3 +228,32 @@ def test_no_noise_gives_the_probability_that_the_record_matters():
     kept = truncated_poisson_lower.kept_rate(n, rate, most)
     assert exp(truncated_poisson_profile.value(1.0, n, rate, most, 1e-4)) == pytest.approx(kept, rel=1e-6)
     assert poisson_profile.value(1.0, rate, truncated_poisson_profile.gaussian_profile(1e-4)) == pytest.approx(log(rate))
+
+
+def test_the_least_positive_epsilon():
+    """Next to γ = 1 the weight 1 − β of a change by two records underflows; δ is that at ε = 0."""
+    own = (4, 0.999, 3, 1.0)
+    least = truncated_poisson_profile.value(5e-324, *own)
+    assert truncated_poisson_profile.value(0.0, *own) == pytest.approx(least, abs=1e-12)
+    assert mp.exp(mp.mpf(least)) >= truncated_poisson_profile.exact(mp, 5e-324, *own)
+
+
+def test_a_rate_without_all_digits_is_refused():
+    for rate in (5e-324, 1e-310, 2.2e-308):
+        for call in (lambda r: truncated_poisson_profile.value(0.1, 5, r, 3, 1.0),
+                     lambda r: truncated_poisson_profile.pair(5, r, 3, 1.0),
+                     lambda r: truncated_poisson_lower.kept_rate(5, r, 3)):
+            with pytest.raises(OutOfScope, match="below"):
+                call(rate)
+    rate = 2.3e-308
+    found = truncated_poisson_profile.value(0.0, 5, rate, 3, 1.0)
+    assert 0 <= found - mp.log(truncated_poisson_profile.exact(mp, 0.0, 5, rate, 3, 1.0)) < 1e-9
+    assert 0 < truncated_poisson_lower.kept_rate(5, rate, 3) <= rate
+
+
+@pytest.mark.parametrize("own", [(N, RATE, 300, 1.1), (1000, 0.05, 55, 0.8), (10, 0.5, 3, 1e6)])
+def test_masses_add_up_to_one_within_the_rounding_scale(own):
+    found = truncated_poisson_profile.pair(*own)
+    for atoms in (found, found.reverse):
+        total = fsum(map(exp, atoms.log_p)) + exp(atoms.log_infinite)
+        assert atoms.rounding_scale == 1 and abs(total - 1) < 1e-14
