@@ -205,3 +205,20 @@ def test_a_rate_next_to_one(exponent):
     for log_delta in (-inf, -40.0):
         pair = without_replacement(approximate_dp(0.1, log_delta), rate)
         assert sum(map(exp, pair.log_p)) + exp(pair.log_infinite) == pytest.approx(1.0, rel=1e-15)
+
+
+@pytest.mark.parametrize("p, q", [(0.75, 0.25), (0.999999, 1e-6), (1e-9, 5e-10), (0.5, 1e-12)])
+@mpmath.workdps(60)
+def test_the_logs_of_the_masses_of_reports_are_accurate(p, q):
+    """Also where a report is nearly certain, and its log is tiny: it is multiplied by the number of reports."""
+    pair, x, y = unary_exact.pair(p, q), mpmath.mpf(p), mpmath.mpf(q)
+    for found, mass in zip(pair.log_p, (x * (1 - y), x * y + (1 - x) * (1 - y), y * (1 - x)), strict=True):
+        assert found == pytest.approx(float(mpmath.log(mass)), rel=2e-14, abs=0)
+
+
+@pytest.mark.parametrize("epsilon, categories", [(20.0, 10), (1e-3, 10**9), (1.0, 5)])
+@mpmath.workdps(60)
+def test_so_are_those_of_reports_about_many_categories(epsilon, categories):
+    pair, total = k_randomized_response_exact.pair(epsilon, categories), mpmath.exp(epsilon) + categories - 1
+    for found, share in zip(pair.log_p, (mpmath.exp(epsilon), mpmath.mpf(categories - 2), mpmath.mpf(1)), strict=True):
+        assert found == pytest.approx(float(mpmath.log(share / total)), rel=2e-14, abs=0)
