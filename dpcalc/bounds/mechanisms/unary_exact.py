@@ -1,7 +1,8 @@
 """The exact privacy profile of unary encoding (RAPPOR, OUE): a category as a vector of bits, each of them randomised.
 
 Two categories differ in two bits. Their four outcomes have the losses ±ε₀ and 0, as the bits (1, 1) and (0, 0) are
-equally likely for both categories.
+equally likely for both categories. Neighbours replace one category by another: respondents who are added or removed,
+and RAPPOR with Bloom filters, where categories may differ in more bits, are not covered.
 """
 
 from math import log, log1p
