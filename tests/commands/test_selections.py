@@ -95,6 +95,18 @@ def test_shuffled_reports_near_certainty_and_with_a_large_local_epsilon():
         assert -1e-300 < shuffled_ldp_exact.value(1.0, 1000, local) <= 0
 
 
+@pytest.mark.parametrize("local", [365, 700, 745.5, 1e4])
+@pytest.mark.filterwarnings("error")
+def test_rounds_of_reports_that_nothing_hides(ask, local):
+    """With a large local ε nearly all others report the truth, so that the worst report is as good as alone."""
+    for steps in (1, 3):
+        run = ("rdp", "--mechanism", "shuffled-ldp", "--n", 5, "--step-epsilon", local, "--steps", steps)
+        result = ask(*run, "--delta", 1e-6)["result"]
+        assert min(local, 700) * steps * 0.999 < result["epsilon_lower"] < result["epsilon"] <= local * steps
+        code, out, _ = call([*map(str, run), "--epsilon", "1", "--json"])
+        assert code == 0 and json.loads(out)["result"]["delta"] == 1
+
+
 @pytest.mark.parametrize("epsilon", [5e-6, 2e-5])
 def test_nearly_all_reports_are_coins_where_the_local_epsilon_is_small(epsilon):
     """Against the mean over all numbers of coins: blocks of up to 1 of 2000 numbers cost little."""

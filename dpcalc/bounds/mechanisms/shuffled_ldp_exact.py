@@ -54,6 +54,7 @@ REACH = 13  # standard deviations of the number of coins in blocks; beyond them 
 MORE = 60  # further numbers on either side, as the law is not normal where coins, or numbers without one, are rare
 ERROR = 1e-8  # of log δ: at least ten times the rounding errors of the logarithms of 1e6 probabilities, added up
 MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second
+LEAST = 5e-324  # the least positive double
 CHUNK = 128  # terms of a binomial tail that are added at once; the number changes the time only
 
 ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own record, once a round, with independent "
@@ -87,8 +88,9 @@ def value(epsilon: float, n: int, step_epsilon: float) -> float:
 
     coins, log_mass = _masses(n, step_epsilon)
     share = -exp(-epsilon) * expm1(epsilon - step_epsilon) / (-expm1(-step_epsilon) * (1 + exp(-epsilon)))
-    g = (coins + 1) * share * (1 + 1e-15)  # rounded up; δ rises in it
-    log_terms = log_mass + np.log(2 / g) + _log_means(coins + 1, g)
+    # Rounded up, as δ rises in g. Below 1 it cancels from both logarithms, and may be any positive number.
+    g = np.maximum((coins + 1) * share * (1 + 1e-15), LEAST)
+    log_terms = log_mass + log(2) - np.log(g) + _log_means(coins + 1, g)
     top = float(log_terms.max())
     log_factor = top + log(float(np.exp(log_terms - top).sum()))
     # Near δ = 1 log δ is about −e^(ε − ε₀), so that the rounding of the difference decides: it goes down.
@@ -217,6 +219,6 @@ BOUND = ProfileBound(
     params=("n", "step_epsilon"),
     value=value,
     exact=exact,
-    rtol=3e-8,
+    rtol=2e-8,
     pure=lambda n, step_epsilon: step_epsilon,
 )

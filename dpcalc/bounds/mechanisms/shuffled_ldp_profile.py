@@ -55,6 +55,6 @@ BOUND = ProfileBound(
     params=("n", "step_epsilon"),
     value=value,
     exact=exact,
-    rtol=3e-8,
+    rtol=2e-8,
     pair=pair,
 )
