@@ -26,7 +26,6 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import atoms
 from dpcalc.pld.pair import Gaussian as GaussianPair
-from dpcalc.pld.pair import Laplace as LaplacePair
 from dpcalc.pld.pair import Pair
 from dpcalc.pld.pilot import Parts
 
@@ -44,7 +43,7 @@ def dominating_pairs(guarantee: Guarantee) -> Parts:
 
 
 def _not_attained(pair: Pair) -> Pair:
-    return replace(pair, attained=False) if isinstance(pair, GaussianPair | LaplacePair | atoms.Atoms) else pair
+    return replace(pair, attained=False) if pair.attained else pair  # type: ignore[type-var]
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
@@ -62,7 +61,7 @@ def _part_of_group(part: Part, size: int, attained: bool) -> Pair:
     else:
         raise OutOfScope("refused", f"no theorem for groups of records is known with {part.sampling.record.name} "
                          "sampling", "--input")
-    return replace(pair, attained=attained and pair.attained)  # type: ignore[no-any-return]
+    return pair if attained else _not_attained(pair)
 
 
 def _part(part: Part, attained: bool) -> Pair:

@@ -92,3 +92,38 @@ def test_no_lower_end_is_above_a_proven_bound():
             lows = [row["epsilon_lower"] for row in answer["bounds"] if "epsilon_lower" in row]
             assert max(lows, default=0.0) <= min(row["epsilon"] for row in answer["bounds"]
                                                  if row["status"] == "proven")
+
+
+def test_a_run_of_thresholds_has_none(tmp_path):
+    """It is no randomised response of its pure ε: alone it has no lower end, and composed neither. Both releases lose
+    at most 17.9753 at this δ."""
+    ledger = tmp_path / "ledger.toml"
+    ledger.write_text("""delta = 1e-5
+[[release]]
+command = "rdp"
+mechanism = "above-threshold"
+threshold-scale = 2
+scale = 200
+steps = 50
+[[release]]
+command = "rdp"
+mechanism = "randomized-response"
+probability = 0.5001
+""")
+    answer = asked("ledger", ledger)
+    assert answer["result"]["epsilon"] > 17.9753 and not lower(answer)
+
+
+@pytest.mark.parametrize("run, known", [  # the sums over all reports, at 60 digits
+    ("randomized-response --categories 10 --step-epsilon 20 --steps 1e5 --epsilon 1999990", 0.9981013654878072),
+    ("unary --probability .999999 --flip-probability 1e-6 --steps 1000 --epsilon 27617.20360634084", 0.9980009996663060),
+])
+def test_likely_reports_have_one_below_the_truth(run, known):
+    result = asked("rdp", "--mechanism", *run.split())["result"]
+    assert 0.999 * known < result["delta_lower"] <= known <= result["delta"]
+
+
+def test_truncated_tails_have_none():
+    """The noise beyond the losses that are composed counts as revealing everything, which only an upper end may."""
+    run = "rdp --mechanism discrete-gaussian --sigma 2000 --steps 1e9 --epsilon 3000 --bound discrete-gaussian-exact"
+    assert asked(*run.split())["result"]["delta_lower"] == 0

@@ -115,3 +115,9 @@ def test_two_mechanisms_compose():
     assert code == 0, err
     each = [value(f"{line} --delta 1e-6") for line in lines]
     assert max(each) < json.loads(out)["result"]["epsilon"] < sum(each) + 1e-9
+
+
+def test_bits_that_are_hardly_ever_flipped():
+    """log(p(1−q)/(q(1−p))) where the quotient is above the largest double."""
+    assert value("rdp --mechanism unary --probability 0.9999999999999999 --flip-probability 1e-310 --delta 0") \
+        == pytest.approx(750.5381793978314, rel=1e-13)

@@ -1,7 +1,12 @@
 """Selections, thresholds and shuffled reports on the command line: values computed apart from the package, and laws."""
 
+import json
+
+import mpmath
 import pytest
 from calling import call
+
+from dpcalc.bounds.mechanisms import exponential_exact, shuffled_ldp_exact
 
 GOLDEN = [  # line, key, lower and upper end of what may be printed
     ("rdp --mechanism exponential --step-epsilon 1 --epsilon .2", "delta", 0.1719432638725825, 0.1719432638725836),
@@ -72,8 +77,6 @@ def test_what_cannot_be_answered_is_said(line, says):
 
 
 def test_a_run_of_thresholds_pipes_on_with_its_hits(ask, cli):
-    import json
-
     own = ("rdp", "--mechanism", "above-threshold", "--threshold-scale", 4, "--scale", 30, "--hits", 5)
     for queries, pure in (("any", 0.25 + 1 / 3), ("monotone", 0.25 + 1 / 6)):
         record = json.dumps(ask(*own, "--queries", queries))
@@ -81,3 +84,50 @@ def test_a_run_of_thresholds_pipes_on_with_its_hits(ask, cli):
         assert composed["result"]["epsilon"] == pytest.approx(2 * pure, rel=1e-14)
         sampled = json.loads(cli("subsample", "-", "--sampling-rate", 1, "--delta", 1e-9, "--json", stdin=record).stdout)
         assert sampled["result"]["epsilon"] == pytest.approx(pure, rel=1e-6)
+
+
+def test_shuffled_reports_near_certainty_and_with_a_large_local_epsilon():
+    mp = mpmath.mp.clone()
+    mp.dps = 400
+    run = (103.21476347357483, 2, 454.27610284464015)
+    assert shuffled_ldp_exact.value(*run) >= mp.log(shuffled_ldp_exact.exact(mp, *run))
+    for local in (700.0, 745.5, 1e4):
+        assert -1e-300 < shuffled_ldp_exact.value(1.0, 1000, local) <= 0
+
+
+@pytest.mark.parametrize("local", [365, 700, 745.5, 1e4])
+@pytest.mark.filterwarnings("error")
+def test_rounds_of_reports_that_nothing_hides(ask, local):
+    """With a large local ε nearly all others report the truth, so that the worst report is as good as alone."""
+    for steps in (1, 3):
+        run = ("rdp", "--mechanism", "shuffled-ldp", "--n", 5, "--step-epsilon", local, "--steps", steps)
+        result = ask(*run, "--delta", 1e-6)["result"]
+        assert min(local, 700) * steps * 0.999 < result["epsilon_lower"] < result["epsilon"] <= local * steps
+        code, out, _ = call([*map(str, run), "--epsilon", "1", "--json"])
+        assert code == 0 and json.loads(out)["result"]["delta"] == 1
+
+
+@pytest.mark.parametrize("epsilon", [5e-6, 2e-5])
+def test_nearly_all_reports_are_coins_where_the_local_epsilon_is_small(epsilon):
+    """Against the mean over all numbers of coins: blocks of up to 1 of 2000 numbers cost little."""
+    mp = mpmath.mp.clone()
+    mp.dps = 30
+    n, local = 1000, 1e-4
+    r, share = 2 / (mp.exp(local) + 1), shuffled_ldp_exact.exact_share(mp, epsilon, local)
+    mean = mp.fsum(mp.binomial(n - 1, c) * r**c * (1 - r) ** (n - 1 - c) * 2 / ((c + 1) * share)
+                   * mp.fsum(((c + 1) * share - i) * mp.binomial(c + 1, i) / mp.mpf(2) ** (c + 1)
+                             for i in range(int(mp.ceil((c + 1) * share)))) for c in range(940, n))
+    known = mp.log(-mp.expm1(mp.mpf(epsilon) - local) / (1 + mp.exp(-local)) * mean)
+    assert known <= shuffled_ldp_exact.value(epsilon, n, local) <= known + 1e-6
+
+
+def test_the_range_of_a_selection_is_its_epsilon_at_delta_zero():
+    assert exponential_exact.inverse(-float("inf"), 2.0) == 2.0
+
+
+def test_groups_of_composed_selections(ask, cli):
+    """A group of two doubles the range of every selection."""
+    record = json.dumps(ask("rdp", "--mechanism", "exponential", "--step-epsilon", 0.5, "--steps", 5))
+    pair = json.loads(cli("convert", "-", "--group-size", 2, "--delta", 1e-5, "--json", stdin=record).stdout)["result"]
+    twice = ask("rdp", "--mechanism", "exponential", "--step-epsilon", 1, "--steps", 5, "--delta", 1e-5)["result"]
+    assert pair["epsilon"] == pytest.approx(twice["epsilon"], rel=2e-3)

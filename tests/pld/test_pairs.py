@@ -10,9 +10,11 @@ from dpcalc.bounds.mechanisms import (
     discrete_gaussian_exact,
     discrete_laplace_exact,
     exponential_exact,
+    exponential_lower,
     gaussian_exact,
     k_randomized_response_exact,
     laplace_exact,
+    shuffled_ldp_lower,
     unary_exact,
 )
 from dpcalc.bounds.sampling import poisson_rdp
@@ -205,3 +207,46 @@ def test_a_rate_next_to_one(exponent):
     for log_delta in (-inf, -40.0):
         pair = without_replacement(approximate_dp(0.1, log_delta), rate)
         assert sum(map(exp, pair.log_p)) + exp(pair.log_infinite) == pytest.approx(1.0, rel=1e-15)
+
+
+@pytest.mark.parametrize("p, q", [(0.75, 0.25), (0.999999, 1e-6), (1e-9, 5e-10), (0.5, 1e-12)])
+@mpmath.workdps(60)
+def test_the_logs_of_the_masses_of_reports_are_accurate(p, q):
+    """Also where a report is nearly certain, and its log is tiny: it is multiplied by the number of reports."""
+    pair, x, y = unary_exact.pair(p, q), mpmath.mpf(p), mpmath.mpf(q)
+    for found, mass in zip(pair.log_p, (x * (1 - y), x * y + (1 - x) * (1 - y), y * (1 - x)), strict=True):
+        assert found == pytest.approx(float(mpmath.log(mass)), rel=2e-14, abs=0)
+
+
+@pytest.mark.parametrize("epsilon, categories", [(20.0, 10), (1e-3, 10**9), (1.0, 5)])
+@mpmath.workdps(60)
+def test_so_are_those_of_reports_about_many_categories(epsilon, categories):
+    pair, total = k_randomized_response_exact.pair(epsilon, categories), mpmath.exp(epsilon) + categories - 1
+    for found, share in zip(pair.log_p, (mpmath.exp(epsilon), mpmath.mpf(categories - 2), mpmath.mpf(1)), strict=True):
+        assert found == pytest.approx(float(mpmath.log(share / total)), rel=2e-14, abs=0)
+
+
+@pytest.mark.parametrize("eta, steps", [(1e-10, 2), (1e-3, 20), (0.5, 1), (30.0, 9), (700.0, 2)])
+@mpmath.workdps(60)
+def test_the_two_outcomes_of_a_selection_are_accurate(eta, steps):
+    """To a few ulp of the logs of their masses and of the range, in both directions."""
+    (pair, _), = exponential_lower.value(eta, steps)
+    t = mpmath.mpf(exponential_lower.largest_loss(eta, steps))
+    p = mpmath.expm1(t - eta) / mpmath.expm1(-eta)
+    for one, known in ((pair, (p, 1 - p)), (pair.reverse, (p * mpmath.exp(-t), (1 - p) * mpmath.exp(eta - t)))):
+        for found, mass in zip(one.log_p, known, strict=True):
+            assert abs(found - mpmath.log(mass)) <= 2e-15 * (eta - mpmath.log(mass))
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+@pytest.mark.parametrize("local", [1e-6, 3.0, 368.0, 368.9, 369.9, 371.3, 699.0, 750.0])
+@mpmath.workdps(700)
+def test_what_reports_can_lose_at_least_is_not_above_their_law(n, local):
+    """Also where the second number of ones has probabilities near the least positive double."""
+    (pair, _), = shuffled_ldp_lower.value(n, local)
+    for near in pair.losses:
+        for share in (0.01, 1e-6):
+            epsilon = near - share * abs(near)
+            found = max(sum(mpmath.exp(y) * max(0, 1 - mpmath.exp(epsilon - mpmath.mpf(x)))
+                            for x, y in zip(one.losses, one.log_p, strict=True)) for one in (pair, pair.reverse))
+            assert found <= shuffled_ldp_lower.exact(mpmath.mp, epsilon, n, local)

@@ -1,7 +1,8 @@
 """Unary encoding: a category as one bit for every category, each bit randomised (RAPPOR, OUE).
 
 `unary` takes the probabilities p = Pr[1 is reported as 1] and q = Pr[0 is reported as 1], where q is 1 − p unless it is
-given (RAPPOR has p = 1 − f/2). `optimized-unary` (OUE) takes ε₀, with p = 1/2 and q = 1/(e^ε₀ + 1).
+given (RAPPOR without Bloom filters has p = 1 − f/2). `optimized-unary` (OUE) takes ε₀, with p = 1/2 and
+q = 1/(e^ε₀ + 1).
 """
 
 from __future__ import annotations

@@ -9,7 +9,11 @@ p(z) of ρ, times F_i(z) = Pr[q_i(D) + ν_i < T_i + z] for every ⊥, times G_i(
 those of D′, and replace z by z + s in the integral for D′. For every z: p(z) <= e^{s/b₁}p(z + s); F_i(z) <=
 F′_i(z + s), as q_i(D′) <= q_i(D) + s; and G_i(z) <= e^{2s/b₂}G′_i(z + s), since ν_i must exceed T_i + z − q_i(D) on the
 left and T_i + z + s − q_i(D′) on the right, which is larger by at most 2s. At most c factors are G_i, so Pr[a | D] <=
-e^{s/b₁ + 2cs/b₂}Pr[a | D′]. With many queries answered ⊥ and c answered ⊤ the ratio comes as near to this as one likes.
+e^{s/b₁ + 2cs/b₂}Pr[a | D′]. An infinite answer has the limit of the probabilities of its prefixes; there are countably
+many with fewer than c ⊤. With many queries answered ⊥ and c answered ⊤ the ratio comes as near to this as one likes.
+
+The profile is that of the worst mechanism with this pure ε, which is randomised response. A run of thresholds does not
+reach it, so nothing from below follows.
 
 Monotone queries. If q_i(D) <= q_i(D′) for all i, the two limits of ν_i differ by at most s, and the factor of each ⊤ is
 e^{s/b₂}. If q_i(D) >= q_i(D′) for all i, z is not replaced: F_i(z) <= F′_i(z), and G_i(z) <= e^{s/b₂}G′_i(z). So 2c

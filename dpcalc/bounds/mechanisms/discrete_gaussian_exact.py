@@ -2,6 +2,9 @@
 
 With P centred at 0 and Q at −s, the outcome x has the loss ℓ(x) = (s² + 2sx)/(2σ²), which is above ε from
 t = εσ²/s − s/2 on. So δ(ε) = Σ_{x > t} p(x)(1 − e^(ε−ℓ(x))), a sum of positive terms.
+
+Smaller differences j <= s are covered: the noise is log-concave, so δ_j(ε) = max_t(Pr[X > t] − e^ε Pr[X > t + j]),
+which rises in j.
 """
 
 from itertools import count
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 _REACH = 9.0  # standard deviations: beyond lies 1e-18 of a Gaussian sum
-_LOG_CUT = -760.0  # log of the tails that a pair counts as infinite losses: e^−760 is below the least positive double
+# log of the tails that a pair counts as infinite losses: for up to 1e22 uses they add up to less than 5e-324, the least
+# positive double, and so to no lower end above 0.
+_LOG_CUT = -800.0
 _MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
 _GUARD_DIGITS = 15  # of a sum of up to 1e6 products of as many factors
 _LARGEST_THRESHOLD = 2.0**52  # larger doubles are not apart from the next integer; log δ is below −1e21 there
@@ -49,7 +54,7 @@ def value(epsilon: float, sigma: float, sensitivity: float) -> float:
 
 
 def pair(sigma: float, sensitivity: float) -> "Pair":
-    """The dominating pair of one release. Outcomes that P and Q both give with less than e^−760 count as infinite
+    """The dominating pair of one release. Outcomes that P and Q both give with less than e^−800 count as infinite
     losses. Raises OutOfScope where too many losses are left to be composed."""
     import numpy as np
 

@@ -25,11 +25,11 @@ def sensitivity_and_sigma(sigma: float, sensitivity: float) -> tuple[int, float]
 
 
 def log_total(sigma: float) -> float:
-    """log Σ_x g(x), rounded down: of σ√(2π)(1 + 2Σ_j e^(−2π²σ²j²)) or of the sum itself, without the terms below 1e-17
-    of it."""
+    """log Σ_x g(x), to a few ulp of 1 and of itself: of σ√(2π)(1 + 2Σ_j e^(−2π²σ²j²)) or of the sum itself, without the
+    terms below 1e-17 of it."""
     if sigma >= _POISSON_FROM:
-        return log(sigma * sqrt(2 * pi)) + log1p(2 * sum(exp(-2 * (pi * sigma * j) ** 2) for j in range(1, 6))) - 1e-15
-    return log1p(2 * sum(exp(-((k / sigma) ** 2) / 2) for k in range(1, 6))) - 1e-15
+        return log(sigma * sqrt(2 * pi)) + log1p(2 * sum(exp(-2 * (pi * sigma * j) ** 2) for j in range(1, 6)))
+    return log1p(2 * sum(exp(-((k / sigma) ** 2) / 2) for k in range(1, 6)))
 
 
 def log_share_off_centre(c: float, sigma: float) -> float:

@@ -7,6 +7,8 @@ Poisson's summation formula Θ(c) is largest at integers: so ε(α) <= αs²/(2�
 In d dimensions with independent noise on each coordinate, divergences add up over the coordinates: a query with integer
 values that changes by at most s in ℓ2 has ε(α) <= αs²/(2σ²). That is the curve of Gaussian noise (--mechanism gaussian
 --bound gaussian-rdp).
+
+Differences smaller than s are covered, as their privacy profiles are (see discrete_gaussian_exact.py).
 """
 
 from fractions import Fraction

@@ -8,6 +8,9 @@ mass under Q of J < k is that under P of J > s − k. Let k be the number of los
 with 2a(k−1) < u <= 2ak. Then (1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε−a(s+1−k)). The last exponent is a(k−1) − u;
 so this is the sum of 1 − e^(a(k−1)−u) and e^(−a)(1 − e^(−a(k−1))), two terms >= 0. For any other k it is what P has
 more than e^ε times Q on another set of outcomes, and so at most (1 + e^(−a))δ(ε).
+
+Smaller differences j <= s are covered: the noise is log-concave, so δ_j(ε) = max_t(Pr[X > t] − e^ε Pr[X > t + j]),
+which rises in j.
 """
 
 from math import ceil, exp, expm1, inf, log, log1p, tanh
@@ -82,7 +85,8 @@ def pair(scale: float, sensitivity: float) -> "Pair":
     s, a = whole(sensitivity, NAME), 1 / scale
     if s >= _MOST_LOSSES:
         raise OutOfScope("too-large", f"a sensitivity of {s} gives too many privacy losses to be composed numerically "
-                                      f"(at most {_MOST_LOSSES})", "--sensitivity")
+                                      f"(at most {_MOST_LOSSES}); --mechanism laplace with the same scale loses nearly "
+                                      "the same, and may lose less", "--sensitivity")
     j = np.arange(s + 1)
     log_p = log(tanh(a / 2)) - a * j
     log_p[[0, -1]] = -log1p(exp(-a)) - a * j[[0, -1]]

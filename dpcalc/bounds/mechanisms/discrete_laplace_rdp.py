@@ -4,6 +4,8 @@ Proof of the formula. With a = 1/v, u = as, b = α − 1, w = 2α − 1, the los
 1/(1 + e^(−a)) at j = 0, tanh(a/2)e^(−aj) for 0 < j < s, and e^(−as)/(1 + e^(−a)) at j = s. So E_P[e^(bℓ)] is the
 geometric sum A e^(bu) + B e^(−αu), with A = 1/(1+e^(−a)) + tanh(a/2)/(e^(aw) − 1) = (1 + c)/2 and B = (1 − c)/2 for
 c = tanh(a/2)/tanh(aw/2). As a goes to 0 with u fixed, A and B go to α/w and b/w, the formula of Laplace noise.
+
+Differences smaller than s are covered, as their privacy profiles are (see discrete_laplace_exact.py).
 """
 
 from math import cosh, exp, expm1, log1p, sinh

@@ -30,7 +30,8 @@ from dpcalc.numerics.rounding import up
 
 RANGE = ("the privacy loss of one selection lies in an interval of length η: the exponential mechanism with Pr[y] "
          "proportional to e^(εu(y)/(2Δ)), for scores u that change by at most Δ, has η = ε, and η = ε/2 where all "
-         "scores change in the same direction; so has the largest of the scores with Gumbel noise of scale 2Δ/ε")
+         "scores change in the same direction; so has the largest of the scores with Gumbel noise of scale 2Δ/ε; the "
+         "set of candidates and any base weights do not depend on the data")
 
 
 def value(epsilon: float, step_epsilon: float) -> float:
@@ -44,6 +45,8 @@ def value(epsilon: float, step_epsilon: float) -> float:
 
 def inverse(log_delta: float, step_epsilon: float) -> float:
     """ε = (η + 2 log(1 − √(δ(1 − e^{−η}))))₊, rounded up."""
+    if log_delta == -inf:
+        return step_epsilon
     log_root = (log_delta + log1mexp(-step_epsilon)) / 2
     below = 2 * log1mexp(log_root)  # ε − η; its relative error is that of e^{log_root}, a few ulp of log_root
     return min(step_epsilon, max(0.0, step_epsilon + below - 1e-15 * (3 - log_root) * below + 4e-16 * step_epsilon))

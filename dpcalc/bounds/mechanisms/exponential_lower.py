@@ -5,13 +5,12 @@ candidates has them: E_P[e^{−ℓ}] = 1 gives the first one the P-probability p
 that of T such selections holds for all mechanisms of range η. Any t is valid; here it is the worst one at the Rényi
 order that answers for δ = 1e-6 (see exponential_rdp.py). """
 
-from math import expm1, log
+from math import exp, expm1, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import exponential_rdp
 from dpcalc.bounds.mechanisms.exponential_exact import RANGE
 from dpcalc.core.bound import CompositionBound, Theorem
-from dpcalc.numerics.elementary import log1mexp
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
@@ -36,8 +35,11 @@ def value(step_epsilon: float, steps: int) -> "Parts":
 
     t = largest_loss(step_epsilon, steps)
     below = t - step_epsilon
-    first = log1mexp(below) - log1mexp(-step_epsilon)  # log p
-    second = below + log1mexp(-t) - log1mexp(-step_epsilon)  # log(1 − p)
+    p = expm1(below) / expm1(-step_epsilon)
+    share = expm1(-t) / expm1(-step_epsilon)  # 1 − p = e^(t − η)·share
+    rest = exp(below) * share
+    first = log(p) if p < 0.5 else log1p(-rest)
+    second = below + log(share) if rest < 0.5 else log1p(-p)
     reverse = Atoms((-t, -below), (first - t, second - below), attained=True, rounding_scale=step_epsilon)
     return ((Atoms((t, below), (first, second), reverse=reverse, attained=True, rounding_scale=step_epsilon), 1),)
 

@@ -5,14 +5,17 @@ interval (the chord of a convex function): with κ = e^{−η} and u = e^t it is
 
     f(u) = u^{α−1}((1 − κu) + κ^α(u − 1))/(1 − κ) = u^{α−1}((1 − κ^α) − u(κ − κ^α))/(1 − κ),
 
-and f′(u) = 0 at u = (1 − 1/α)(1 − κ^α)/(κ − κ^α). This u lies in [1, 1/κ], since (1 − κ^s)/s falls in s, and f rises
-before and falls after it, so f(u) = u^{α−1}(1 − κ^α)/(α(1 − κ)) is the maximum over all t. With
-1 − κ^s = 2e^{−sη/2}sinh(sη/2) and S(y) = log(sinh(y)/y) the logarithm is
+and f′(u) = 0 at u = (1 − 1/α)(1 − κ^α)/(κ − κ^α). This u lies in [1, 1/κ], since (1 − κ^s)/s falls and
+(κ^{−s} − 1)/s rises in s, and f rises before and falls after it, so f(u) = u^{α−1}(1 − κ^α)/(α(1 − κ)) is the maximum
+over all t. With 1 − κ^s = 2e^{−sη/2}sinh(sη/2) and S(y) = log(sinh(y)/y) the logarithm is
 
     (α−1)·ε(α) = αS(αη/2) − (α−1)S((α−1)η/2) − S(η/2).
 
-Two outcomes reach it. RDP adds up over adaptive composition, whichever t each step has. Where αη is small, S(y) is
-nearly y²/6 and ε(α) nearly η²α/8, which is never below it (see bounds/conversions/bounded_range_zcdp.py). """
+Two outcomes reach it. RDP adds up over adaptive composition, whichever t each step has.
+
+It is at most η²α/8 for all η: y²/6 − S(y) rises, since coth y − 1/y <= y/3. So x(x²h²/6 − S(xh)) is superadditive in
+x > 0, which with h = η/2 and α = (α − 1) + 1 is the claim, as (α³ − (α−1)³ − 1)h²/6 = (α−1)αη²/8. Where αη is small
+both are nearly equal (see bounds/conversions/bounded_range_zcdp.py). """
 
 from math import exp, expm1, fsum, log1p
 from typing import Any

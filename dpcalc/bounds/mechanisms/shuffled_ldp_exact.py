@@ -18,22 +18,23 @@ with independent X_i: a report y has the measure b, and then X_i = (P₀ − e^�
 All randomisers have the same mean E X_i = e^{−ε₀}(1 − e^ε). Randomised response has the values v₊ = 1 − e^{ε−ε₀} and
 v₋ = e^{−ε₀} − e^ε, each of measure 1/(e^{ε₀} + 1). It is the largest in convex order. For let φ be convex; as total
 measures and means agree, let φ >= 0 and φ(0) = 0. At every y (P₀, P₁) = s(e^{ε₀}, 1) + u(1, e^{ε₀}) with s, u >= 0,
-which add up to 1/(e^{ε₀} + 1) each. Let v be the value of X_i at y and m = b(y), so that mv = sv₊ + uv₋ and
-v₋ <= v <= v₊. If v >= 0 then mφ(v) <= (mv/v₊)φ(v₊) <= sφ(v₊); if v < 0 then mφ(v) <= (mv/v₋)φ(v₋) <= uφ(v₋). So
-E φ(X_i) is at most that of randomised response. Convex order is preserved by independent sums, and E(·)₊ is the
-expectation of a convex function. The order of x₀ and x₁ is free.
+where ∫s = ∫u = 1/(e^{ε₀} + 1), as P₀ and P₁ have mass 1. Let v be the value of X_i at y and m = b(y), so that mv =
+sv₊ + uv₋ and v₋ <= v <= v₊. If v >= 0 then mφ(v) <= (mv/v₊)φ(v₊) <= sφ(v₊); if v < 0 then mφ(v) <= (mv/v₋)φ(v₋) <=
+uφ(v₋). So E φ(X_i) is at most that of randomised response. Convex order is preserved by independent sums, and E(·)₊ is
+the expectation of a convex function. The order of x₀ and x₁ is free.
 
 The formula. With m = 1 + (number of coins), I ~ Bin(m, 1/2) and t = tanh(ε₀/2), the two laws of the released counts are
-Bin(m, 1/2) times 1 ± t(1 − 2I/m), so that δ_m(ε) = δ₁(ε)·(2/g)·E(g − I)₊ with g = m·G, 2G = 1 − tanh(ε/2)/t and δ₁
-that of randomised response. δ_m falls in m, because the mean of m signs is a convex combination of means of m − 1 of
-them (Jensen). So the law of the number of coins is taken in blocks, each with the δ_m of its first number; any blocks
-give an upper bound. These have up to a 2000th of m, and increase ε by 2e-4 at most, relatively, in the cases tried.
+Bin(m, 1/2) times 1 ± t(1 − 2I/m), so that for |ε| < ε₀ (beyond, the profile is trivial) δ_m(ε) = δ₁(ε)·(2/g)·E(g − I)₊
+with g = m·G, 2G = 1 − tanh(ε/2)/t and δ₁ that of randomised response. δ_m falls in m, because the mean of m signs is a
+convex combination of means of m − 1 of them (Jensen). So the law of the number of coins is taken in blocks, each with
+the δ_m of its first number; any blocks give an upper bound. These have up to a 2000th of m, and increase ε by 2e-4 at
+most, relatively, in the cases tried.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, nextafter, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
@@ -49,9 +50,11 @@ if TYPE_CHECKING:
 
 MOST_REPORTS = 10**9  # more reports lose no more privacy; the sums of 1e9 take half a second
 WIDTH = 2000  # a block of coins holds at most this part of their number
-REACH = 13  # standard deviations of the number of coins in blocks; beyond them is e^−84 of the law
-ERROR = 1e-9  # of log δ: ten times the rounding errors of the logarithms of 1e6 probabilities, which are added up
+REACH = 13  # standard deviations of the number of coins in blocks; beyond them is e^−84 of a normal law
+MORE = 60  # further numbers on either side, as the law is not normal where coins, or numbers without one, are rare
+ERROR = 1e-8  # of log δ: at least ten times the rounding errors of the logarithms of 1e6 probabilities, added up
 MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second
+LEAST = 5e-324  # the least positive double
 CHUNK = 128  # terms of a binomial tail that are added at once; the number changes the time only
 
 ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own record, once a round, with independent "
@@ -66,7 +69,7 @@ def blocks(n: int, step_epsilon: float) -> tuple[list[int], int]:
     r = 2 / (exp(min(step_epsilon, 700.0)) + 1)
     mean = (n - 1) * r
     reach = REACH * sqrt(mean * (1 - r))
-    first, last = max(0, floor(mean - reach)), min(n - 1, ceil(mean + reach) + 60)
+    first, last = max(0, floor(mean - reach) - MORE), min(n - 1, ceil(mean + reach) + MORE)
     starts = []
     while first <= last:
         starts.append(first)
@@ -85,11 +88,13 @@ def value(epsilon: float, n: int, step_epsilon: float) -> float:
 
     coins, log_mass = _masses(n, step_epsilon)
     share = -exp(-epsilon) * expm1(epsilon - step_epsilon) / (-expm1(-step_epsilon) * (1 + exp(-epsilon)))
-    g = (coins + 1) * share * (1 + 1e-15)  # rounded up; δ rises in it
-    log_terms = log_mass + np.log(2 / g) + _log_means(coins + 1, g)
+    # Rounded up, as δ rises in g. Below 1 it cancels from both logarithms, and may be any positive number.
+    g = np.maximum((coins + 1) * share * (1 + 1e-15), LEAST)
+    log_terms = log_mass + log(2) - np.log(g) + _log_means(coins + 1, g)
     top = float(log_terms.max())
     log_factor = top + log(float(np.exp(log_terms - top).sum()))
-    one = log1mexp(epsilon - step_epsilon) - log1p(exp(-step_epsilon))
+    # Near δ = 1 log δ is about −e^(ε − ε₀), so that the rounding of the difference decides: it goes down.
+    one = log1mexp(nextafter(epsilon - step_epsilon, -inf)) - log1p(exp(-step_epsilon))
     return up(min(0.0, one + min(0.0, log_factor + ERROR)), 2e-14)
 
 
@@ -103,7 +108,7 @@ def _masses(n: int, step_epsilon: float) -> tuple[Array, Array]:
     first, others = starts[0], n - 1
     decay = exp(-step_epsilon)
     p, q = 2 * decay / (1 + decay), -expm1(-step_epsilon) / (1 + decay)
-    log_p, log_q = log(2) - step_epsilon - log1p(decay), log(q)
+    log_p, log_q = log(2) - step_epsilon - log1p(decay), log(-expm1(-step_epsilon)) - log1p(decay)
     mode = min(max(first, floor(others * p)), last)
     c = np.arange(first, last, dtype=float)
     steps = np.log((others - c) / (c + 1)) + (log_p - log_q)  # from each number to the next
@@ -114,11 +119,11 @@ def _masses(n: int, step_epsilon: float) -> tuple[Array, Array]:
         masses = np.log(np.add.reduceat(np.exp(logs - logs[k]), np.array(starts) - first)) + logs[k]
     coins = np.array(starts, dtype=float)
     if first > 0:
-        ratio = first * q / ((others - first + 1) * p)
-        coins, masses = np.append(0.0, coins), np.append(logs[0] + log(ratio / (1 - ratio)), masses)
+        log_ratio = log(first / (others - first + 1)) + log_q - log_p
+        coins, masses = np.append(0.0, coins), np.append(logs[0] + log_ratio - log1mexp(log_ratio), masses)
     if last < others:
-        ratio = (others - last) * p / ((last + 1) * q)
-        coins, masses = np.append(coins, last + 1.0), np.append(masses, logs[-1] + log(ratio / (1 - ratio)))
+        log_ratio = log((others - last) / (last + 1)) + log_p - log_q
+        coins, masses = np.append(coins, last + 1.0), np.append(masses, logs[-1] + log_ratio - log1mexp(log_ratio))
     return coins, masses
 
 
@@ -203,7 +208,7 @@ BOUND = ProfileBound(
     Theorem(
         name="shuffled-ldp-exact",
         example="rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
-        statement="δ(ε) is at most that of (A, C − A) for C ~ Bin(n−1, 2/(e^ε₀+1)) and A ~ Bin(C, 1/2) + Bern(p), "
+        statement="δ(ε) is at most that of (A, C + 1 − A) for C ~ Bin(n−1, 2/(e^ε₀+1)) and A ~ Bin(C, 1/2) + Bern(p), "
                   "p = e^ε₀/(e^ε₀+1) against p = 1/(e^ε₀+1): the stronger clones, for every ε₀-DP randomiser; C is "
                   "taken in blocks from above",
         source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591 (whose errata restrict it to some randomisers); "
@@ -214,6 +219,6 @@ BOUND = ProfileBound(
     params=("n", "step_epsilon"),
     value=value,
     exact=exact,
-    rtol=3e-9,
+    rtol=2e-8,
     pure=lambda n, step_epsilon: step_epsilon,
 )

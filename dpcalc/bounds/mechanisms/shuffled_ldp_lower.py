@@ -3,7 +3,8 @@
 Proof. The reports are known by the number K of ones. Let a = 1/(e^{ε₀} + 1) be the probability of a false report, and
 b the law Bin(n−1, a) of the ones of the others. Pr[K = k] is (1−a)·b(k−1) + a·b(k) if the last person has the bit 1,
 and a·b(k−1) + (1−a)·b(k) else. So no ε below that of these two laws holds for all ε₀-DP randomisers. Numbers k are
-merged into groups, and those far from the mean are left out, which loses less. """
+merged into groups, and those far from the mean are left out, which loses less. For ε₀ > 700, where a is at the end of
+double precision, the randomised response of ε₀ = 700 is taken, which is ε₀-DP, too. """
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from math import ceil, exp, floor, log1p, sqrt, tanh
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.shuffled_ldp_exact import ASSUMPTIONS
+from dpcalc.bounds.mechanisms.three_losses import LARGEST_EXPONENT
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.numerics.binomial import log_binomial_pmf
 
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
 GROUPS = 1000  # of numbers k; with more of them the compositions of rounds take seconds
 REACH = 12  # standard deviations of K; beyond is e^−72 of both laws
+LEAST = 1e-306  # smaller probabilities are left out, as those below 2e-308 lose digits
 MARGIN = 1e-9  # relative, by which the probabilities are rounded down: a hundred times their rounding errors
 
 
 def groups(n: int, step_epsilon: float) -> list[int]:
     """The first number k of each group, and the number after the last group. Any choice is valid."""
-    a = 1 / (1 + exp(min(step_epsilon, 700.0)))
+    a = 1 / (1 + exp(min(step_epsilon, LARGEST_EXPONENT)))
     mean, reach = (n - 1) * a, REACH * sqrt((n - 1) * a)
     first, last = max(0, floor(mean - reach)), min(n, ceil(mean + reach) + 40)
     return [*range(first, last + 1, -(-(last - first + 1) // GROUPS)), last + 1]
@@ -41,12 +44,13 @@ def value(n: int, step_epsilon: float) -> Parts:
 
     from dpcalc.pld.atoms import Atoms
 
+    step_epsilon = min(step_epsilon, LARGEST_EXPONENT)
     ends = groups(n, step_epsilon)
     log_q = -log1p(exp(-step_epsilon))
     b, log_top = _others(n, ends[0], ends[-1], log_q - step_epsilon, log_q)
     one, zero = (np.add.reduceat(np.exp(log_q) * x + np.exp(log_q - step_epsilon) * y, np.array(ends[:-1]) - ends[0])
                  for x, y in ((b[:-1], b[1:]), (b[1:], b[:-1])))
-    seen = (one > 0) & (zero > 0)
+    seen = np.minimum(one, zero) > LEAST
     one, zero = one[seen], zero[seen]
     at = np.array(ends)[np.append(seen, False)] - ends[0], np.array(ends)[np.append(False, seen)] - ends[0]
     excess = np.maximum(tanh(step_epsilon / 2) * (b[at[0]] - b[at[1]]) / zero, -0.5)  # Pr₁ − Pr₀ is t(b(k−1) − b(k))
@@ -82,7 +86,7 @@ def exact(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
 
 def exact_groups(mp: Any, n: int, step_epsilon: float) -> list[tuple[Any, Any]]:
     """Of each group, the probabilities under both laws."""
-    ends, e0 = groups(n, step_epsilon), mp.mpf(step_epsilon)
+    ends, e0 = groups(n, step_epsilon), mp.mpf(min(step_epsilon, LARGEST_EXPONENT))
     a = 1 / (1 + mp.exp(e0))
     first, others = ends[0], n - 1
     log_choose = mp.loggamma(mp.mpf(others + 1)) - mp.loggamma(mp.mpf(first + 1))

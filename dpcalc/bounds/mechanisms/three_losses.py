@@ -6,7 +6,7 @@ categories are told apart only by the outcomes that favour one of them.
 
 from __future__ import annotations
 
-from math import expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.numerics.elementary import log1mexp, log_add
@@ -54,13 +54,15 @@ def rdp(alpha: float, largest: float, weight: float) -> float:
 
 def pair(largest: float, log_weight: float, rest: float) -> Atoms:
     """The dominating pair of one report, which two categories attain; `rest` is the probability of the loss 0. All
-    numbers are rounded to nearest, as bounds from below are computed from a pair, too."""
+    logs of probabilities have relative errors of a few ulp, in either direction, as bounds from above and from below
+    are computed from a pair: where the loss 0 is likely, the log of its probability follows from the other two."""
     from dpcalc.pld.atoms import Atoms
 
     if largest == 0:
         return Atoms((0.0,), (0.0,), attained=True)
-    return Atoms((largest, 0.0, -largest), (log_weight, log(rest) if rest > 0 else -inf, log_weight - largest),
-                 attained=True)
+    others = exp(log_weight) * (1 + exp(-largest))
+    log_rest = log1p(-others) if others < 0.5 else log(rest) if rest > 0 else -inf
+    return Atoms((largest, 0.0, -largest), (log_weight, log_rest, log_weight - largest), attained=True)
 
 
 def exact_delta(mp: Any, epsilon: Any, largest: Any, weight: Any) -> Any:

@@ -1,7 +1,8 @@
 """The exact privacy profile of unary encoding (RAPPOR, OUE): a category as a vector of bits, each of them randomised.
 
 Two categories differ in two bits. Their four outcomes have the losses ±ε₀ and 0, as the bits (1, 1) and (0, 0) are
-equally likely for both categories.
+equally likely for both categories. Neighbours replace one category by another: respondents who are added or removed,
+and RAPPOR with Bloom filters, where categories may differ in more bits, are not covered.
 """
 
 from math import log, log1p
@@ -26,7 +27,14 @@ def pure(probability: float, flip_probability: float) -> float:
         raise OutOfScope("out-of-range", f"{q:g} is above --probability {p:g}: a bit that is 1 must not be reported as "
                                          "1 less often than a bit that is 0; exchange the two numbers",
                          "--flip-probability")
-    return up(log1p((p - q) / (q * (1 - p))), 1e-15)
+    return up(_largest_loss(p, q), 1e-15)
+
+
+def _largest_loss(p: float, q: float) -> float:
+    """ε₀, to a few ulp."""
+    if (odds := q * (1 - p)) < 1e-290:  # where quotients overflow; the logs do not cancel
+        return log(p) + log1p(-q) - log(q) - log1p(-p)
+    return log1p((p - q) / odds)
 
 
 def weight(probability: float, flip_probability: float) -> float:
@@ -47,7 +55,8 @@ def inverse(log_delta: float, probability: float, flip_probability: float) -> fl
 
 def pair(probability: float, flip_probability: float) -> "Pair":
     p, q = probability, flip_probability
-    return three_losses.pair(pure(p, q), log(p) + log1p(-q), p * q + (1 - p) * (1 - q))
+    pure(p, q)  # refuses q above p
+    return three_losses.pair(_largest_loss(p, q), log(p) + log1p(-q), p * q + (1 - p) * (1 - q))
 
 
 def exact_losses(mp: Any, probability: float, flip_probability: float) -> tuple[Any, Any]:
