@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from functools import reduce
+from collections.abc import Iterable
 from math import fsum
-from operator import or_
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
-from dpcalc.accounting.mechanisms.record import Number
-from dpcalc.accounting.schemes import SCHEMES, Scheme
-from dpcalc.accounting.schemes.record import COUNT, RATE
+from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
@@ -25,90 +21,13 @@ from dpcalc.core.strict_json import OutOfRange
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
 UNIT = 1e-9  # absolute: by how much the sum of probabilities may differ from 1, as they are rounded
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
-Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 Probability = Annotated[float, Field(ge=0, le=1, strict=True)]
 Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
 Order = Annotated[float, Field(gt=1, le=1e10, strict=True)]
-Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Sampling(_Model):
-    """A way to form batches; a model for each scheme adds its fields."""
-
-    scheme: str
-
-    @property
-    def record(self) -> Scheme:
-        return SCHEMES[self.scheme]
-
-
-_FIELDS: dict[str, Any] = {RATE: Rate, COUNT: Count}
-
-
-def _sampling_model(scheme: Scheme) -> type[Sampling]:
-    """The model of the batches of this scheme, from its record."""
-    fields: dict[str, Any] = {name: (_FIELDS[kind], ...) for name, kind in scheme.fields.items()}
-    fields["scheme"] = (Literal.__getitem__(scheme.name), ...)
-    return create_model(f"{_title(scheme.name)}Batches", __base__=Sampling, **fields)
-
-
-def _title(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("-"))
-
-
-if TYPE_CHECKING:
-    _AnySampling = Sampling
-else:
-    _AnySampling = Annotated[reduce(or_, [_sampling_model(s) for s in SCHEMES.values() if s.fields]),
-                             Field(discriminator="scheme")]
-
-
-class Part(_Model):
-    """A mechanism, how it samples, and how often it is used; a model for each mechanism adds the fields of its
-    noise."""
-
-    name: str
-    sampling: _AnySampling | None = None
-    count: Count = 1
-
-    @property
-    def mechanism(self) -> Mechanism:
-        return MECHANISMS[self.name]
-
-    def params(self, group_size: int) -> Mapping[str, Any]:
-        """The parameters of one use for groups of so many records."""
-        return self.mechanism.of_group(self.mechanism.of_part(vars(self)), group_size)
-
-
-def _annotation(number: Number) -> Any:
-    """The type of a number of a mechanism."""
-    if number.least is not None:
-        return Annotated[int, Field(ge=number.least, le=2**53, strict=True, description=number.description)]
-    return Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
-                                  description=number.description)]
-
-
-def _part_model(mechanism: Mechanism) -> type[Part]:
-    """The model of a part by this mechanism, from its record."""
-    fields: dict[str, Any] = {
-        name: (_annotation(number), ...) for name, number in mechanism.part.fields.items()}
-    fields["name"] = (Literal.__getitem__(mechanism.name), ...)
-    return create_model(_title(mechanism.name), __base__=Part, **fields)
-
-
-if TYPE_CHECKING:
-    _AnyPart = Part
-else:
-    _AnyPart = Annotated[reduce(or_, map(_part_model, MECHANISMS.values())), Field(discriminator="name")]
-
-
-class _Kind(_Model):
+class _Kind(Model):
     """What every guarantee may state beside its numbers.
 
     `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records that
@@ -141,7 +60,7 @@ class Mechanisms(_Kind):
 
     kind: Literal["mechanisms"]
     upper_bound: Literal[True] | None = None
-    mechanisms: Annotated[tuple[_AnyPart, ...], Field(min_length=1)]
+    mechanisms: Annotated[tuple[AnyPart, ...], Field(min_length=1)]
 
 
 class Rdp(_Kind):

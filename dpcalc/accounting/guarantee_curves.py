@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.curve import Curve

@@ -15,12 +15,12 @@ from dpcalc.accounting.guarantee import (
     Guarantee,
     Mechanisms,
     Outcomes,
-    Part,
     Rdp,
     Sampled,
     Tv,
     Zcdp,
 )
+from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import hypot, sqrt
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import quotient_up, ratio_down, up

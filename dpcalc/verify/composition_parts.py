@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import groupby
-from math import inf, log, nextafter
+from math import inf
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.sampling.allocation_profile import DEFAULT_TAIL
-from dpcalc.core.bound import ProfileBound
+from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import (
-    allocation,
-    composition_atoms,
-    composition_grids,
-    epochs,
-    group_mixture,
-    loss_distributions,
-    losses_from_below,
-    shuffled,
-)
+from dpcalc.verify import composition_grids, epochs, loss_distributions, losses_from_below, scheme_uses
 from dpcalc.verify.composition_grids import Parts
+from dpcalc.verify.described_pairs import parts_of_guarantee
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
 from dpcalc.verify.loss_distributions import LossPair, Use
-from dpcalc.verify.mechanisms import MECHANISMS, gaussian_mu
+from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -106,7 +97,7 @@ def _described_guarantees(row: Row, answer: Answer) -> Parts:
     """Return the parts of the guarantees, which are sorted; equal ones are composed as one that is used more often."""
     steps = int(row.params.get("steps", 1))
     counted = [(g, len(list(equal))) for g, equal in groupby(row.params["described"])]
-    return tuple((use, count * times * steps) for g, times in counted for use, count in _parts_of_guarantee(g))
+    return tuple((use, count * times * steps) for g, times in counted for use, count in parts_of_guarantee(g))
 
 
 def _repeated_laplace(row: Row, answer: Answer) -> Parts:
@@ -124,44 +115,6 @@ def _repeated(losses: Callable[[Mapping[str, Any]], LossPair]) -> Callable[[Row,
         return ((Use(losses(part)), int(p.get("steps", 1))),)
 
     return parts
-
-
-def _sampled(row: Row, scheme: str) -> Parts:
-    """Return the sampled mechanism of the row itself: in a comparison, rows have mechanisms of their own."""
-    part = row.params["part"]
-    use = Use(MECHANISMS[part["name"]].losses(part), scheme, float(row.params["sampling_rate"]))
-    return ((use, int(row.params["steps"])),)
-
-
-def _group(row: Row, answer: Answer) -> Parts:
-    p = row.params
-    return ((_poisson_group(p["part"], float(p["sampling_rate"]), int(p["group_size"])), int(p["steps"])),)
-
-
-def _poisson_group(part: Mapping[str, Any], rate: float, size: int) -> Use:
-    """Return the Gaussian mechanism on a Poisson-sampled batch for groups of records."""
-    if part["name"] != "gaussian":
-        raise Unchecked("groups of records in random batches are covered for Gaussian noise only")
-    if rate == 1:
-        return Use(MECHANISMS["gaussian"].losses({**part, "group_size": size}))
-    return Use(group_mixture.poisson_group(gaussian_mu(part), rate, size))
-
-
-def _largest_sums(row: Row, answer: Answer) -> Parts:
-    return ((Use(shuffled.largest_sum_pair(row.params)), int(row.params["whole_epochs"])),)
-
-
-def _shuffled_as_allocation(row: Row, answer: Answer) -> Parts:
-    """Return epochs of random allocation in which the record is used with probability 1 − ρ, rounded down: the mixture
-    with the data set without it is that of Poisson sampling."""
-    from dpcalc.bounds.sampling import shuffle_lower_allocation
-    from dpcalc.numerics.rounding import ratio_up
-
-    p = row.params
-    z = ratio_up((p["sigma"],), (p["sensitivity"],))
-    pair = allocation.from_below(z, p["steps_per_epoch"], shuffle_lower_allocation.TAIL)
-    use = Use(pair, "poisson", nextafter(1 - p["dropped"], 0.0)) if p["dropped"] else Use(pair)
-    return ((use, int(p["whole_epochs"])),)
 
 
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
@@ -192,60 +145,18 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     return ((step, r),)
 
 
-def _truncated_poisson(row: Row, answer: Answer) -> Parts:
-    p = row.params
-    use = truncated_poisson_use(p["n"], p["sampling_rate"], p["max_batch_size"], p["noise_multiplier"])
-    return ((use, int(p["steps"])),)
-
-
-def truncated_poisson_use(n: int, rate: float, max_batch_size: int, noise_multiplier: float) -> Use:
-    """Return one step on a truncated Poisson batch. The calculator chooses the ε at which the profile is known; any
-    choice is valid."""
-    from dpcalc.bounds.sampling import truncated_poisson_profile as bound
-    from dpcalc.pld.atoms import Atoms
-
-    own = (n, rate, max_batch_size, noise_multiplier)
-    pair = bound.pair(*own)
-    if not isinstance(pair, Atoms):  # no batch is truncated
-        return Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(noise_multiplier)), "poisson", rate)
-    return Use(composition_atoms.convex_minorant_pair(
-        pair.losses, lambda mp, e, side: bound.sided_exact(mp, e, side, *own)))
-
-
-def _zero_gradients(row: Row, answer: Answer) -> Parts:
-    """Return the Poisson batches of the run whose other gradients are 0. The rate is computed again, with more
-    digits."""
-    from dpcalc.bounds.sampling import truncated_poisson_lower as bound
-    from dpcalc.numerics.mp.context import context
-
-    p = row.params
-    own = (p["n"], p["sampling_rate"], p["max_batch_size"])
-    rate = min(bound.kept_rate(*own), float(bound.exact_rate(context(), *own)) * (1 - 2.0**-52))
-    use = Use(loss_distributions.gaussian(lambda mp: 1 / mp.mpf(p["noise_multiplier"])), "poisson", rate)
-    return ((use, int(p["steps"])),)
-
-
-def _allocation(row: Row, make_pair: Callable[[float, int, float], LossPair]) -> Parts:
-    """Return the blocks of steps with one participation each, whose number is that of one epoch times the epochs."""
-    p = row.params
-    steps, rest = divmod(int(p["steps_per_epoch"]), int(p["participations"]))
-    blocks = ((steps, p["participations"] - rest), (steps + 1, rest))
-    return tuple((Use(make_pair(float(p["noise_multiplier"]), length, float(p["tail"]))), count * int(p["steps"]))
-                 for length, count in blocks if count)
+def _of_scheme(parts: Callable[[Params], Parts]) -> Callable[[Row, Answer], Parts]:
+    """Return the function of a row and an answer from that of the parameters of the row: in a comparison, rows have
+    mechanisms of their own."""
+    return lambda row, answer: parts(row.params)
 
 
 _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
-    "allocation-profile": lambda row, answer: _allocation(row, allocation.from_above),
-    "allocation-lower": lambda row, answer: _allocation(row, allocation.from_below),
+    **{name: _of_scheme(parts) for name, parts in scheme_uses.PARTS.items()},
     "burn-in-profile": _noisy_sgd,
     "burn-in-profile-nonconvex": _noisy_sgd,
     "composition-profile": _noisy_sgd,
     "profile-composition": _described_guarantees,
-    "poisson-group-profile": _group,
-    "poisson-profile": lambda row, answer: _sampled(row, "poisson"),
-    "truncated-poisson-profile": _truncated_poisson,
-    "truncated-poisson-lower": _zero_gradients,
-    "wor-profile": lambda row, answer: _sampled(row, "without-replacement"),
     "laplace-profile": _repeated_laplace,
     "exponential-lower": _repeated(losses_from_below.two_outcomes),
     "exponential-profile": _repeated(MECHANISMS["exponential"].losses),
@@ -253,83 +164,6 @@ _PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
     "shuffled-ldp-profile": _repeated(MECHANISMS["shuffled-ldp"].losses),
     **{f"{name}-exact": _repeated(MECHANISMS[name].losses) for name in (
         "discrete-gaussian", "discrete-laplace", "k-randomized-response", "unary")},
-    "shuffle-lower": _largest_sums,
-    "shuffle-lower-allocation": _shuffled_as_allocation,
-}
-
-
-# --- guarantees in JSON ----------------------------------------------------------------------------------------------
-
-
-def _parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
-    if g["kind"] == "mechanisms":
-        size = int(g.get("group_size") or 1)
-        return tuple((_use_of_mechanism(part, size), int(part.get("count", 1))) for part in g["mechanisms"])
-    return ((Use(_PAIR_OF_KIND[g["kind"]](g)), int(g.get("count", 1))),)
-
-
-def _use_of_mechanism(part: Mapping[str, Any], group_size: int) -> Use:
-    sampling = part.get("sampling")
-    if sampling is None:
-        return Use(MECHANISMS[part["name"]].losses({**part, "group_size": group_size}))
-    if group_size > 1:
-        if sampling["scheme"] != "poisson":
-            raise Unchecked(f"no theorem for groups of records is known with {sampling['scheme']} sampling")
-        return _poisson_group(part, float(sampling["rate"]), group_size)
-    if sampling["scheme"] == "truncated-poisson":
-        return truncated_poisson_use(sampling["n"], sampling["rate"], sampling["max_batch_size"],
-                                     part["noise_multiplier"])
-    if sampling["scheme"] == "random-allocation":
-        return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
-                                         DEFAULT_TAIL))
-    pair = MECHANISMS[part["name"]].losses(part)
-    if sampling["scheme"] not in ("poisson", "without-replacement"):
-        raise Unchecked("weighted sampling has no profile")
-    return Use(pair, sampling["scheme"], float(sampling["rate"]))
-
-
-def _pair_of_profile(g: Mapping[str, Any]) -> LossPair:
-    from dpcalc.pld.atoms import hull
-
-    given = dict(zip(g["epsilon"], g["delta"], strict=True))
-    corners = hull(g["epsilon"], [log(d) if d > 0 else -inf for d in g["delta"]])
-    return composition_atoms.profile_pair([e for e, _ in corners], lambda mp, e: mp.mpf(given[e]))
-
-
-def _pair_of_rdp(g: Mapping[str, Any]) -> LossPair:
-    """Return the dominating pair of the profile that an RDP curve implies. The calculator chooses the ε at which the
-    profile is known, and the order at each of them; any choice is valid."""
-    from dpcalc.accounting.guarantee_pld import best_orders, profile_samples
-    from dpcalc.pld.atoms import hull
-
-    orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
-    corners = [e for e, _ in hull(*profile_samples(orders))]
-    best = dict(zip(corners, best_orders(orders, corners), strict=True))
-    return composition_atoms.profile_pair(corners, lambda mp, e: _delta_by_order(mp, *best[e], e))
-
-
-def _pair_of_zcdp(g: Mapping[str, Any]) -> LossPair:
-    from dpcalc.accounting.guarantee_pld import zcdp_orders
-
-    alphas, rdps = zip(*zcdp_orders(g["rho"]), strict=True)
-    return _pair_of_rdp({"alpha": alphas, "rdp": rdps})
-
-
-def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
-    """Return δ at ε from the RDP at one order, by the conversion rdp-improved."""
-    a = mp.mpf(alpha)
-    delta = mp.exp((a - 1) * (mp.mpf(rdp) - mp.mpf(epsilon))) * (1 - 1 / a) ** a / (a - 1)
-    return delta if float(delta) < 1 else mp.mpf(1)
-
-
-_PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
-    "gdp": lambda g: loss_distributions.gaussian(lambda mp: mp.mpf(g["mu"])),
-    "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),
-    "tv": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(0), g["tv"], 0.0),
-    "profile": _pair_of_profile,
-    "rdp": _pair_of_rdp,
-    "zcdp": _pair_of_zcdp,
-    "outcomes": lambda g: composition_atoms.finite_pair(g["p"], g["q"]),
 }
 
 
