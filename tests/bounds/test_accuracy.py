@@ -21,7 +21,8 @@ BOUNDS = all_bounds()
 POINTS = 100_000
 COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding",
                         "output-perturbation-shuffled-hiding", "burn-in-contraction", "truncated-poisson-lower",
-                        "allocation-profile", "allocation-lower", "shuffle-lower-allocation"),
+                        "allocation-profile", "allocation-lower", "shuffle-lower-allocation", "exponential-lower",
+                        "shuffled-ldp-lower"),
                        2_000) | {"shuffle-lower": 300}  # sums over pairs of blocks or over slices, and chains of points, take up to seconds
 FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4,
        "shuffle-lower": 3}

@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import (
+    BY_SENSITIVITY,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+)
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
@@ -13,7 +20,7 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import ratio_down, ratio_up
+from dpcalc.numerics.rounding import ratio_down
 
 _OWN = ("threshold_scale", "scale", "sensitivity", "hits", "queries")
 
@@ -28,9 +35,11 @@ def _pure(p: Params) -> float:
 
 def _profile(p: Params) -> Profile:
     def pair() -> Any:
+        from dataclasses import replace
+
         from dpcalc.pld.atoms import approximate_dp
 
-        return approximate_dp(_pure(p))
+        return replace(approximate_dp(_pure(p)), attained=False)  # no run has these two laws
 
     own = {**_own(p), "steps": 1}
     return Profile(lambda e: above_threshold_exact.value(e, **own),
@@ -68,7 +77,7 @@ MECHANISM = Mechanism(
                       "hits": Number(least=1, description="answers above the threshold, after which a run ends")},
               write=_as_fields,
               read=lambda fields: {**fields, "queries": "any"}),
-    group=lambda p, size: {**p, "sensitivity": ratio_up((p["sensitivity"], float(size)))},
+    group=of_larger_sensitivity,
     tv=TotalVariation(
         once=(Route(above_threshold_exact.BOUND),),
         often=(Route(above_threshold_exact.BOUND), Route(product.BOUND)),
