@@ -217,4 +217,5 @@ def _missed_precision(found: Bracket, size: float, params: Params, quantity: str
 
 def _lower_end(route: Route, params: Params, quantity: str, lower: float) -> dict[str, float]:
     """The lower end as a result, where every dominating pair is attained: then the mechanism itself loses that much."""
-    return {f"{quantity}_lower": lower} if all(pair.attained for pair, _ in parts(route, params)) else {}
+    attained = params.get("attained", True) and all(pair.attained for pair, _ in parts(route, params))
+    return {f"{quantity}_lower": lower} if attained else {}

@@ -246,9 +246,11 @@ _WORDS = {
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:
-    """The notions of neighbouring data sets that a guarantee states, or that its sampling schemes fix."""
+    """The notions of neighbouring data sets that a guarantee states, or that its sampling schemes and mechanisms
+    fix."""
     stated: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
     if not isinstance(guarantee, Mechanisms):
         return stated
     schemes = [m.sampling.record for m in guarantee.mechanisms if m.sampling]
-    return stated | {s.neighbours[0] for s in schemes if not stated & {*s.neighbours}}
+    fixed = {m.mechanism.neighbours for m in guarantee.mechanisms} & {*ADJACENCY.choices}
+    return stated | fixed | {s.neighbours_in_json[0] for s in schemes if not stated & {*s.neighbours_in_json}}

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
@@ -66,6 +66,18 @@ class Part(Model):
     @property
     def mechanism(self) -> Mechanism:
         return MECHANISMS[self.name]
+
+    @model_validator(mode="after")
+    def _can_be_sampled(self) -> Part:
+        if self.sampling is None:
+            return self
+        only, unsampled = self.sampling.record.only, self.mechanism.unsampled
+        if unsampled:
+            raise ValueError(f"{self.name} does not go with random batches, as {unsampled}")
+        if only and self.name not in only:
+            words = " or ".join(MECHANISMS[name].words for name in only)
+            raise ValueError(f"{self.sampling.scheme} sampling is supported for {words} only")
+        return self
 
     def params(self, group_size: int) -> Mapping[str, Any]:
         """The parameters of one use for groups of so many records."""

@@ -73,7 +73,8 @@ def _part(part: Part, attained: bool) -> Pair:
     if scheme.pair is None:
         raise OutOfScope("unsupported", f"{scheme.name} sampling has an RDP bound only, and no privacy profile",
                          "--input")
-    return scheme.pair(base, vars(part.sampling))
+    sampled = scheme.pair(base, vars(part.sampling))
+    return sampled if attained else _not_attained(sampled)
 
 
 def _curve(guarantee: Rdp) -> Parts:

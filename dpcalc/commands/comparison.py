@@ -208,5 +208,5 @@ def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
 
 def bound_names() -> tuple[str, ...]:
     """The bounds that --bound can name."""
-    return tuple(sorted({name for interpretation in INTERPRETATIONS 
+    return tuple(sorted({name for interpretation in INTERPRETATIONS
                          for name in (*interpretation.bounds, *interpretation.of_groups)}))

@@ -19,8 +19,6 @@ class Condition(NamedTuple):
     otherwise: Callable[[Run], str]
 
 
-
-
 def needs_batches(*kinds: str) -> Condition:
     return Condition(lambda r: r.batches in kinds, lambda r: f"needs --batches {_either(kinds)}")
 
@@ -39,29 +37,29 @@ def _not_expanding(run: Run) -> bool:
 
 
 LIPSCHITZ = Condition(lambda r: not r.clipped,
-                       lambda r: "needs --lipschitz, as a clipped gradient of a convex loss is in general not the "
-                                 "gradient of one")
+                      lambda r: "needs --lipschitz, as a clipped gradient of a convex loss is in general not the "
+                                "gradient of one")
 CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs --loss convex")
 SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs --smoothness")
 LEARNING_RATE = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
 DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs --diameter")
 NO_SET = Condition(lambda r: r.diameter is None, lambda r: "needs a run without --diameter")
 STABLE = Condition(_not_expanding,
-                    lambda r: f"needs --learning-rate at most 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}, "
-                              f"which is {plain(r.learning_rate or 0.0)} here")
+                   lambda r: f"needs --learning-rate at most 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}, "
+                             f"which is {plain(r.learning_rate or 0.0)} here")
 WHOLE_PASSES = Condition(lambda r: r.steps % r.in_pass == 0,
-                   lambda r: f"needs whole passes, and {r.steps} steps are no multiple of {r.in_pass} batches")
+                         lambda r: f"needs whole passes, and {r.steps} steps are no multiple of {r.in_pass} batches")
 SEVERAL_PASSES = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to shuffled-hiding for a single pass")
 PLACE_KNOWN = Condition(lambda r: r.record is not None,
-                   lambda r: "needs --index, as otherwise the record may be in the last batch, which no later noise "
-                             "hides")
+                        lambda r: "needs --index, as otherwise the record may be in the last batch, which no later "
+                                  "noise hides")
 ZEROED_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
 NOT_ZEROED_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
 CONVEX_SETTING = (LIPSCHITZ, CONVEX, SMOOTH, LEARNING_RATE, STABLE)
 NOT_CONVEX = Condition(lambda r: outside_convex_setting(r),
-                        lambda r: "never better than the bound for convex losses, which applies")
+                       lambda r: "never better than the bound for convex losses, which applies")
 ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in CONVEX_SETTING),
-                   lambda r: "never better than shuffled-iteration, which applies")
+                  lambda r: "never better than shuffled-iteration, which applies")
 
 
 def outside_convex_setting(run: Run) -> bool:

@@ -59,6 +59,9 @@ def _of_group(given: Given) -> Given:
     if one_group_size(inputs) > 1:
         raise DpcalcError("contradictory", f"the input is about groups of {one_group_size(inputs)} records already",
                           "--group-size")
+    if any(g.index for g in inputs):
+        raise DpcalcError("refused", "the input is about one record alone, and a group needs the guarantee of every "
+                                     "record", "--group-size")
     if inputs and all(isinstance(g, Mechanisms) and not g.upper_bound for g in inputs):
         groups = tuple(g.model_copy(update={"group_size": size}) for g in inputs)
         found = with_inputs(given.replace({**given.values, "group_size": 1}, inputs=groups))

@@ -142,7 +142,8 @@ def _part_in_words(part: Mapping[str, Any]) -> str:
     """A mechanism of a guarantee in words: 'gaussian: noise-multiplier = 1.1, sampling-rate = 0.01, steps = 1000'."""
     sampling, count = part.get("sampling"), part.get("count", 1)
     numbers = {name: x for name, x in part.items() if name not in ("name", "sampling", "count")}
-    numbers |= {"sampling-rate": sampling["rate"]} if sampling else {}
+    names = {"rate": "sampling-rate"}
+    numbers |= {names.get(name, name): x for name, x in (sampling or {}).items() if name != "scheme"}
     numbers |= {"steps": count} if count > 1 else {}
     return f"{part['name']}: " + ", ".join(f"{name.replace('_', '-')} = {x:g}" for name, x in numbers.items())
 

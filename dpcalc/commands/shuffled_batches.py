@@ -44,7 +44,7 @@ def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str
     other = _with_scheme(given, given.values, "random-allocation")
     if other is None:
         return ()
-    return (f"nobody has proven less than ε = {human(found[0].result['epsilon'])} for shuffled batches; random "
+    return (f"no theorem in dpcalc proves less than ε = {human(found[0].result['epsilon'])} here; random "
             f"allocation of the records (--scheme random-allocation) with the same noise multiplier has "
             f"{_number(other)}, for {other.adjacency} neighbours",)
 
@@ -65,8 +65,10 @@ def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: A
     if given.inputs or unknown or not (multiplier or given["solve"]):
         return None
     run = scheme_of(values).params(noise_multiplier.with_sigma(values))
-    batches = {"sampling_rate": 1 / run["steps_per_epoch"], "steps": run["all_steps"]} if scheme == "poisson" else {
-        "steps_per_epoch": run["steps_per_epoch"], "epochs": run["epochs"]}
+    batches = {"steps_per_epoch": run["steps_per_epoch"], "epochs": run["epochs"]}
+    if scheme == "poisson":
+        named = {name: values[name] for name in ("n", "batch_size", "epochs", "steps") if values.get(name) is not None}
+        batches = named if "n" in named else {"sampling_rate": 1 / run["steps_per_epoch"], "steps": run["all_steps"]}
     asked = {name: values[name] for name in _OF_QUESTION if values.get(name) is not None}
     if "solve" in asked:
         asked["solve"] = "noise-multiplier"

@@ -59,8 +59,7 @@ def _with_input(given: Given) -> Given:
     if base.adjacency not in (None, wanted := run.neighbours(given)):
         raise DpcalcError("refused",
                           f"the input holds for {base.adjacency} adjacency, not {wanted}; compute it again with "
-                          "--adjacency "
-                          f"{wanted}",
+                          f"--adjacency {wanted}, or give --adjacency {base.adjacency} here where the scheme allows it",
                           "--input")
     if isinstance(base, Dp):
         return given.replace({**given.values, "point": (base.epsilon, base.delta)})
@@ -70,10 +69,10 @@ def _with_input(given: Given) -> Given:
             raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
         params = part.params(1)
         own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
-        return given.replace({**given.values, "mechanism": part.name, **own})
+        return given.replace({**given.values, "mechanism": part.name, **own, "attained": not base.upper_bound})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
-        return given.replace({**given.values, "mechanism": "gaussian", "sigma": sigma})
+        return given.replace({**given.values, "mechanism": "gaussian", "sigma": sigma, "attained": False})
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
         return given.replace({**given.values, "curve": curves(base)[0][0]})
     raise DpcalcError("refused",
@@ -152,7 +151,6 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
 def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
-    from dpcalc.accounting.schemes import scheme_of
     from dpcalc.commands import shuffled_batches
     from dpcalc.commands.asking import read_question, shown, with_solution
     from dpcalc.core.errors import DpcalcError
@@ -174,7 +172,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     params = run.bound_params(values)
     # of μ-GDP from JSON the Gaussian mechanism is only the worst case, and σ no noise on a sum
     of_sum = not any(base.kind == "gdp" for base in given.inputs)
-    numbers = {**{name: params[key] for name, key in scheme_of(values).companions.items()},
+    numbers = {**run.run_numbers(values, params),
                **noise_multiplier.companion(values, of_sum), **run.lower_end(question, found)}
     return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
                   "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),

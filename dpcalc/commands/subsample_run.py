@@ -53,8 +53,9 @@ def check(given: Given, unknown: str | None) -> set[str]:
     refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
     refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
-        raise DpcalcError("refused", f"{scheme.name} is supported for --mechanism {' or '.join(scheme.only)} only",
-                          "--scheme")
+        cause = "--max-batch-size" if scheme.name == noise_multiplier.TRUNCATED else "--scheme"
+        raise DpcalcError("refused", f"the theorem about {scheme.words} is for --mechanism {' or '.join(scheme.only)} only",
+                          cause)
     if group_size(given.values) > 1:
         _check_group(given)
     if mechanism:
@@ -75,8 +76,11 @@ def _check_group(given: Given) -> None:
 
     scheme = scheme_of(given.values)
     if scheme.group_pair is None:
-        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}; use --scheme "
-                          "poisson, or the generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
+        if scheme.name == "shuffle":
+            raise DpcalcError("refused", "groups of records in shuffled batches are covered by dpcalc compare "
+                                         "--batches shuffled --group-size", "--group-size")
+        raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}; use Poisson "
+                          "batches, or the generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
     if given["mechanism"] != "gaussian" or "curve" in given.values:
         raise DpcalcError("refused", "groups of records in random batches are supported for --mechanism gaussian only",
                           "--group-size")
@@ -112,7 +116,7 @@ def bound_params(values: Values) -> dict[str, Any]:
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
-    params["group_size"] = group_size(values)
+    params |= {"group_size": group_size(values), "attained": values.get("attained", True)}
     if values["mechanism"] == "gaussian":
         params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
     elif mechanism.pure is not None and scheme.pure is not None:
@@ -123,12 +127,13 @@ def bound_params(values: Values) -> dict[str, Any]:
 
 def routes(given: Given, question: Question) -> tuple[Route, ...]:
     """The bounds that cover the scheme, the neighbours and the mechanism. No parameter is solved for by a bound from
-    below."""
+    below, and none holds for a mechanism that may lose less than its description (`attained` is false)."""
     from dpcalc.accounting.schemes import scheme_of
 
     scheme = scheme_of(given.values)
     found = scheme.group_routes if group_size(given.values) > 1 else scheme.routes(given)
-    return tuple(r for r in found if r.bound.status != "lower") if question.unknown else found
+    without_lower = question.unknown or not given.values.get("attained", True)
+    return tuple(r for r in found if r.bound.status != "lower") if without_lower else found
 
 
 def in_whole_epochs(given: Given, question: Question) -> Question:
@@ -138,6 +143,13 @@ def in_whole_epochs(given: Given, question: Question) -> Question:
     if scheme_of(given.values).unit != "epoch" or not question.unknown or question.unknown.name != PASSES.name:
         return question
     return question._replace(unknown=PASSES)
+
+
+def run_numbers(values: Values, params: Values) -> dict[str, Any]:
+    """The numbers of the run beside an answer: its steps or epochs, and its sampling rate."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    return {name: params[key] for name, key in scheme_of(values).companions.items()}
 
 
 def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
@@ -165,7 +177,9 @@ def guarantee(values: Values, params: Values) -> dict[str, Any]:
     """The run for the next command."""
     from dpcalc.accounting.schemes import scheme_of
 
-    return scheme_of(values).guarantee(values, params)
+    found = scheme_of(values).guarantee(values, params)
+    is_bound = found["kind"] == "mechanisms" and not values.get("attained", True)
+    return {**found, "upper_bound": True} if is_bound else found
 
 
 def notes(given: Given, values: Values) -> tuple[str, ...]:

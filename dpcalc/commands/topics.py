@@ -22,12 +22,14 @@ TOPICS = (
     Topic(
         "neighbours", "which data sets are neighbours",
         ("neighbors", "neighbour", "neighbor", "neighbouring", "neighboring", "adjacency", "add-remove", "replace-one",
-         "adjacent"),
+         "adjacent", "zero-out"),
         ("A guarantee compares the outputs on two neighbouring data sets, which differ in one record. The adjacency "
          "says how they differ.",
          "add-remove: one data set has one record more than the other. This is usual for Poisson batches. "
          "replace-one: both have the same size, and one record has another value. This is usual for batches of a "
-         "fixed size, for shuffled batches, and for all theorems about the last iterate.",
+         "fixed size, and for all theorems about the last iterate. zero-out: both have the same size, and the gradients "
+         "of one record are zero in one of them. This is usual for shuffled, truncated and cyclic batches, where one "
+         "record more would change the batches of the others.",
          "Guarantees for different adjacencies cannot be compared or composed. Replacing a record is removing one "
          "and adding another, so its ε is larger, often several times. In DP-SGD it moves the sum of a batch by 2C "
          "in place of C, with C the clipping norm. dpcalc applies that factor itself.",
@@ -55,7 +57,7 @@ TOPICS = (
     ),
     Topic(
         "sampling", "how batches are formed, and which command covers it",
-        ("subsampling", "batching", "dataloader", "data-loader"),
+        ("subsampling", "batching", "dataloader", "data-loader", "random-allocation", "balls-and-bins"),
         ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "
          "one way of forming batches, and says nothing about another.",
          "Which loader needs which scheme? If you are not sure, your batches are shuffled: DataLoader(shuffle=True) "
@@ -67,9 +69,9 @@ TOPICS = (
          "(--scheme cyclic-poisson): Poisson batches from fixed groups in turn. Fixed order, full batch, stream: "
          "compare --batches fixed-order, full or stream.",
          "One run, five numbers: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "
-         "allocation: ε = 2.88. Poisson batches: ε = 2.95. A shuffled loader: its true ε is at least 5.94, and nobody "
-         "has proven less than 27.92. Without replacement: ε = 13.02, for replacing a record, where the others are "
-         "for adding, removing or zeroing out one.",
+         "allocation: ε = 2.874. Poisson batches: ε = 2.949. A shuffled loader: its true ε is at least 5.94, and "
+         "nobody has proven less than 27.92. Without replacement: ε = 13.02, for replacing a record, where the others "
+         "are for adding, removing or zeroing out one.",
          "Never report a Poisson number for a shuffled loader: it is no guarantee for that run."),
         ((f"subsample --scheme random-allocation {_EXAMPLE}", "ε = 2.87315"),
          (f"subsample --scheme shuffle {_EXAMPLE}", "ε = 27.9166")),

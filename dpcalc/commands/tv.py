@@ -34,7 +34,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import lower_end, scope
+    from dpcalc.commands.subsample_run import lower_end, run_numbers, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
@@ -69,7 +69,8 @@ def answer(given: Given) -> Answer:
     attacks = meaning(tv, proven, params, rates, given["prior"])
     one_record, one_record_note = _one_record(given, tv)
     shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
-    numbers = {"tv": tv, **attacks.numbers, **one_record, "steps": params.get("run_steps", params.get("steps", 1)),
+    composed = run_numbers(values, params) if name == "run" else {"steps": params.get("steps", 1)}
+    numbers = {"tv": tv, **attacks.numbers, **one_record, **composed,
                **noise_multiplier.companion(values, name == "run"),
                **(lower_end(question, found) if question.asks == "tv" else {})}
     notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
@@ -177,7 +178,7 @@ def theorems() -> Iterator[Route]:
         yield from map(Route, source.profiles.values())
 
 
-_SCHEMES = ("poisson", "cyclic-poisson", "without-replacement", "random-allocation")
+_SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
 COMMAND = Command(
     "tv",

@@ -126,8 +126,12 @@ def _releases(answer: Answer, values: Values) -> list[str]:
     named = "; ".join(f"({k}) {r.name}, alone ε = {human(r.epsilon)}" for k, r in enumerate(releases, 1))
     which = f"The releases are {named}." if len(releases) <= _MOST_NAMED else f"There are {len(releases)} releases."
     parts = answer.guarantee.get("mechanisms", ())
-    accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times." if parts else ""
-    schemes = dict.fromkeys(SCHEMES[part["sampling"]["scheme"]].words for part in parts if part.get("sampling"))
+    found = [SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling")]
+    # the uses that are composed are not the accesses where they are epochs, or the steps that a record meets
+    of_steps = answer.adjacency != "zero-out" and all(scheme.unit == "step" for scheme in found)
+    uses = sum(part.get("count", 1) for part in parts)
+    accesses = f"They access the data {uses} times." if parts and of_steps else ""
+    schemes = dict.fromkeys(scheme.words for scheme in found)
     batches = f"Where they use batches, these are {' and '.join(schemes)}; {NOT_SHUFFLED}" if schemes else ""
     return [which, "Each of them must hold for the same neighbouring data sets." if len(releases) > 1 else "", accesses,
             batches]

@@ -53,18 +53,20 @@ def _randomized_response_losses(part: Part) -> LossPair:
 
 
 def _exponential_losses(part: Part) -> LossPair:
-    eta = part["step_epsilon"]
-    return loss_distributions.bounded_range(lambda mp: mp.mpf(eta), eta)
+    eta, size = part["step_epsilon"], _group_size(part)
+    return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
 
 
 def _above_threshold_epsilon(mp: Any, part: Part) -> Any:
-    """Return the pure ε of a run whose queries change by at most 1."""
-    return 1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"])
+    """Return the pure ε of a run whose queries change by at most 1 for one record."""
+    return _group_size(part) * (1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"]))
 
 
 def _above_threshold_losses(part: Part) -> LossPair:
-    about = 1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"]
+    about = _group_size(part) * (1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"])
     return composition_atoms.approximate_dp_pair(lambda mp: _above_threshold_epsilon(mp, part), 0.0, about)
+
+
 def _k_randomized_response_losses(part: Part) -> LossPair:
     """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
     e, k = part["step_epsilon"], part["categories"]
@@ -181,6 +183,8 @@ def _sampled_pure_rdp(mp: Any, alpha: float, rate: float, r: Any) -> Any:
 def _sampled_exponential_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     eta = mp.mpf(part["step_epsilon"])
     return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
+
+
 def _sampled_finite_rdp(losses: Callable[[Part], LossPair]) -> Callable[[Any, float, float, Part], Any]:
     """Return the sampled RDP of a mechanism with finitely many losses, Σ p^α q^(1−α) over those of a sampled use."""
     def rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:

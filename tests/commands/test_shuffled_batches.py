@@ -133,7 +133,7 @@ def test_a_poisson_number_is_refused_with_the_reason():
 def test_the_page_says_what_is_known_and_what_random_allocation_gives():
     code, out, _ = call(f"{RUN} --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --adjacency zero-out".split())
     text = " ".join(out.split())
-    assert code == 0 and "The true ε is between 6.002" in text and "nobody has proven less than ε = 20.5623" in text
+    assert code == 0 and "The true ε is between 6.002" in text and "no theorem in dpcalc proves less than ε = 20.5623" in text
     allocated = number("subsample --scheme random-allocation --steps-per-epoch 234 --epochs 15 --noise-multiplier 1.1 "
                        "--adjacency zero-out --delta 1e-5")
     assert f"has ε = {allocated:.4f}" in text

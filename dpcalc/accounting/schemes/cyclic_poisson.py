@@ -3,7 +3,12 @@
 A record meets one step in m, and is in its batch with probability p, independently of the other records: so T steps
 are ⌈T/m⌉ steps of Poisson sampling at the rate p, for records that stay in their groups (zero-out): in the other steps
 its gradients are not used, and what is released there is a function of earlier outputs and of other records (compare
-Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise is correlated between steps, too). """
+Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise is correlated between steps, too).
+
+For K records together the same steps are counted, with the Poisson pair of K records. Where they are in several groups,
+take the m steps of a turn as one step with outputs in m dimensions, in which the records of one group move one
+coordinate: the sum of those that are drawn has at most the length of their number, which is all that
+bounds/sampling/poisson_group_profile.py needs. """
 
 from __future__ import annotations
 
@@ -32,8 +37,8 @@ def _check(given: Given, unknown: str | None) -> None:
 def _check_group(values: Values) -> None:
     """Raises OutOfScope where a batch is larger than a group."""
     n, b, bands = (values[name] for name in ("n", "batch_size", "bands"))
-    if b * bands > n:
-        raise OutOfScope("out-of-range", f"{b} is above n/bands = {n / bands:.6g}, the records of a group",
+    if b > n // bands:
+        raise OutOfScope("out-of-range", f"{b} is above {n // bands}, the records of the smallest of {bands} groups",
                          "--batch-size")
 
 
@@ -46,7 +51,7 @@ def _params(values: Values) -> dict[str, Any]:
     else:
         by_rate.sampling_rate(values)  # raises for what is missing
         _check_group(values)
-        rate = ratio_up((values["batch_size"], bands), (values["n"],))
+        rate = ratio_up((values["batch_size"],), (values["n"] // bands,))
         steps = by_rate.number_of_steps(values, rate)
     return {"sampling_rate": rate, "run_steps": steps, "steps": -(-steps // bands)}
 
@@ -58,13 +63,14 @@ def _passes(values: Values, bands: int) -> float | None:
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     sampling = {"scheme": poisson.SCHEME.name, "rate": params["sampling_rate"]}
-    return mechanisms_guarantee(values, ((sampling, params["steps"]),))
+    return {**mechanisms_guarantee(values, ((sampling, params["steps"]),)), "adjacency": "zero-out"}
 
 
 def _sentence(text: Mapping[str, str]) -> str:
-    rate = text.get("sampling_rate") or f"{text['batch_size']}·{text['bands']}/{text['n']}"
-    return (f"The records form {text['bands']} fixed groups, from which batches are drawn in turn: each record of the "
-            f"group is in the batch with probability {rate}, independently; {NOT_SHUFFLED}")
+    rate = text.get("sampling_rate") or f"{text['batch_size']} over the size of the smallest group"
+    records = f"{text['n']} records" if "n" in text else "records"
+    return (f"The {records} form {text['bands']} fixed groups, from which batches are drawn in turn: each record of "
+            f"the group is in the batch with probability {rate}, independently; {NOT_SHUFFLED}")
 
 
 def _notes(values: Values) -> tuple[str, ...]:
@@ -82,6 +88,8 @@ SCHEME = Scheme(
     check=_check,
     params=_params,
     routes=poisson.SCHEME.routes,
+    group_pair=poisson.SCHEME.group_pair,
+    group_routes=poisson.SCHEME.group_routes,
     guarantee=_guarantee,
     sentence=_sentence,
     pure=poisson.SCHEME.pure,

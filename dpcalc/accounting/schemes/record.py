@@ -53,6 +53,12 @@ class Scheme(NamedTuple):
         """The adjacencies that it has theorems for, the default first."""
         return noise_multiplier.NEIGHBOURS[self.name]
 
+    @property
+    def neighbours_in_json(self) -> tuple[str, ...]:
+        """The adjacencies that a part of a guarantee with this scheme is about, the default first: a Poisson run for
+        replace-one neighbours is written as one without replacement."""
+        return tuple(x for x in self.neighbours if x != "replace-one") or self.neighbours
+
 
 def mechanisms_guarantee(values: Values, uses: tuple[tuple[dict[str, Any], int], ...]) -> dict[str, Any]:
     """The guarantee of a mechanism that is used on samples: for each part its `sampling` and the number of uses."""

@@ -43,7 +43,8 @@ def _check(given: Given, unknown: str | None) -> None:
 
 def _params(values: Values) -> dict[str, Any]:
     """The parameters of the bounds, which are about the whole run: `steps` is 1. An incomplete epoch counts for the
-    guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch."""
+    guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch: where
+    the steps are given, it is dropped."""
     if values.get("batch_size") is None:
         batches, dropped = int(values["steps_per_epoch"]), 0.0
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.schemes import by_rate
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
-# Standard deviations from the mean batch size to one that is rarely exceeded. At n = 60000, b = 256, 3516 steps, a
-# noise multiplier of 1.1 and δ = 1e-5, truncation there adds 0.05 % to ε; four standard deviations add 2.4 %.
-RARE = 5.0
+NEGLIGIBLE = 1e-3  # of δ: what truncation may add before a larger batch size is advised; ε then grows by 1e-4 of it
+USUAL_DELTA = 1e-6  # where the question gives none
 
 
 def _check(given: Given, unknown: str | None) -> None:
@@ -64,15 +63,25 @@ def _pair(base: Pair, sampling: Sampling) -> Pair:
 
 
 def _notes(values: Values) -> tuple[str, ...]:
-    """Where a batch of the maximal size is not rare: from which size on it is."""
-    rate = by_rate.sampling_rate(values)
-    mean = values["n"] * rate
-    enough = min(ceil(mean + RARE * sqrt(mean * (1 - rate))), values["n"])
-    if values["max_batch_size"] >= enough:
+    """Where truncation is not negligible: from which batch size on it is.
+
+    A step truncates a batch that holds the record with probability κ, on both data sets. So by joint convexity T steps
+    have at most the δ(ε) of Poisson batches and Tκ."""
+    found, delta = _params(values), values.get("delta") or USUAL_DELTA
+    n, rate = found["n"], found["sampling_rate"]
+    log_most = log(NEGLIGIBLE * delta / found["steps"])
+
+    def is_negligible(size: int) -> bool:
+        return size >= n or truncated_poisson_profile.weights(n, rate, size).log_truncated <= log_most
+
+    if is_negligible(low := values["max_batch_size"]):
         return ()
-    return (f"with --max-batch-size {enough} or more (the mean {mean:.6g} and {RARE:g} standard deviations), or where "
-            "large batches are taken in parts whose gradients are added up, the loss is nearly that of Poisson batches",
-            )
+    high = n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_negligible(middle) else (middle, high)
+    return (f"with --max-batch-size {high} or more, truncation adds at most a thousandth to δ; where large batches are "
+            "taken in parts whose gradients are added up, none is needed",)
 
 
 SCHEME = Scheme(

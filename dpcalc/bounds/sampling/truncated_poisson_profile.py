@@ -224,7 +224,8 @@ BOUND = ProfileBound(
                   "κ = (B/n)·Pr[Bin(n, q) > B], θ_a(γ′) = E_γ′(N(a, z²) ‖ N(0, z²)); the convex minorant over all e^ε "
                   "is composed numerically, each direction by itself",
         source="Ganesh 2025, arXiv:2508.15089v1 (the sampler); Balle, Barthe & Gaboardi 2018, Theorem 2, "
-               "arXiv:1807.01647v2 (advanced joint convexity); proof in the code",
+               "arXiv:1807.01647v2 (advanced joint convexity); proof in "
+               "dpcalc/bounds/sampling/truncated_poisson_profile.py",
         assumptions=(SAMPLER,
                      "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
                      "is drawn and counted all the same",
