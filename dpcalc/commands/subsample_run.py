@@ -54,8 +54,8 @@ def check(given: Given, unknown: str | None) -> set[str]:
     refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
         cause = "--max-batch-size" if scheme.name == noise_multiplier.TRUNCATED else "--scheme"
-        raise DpcalcError("refused", f"the theorem about {scheme.words} is for --mechanism {' or '.join(scheme.only)} only",
-                          cause)
+        raise DpcalcError("refused",
+                          f"the theorem about {scheme.words} is for --mechanism {' or '.join(scheme.only)} only", cause)
     if group_size(given.values) > 1:
         _check_group(given)
     if mechanism:
