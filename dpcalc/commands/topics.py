@@ -28,8 +28,8 @@ TOPICS = (
          "add-remove: one data set has one record more than the other. This is usual for Poisson batches. "
          "replace-one: both have the same size, and one record has another value. This is usual for batches of a "
          "fixed size, and for all theorems about the last iterate. zero-out: both have the same size, and the "
-         "gradients of one record are zero in one of them. This is usual for shuffled, truncated and cyclic batches, where one "
-         "record more would change the batches of the others.",
+         "gradients of one record are zero in one of them. This is usual for shuffled, truncated and cyclic "
+         "batches, where one record more would change the batches of the others.",
          "Guarantees for different adjacencies cannot be compared or composed. Replacing a record is removing one "
          "and adding another, so its ε is larger, often several times. In DP-SGD it moves the sum of a batch by 2C "
          "in place of C, with C the clipping norm. dpcalc applies that factor itself.",
