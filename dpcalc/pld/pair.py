@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
-SMALLEST_NOISE = 1e-10  # of a noise multiplier: losses of less noise are above 1e19, and doubles hardly tell them apart
+SMALLEST_NOISE = 1e-10  # of a noise multiplier: of less noise, losses are above 1e19, where doubles are few
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 
 

@@ -1,4 +1,4 @@
-"""Selections, thresholds and shuffled reports on the command line: values computed apart from the package, and laws."""
+"""Selections, thresholds and shuffled reports on the command line: values computed independently of the package, and laws."""
 
 import json
 

@@ -79,7 +79,7 @@ def _routes(given: Given) -> tuple[Route, ...]:
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    """Each block of steps with one participation is an epoch of its own, which is exact for a single participation."""
+    """Each block of steps with one participation is a separate epoch, which is exact for a single participation."""
     blocks = allocation_profile.blocks(params["steps_per_epoch"], params["participations"])
     found = mechanisms_guarantee(values, tuple(({"scheme": SCHEME.name, "steps_per_epoch": steps},
                                                 count * params["steps"]) for steps, count in blocks))

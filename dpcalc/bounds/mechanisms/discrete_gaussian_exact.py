@@ -31,7 +31,7 @@ _REACH = 9.0  # standard deviations: beyond lies 1e-18 of a Gaussian sum
 _LOG_CUT = -800.0
 _MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
 _GUARD_DIGITS = 15  # of a sum of up to 1e6 products of as many factors
-_LARGEST_THRESHOLD = 2.0**52  # larger doubles are not apart from the next integer; log δ is below −1e21 there
+_LARGEST_THRESHOLD = 2.0**52  # larger doubles do not distinguish it from the next integer; log δ is below −1e21 there
 
 
 def value(epsilon: float, sigma: float, sensitivity: float) -> float:

@@ -1,7 +1,7 @@
 """Mechanisms with the privacy losses ε₀, 0 and −ε₀, of P-masses w, 1 − w − we^(−ε₀) and we^(−ε₀).
 
 These are the reports of one person about a category: k-ary randomised response, and unary encoding (RAPPOR, OUE). Two
-categories are told apart only by the outcomes that favour one of them.
+categories are distinguished only by the outcomes that favour one of them.
 """
 
 from __future__ import annotations

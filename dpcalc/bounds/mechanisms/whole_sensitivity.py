@@ -2,7 +2,7 @@
 
 from dpcalc.core.errors import OutOfScope
 
-LARGEST = 2.0**53  # larger doubles do not tell neighbouring integers apart
+LARGEST = 2.0**53  # larger doubles do not distinguish neighbouring integers
 
 
 def whole(sensitivity: float, mechanism: str) -> int:

@@ -66,8 +66,8 @@ BOUND = CompositionBound(
                 "--delta 1e-5",
         statement="δ(ε) is at least that of Poisson batches with the rate q′ = q·Pr[Bin(n−1, q) < B] + "
                   "(B/n)·Pr[Bin(n, q) > B], the probability that a record is in the truncated batch",
-        source="proof in dpcalc/bounds/sampling/truncated_poisson_lower.py; the sampler is that of Ganesh 2025, "
-               "arXiv:2508.15089v1",
+        source="proof in dpcalc/bounds/sampling/truncated_poisson_lower.py, from Ganesh 2025, arXiv:2508.15089v1 (the "
+               "sampler)",
         assumptions=("the run whose other gradients are all 0; the loss of this run, not a guarantee",
                      truncated_poisson_profile.SAMPLER,
                      "neighbours have the same n records, but the gradients of one are 0 in one of them (zero-out): it "
