@@ -67,7 +67,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l probability -x -d 'probabilit
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l flip-probability -x -d 'probability that a 0 is reported as 1'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
-complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l threshold-scale -x -d 'scale of the Laplace noise on the threshold, which is drawn once a run'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l threshold-scale -x -d 'scale of noise on the threshold'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l sensitivity -x -d 'largest change of the query between neighbours'
@@ -154,7 +154,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l probability -x -d 'prob
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l flip-probability -x -d 'probability that a 0 is reported as 1'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
-complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l threshold-scale -x -d 'scale of the Laplace noise on the threshold, which is drawn once a run'
+complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l threshold-scale -x -d 'scale of noise on the threshold'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l sensitivity -x -d 'largest change of the query between neighbours'
@@ -191,7 +191,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using tv' -l probability -x -d 'probability
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l flip-probability -x -d 'probability that a 0 is reported as 1'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
-complete -c dpcalc -n '_shtab_dpcalc_using tv' -l threshold-scale -x -d 'scale of the Laplace noise on the threshold, which is drawn once a run'
+complete -c dpcalc -n '_shtab_dpcalc_using tv' -l threshold-scale -x -d 'scale of noise on the threshold'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l sensitivity -x -d 'largest change of the query between neighbours'

@@ -42,8 +42,9 @@ def rows(routes: Iterable[Route], call: Given, derive: Derive, question: Questio
         raise _reason(failed)
     _refuse_unread(found, given, question)
 
-    def order(row: Row) -> tuple[bool, float, int]:
-        return row.route.bound.status != "proven", _rank(row, question), candidates.index(row.route)
+    def order(row: Row) -> tuple[bool, bool, float, int]:
+        status = row.route.bound.status
+        return status != "proven", status == "lower", _rank(row, question), candidates.index(row.route)
 
     head, *others = sorted(found, key=order)
     _check_range(head, given, derive, question)

@@ -27,7 +27,8 @@ def answer(given: Given) -> Answer:
     from dpcalc.commands.asking import read_question
     from dpcalc.commands.comparison import Answers, guarantees
     from dpcalc.commands.subsample_run import lower_end
-    from dpcalc.commands.training_run import describe
+    from dpcalc.commands.training_run import ALLOCATION, describe
+    from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
     if given.has("run"):
@@ -41,6 +42,9 @@ def answer(given: Given) -> Answer:
     if question.unknown:
         values["solve"] = question.unknown.option[2:]
     run, named = describe(values), tuple(given["bound"] or ())
+    if run.batches == ALLOCATION and run.steps % run.in_pass:
+        raise DpcalcError("out-of-range", f"{run.steps} steps are no whole number of passes of {run.in_pass} steps, "
+                                          "which random allocation needs; give whole --epochs", "--steps")
     answers = Answers({}, given.recorded)
     found = guarantees(run, question, named, answers)
     if not found.rows:

@@ -189,9 +189,6 @@ def _convexity(values: Mapping[str, Any]) -> float | None:
 
 def _check(run: Run) -> None:
     """Raises DpcalcError for a run that cannot be."""
-    if run.batches == ALLOCATION and run.steps % run.in_pass:
-        raise DpcalcError("out-of-range", f"{run.steps} steps are no whole number of passes of {run.in_pass} steps, "
-                                          "which random allocation needs; give whole --epochs", "--steps")
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:
         raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}; the strong convexity of a loss is at most its "

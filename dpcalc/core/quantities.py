@@ -94,8 +94,8 @@ NOISE_MULTIPLIER = Quantity("noise_multiplier",
 SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every query); its standard deviation is "
                  "v√2, and that of discrete noise is a little less", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
-THRESHOLD_SCALE = Quantity("threshold_scale", "scale of the Laplace noise on the threshold, which is drawn once a run "
-                           "(above-threshold)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
+THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise "
+                           "that is drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
 HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends (default: 1)", "c",
                 **_WHOLE, safe_direction=-1)
 QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "

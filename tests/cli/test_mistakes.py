@@ -29,7 +29,7 @@ MISTAKES = [
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean noise-multiplier?"),
     ("rdp --batch-size 5", "it belongs to subsample, tv, burn-in, compare"),
     ("subsample --batches shuffled", "it belongs to compare"),
-    ("tv --scheme shuffle", "dpcalc compare --batches shuffled"),
+    ("tv --scheme shuffle", "needed with --mechanism gaussian"),
     ("subsample --scheme reshuffling", "did you mean shuffle?"),
     ("subsample runs.csv", "'runs.csv': No such file or directory"),
     ("rdp --sigma 1 --delta 0.1%", "'0.1%' is a percentage; write 0.1/100"),
@@ -37,7 +37,8 @@ MISTAKES = [
     ("rdp", "nothing to compute"),
     ("ledger", "no release is given"),
     ("rdp --epsilon 1 --delta 1e-5 --solve",
-     "--solve: needs a value: sigma, scale, probability, step-epsilon, sensitivity, noise-multiplier, steps"),
+     "--solve: needs a value: sigma, scale, probability, step-epsilon, threshold-scale, hits, sensitivity, "
+     "noise-multiplier, n, steps"),
     ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
     ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 "
      "--decay 2 --n 9 --index 2 "
