@@ -68,7 +68,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l flip-probability -x -d 'proba
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l threshold-scale -x -d 'scale of noise on the threshold'
-complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l hits -x -d 'answers above the threshold, after which a run ends'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l sensitivity -x -d 'largest change of the query between neighbours'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l noise-multiplier -x -d 'noise multiplier, as in Opacus'
@@ -155,7 +155,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l flip-probability -x -d 
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l threshold-scale -x -d 'scale of noise on the threshold'
-complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
+complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l hits -x -d 'answers above the threshold, after which a run ends'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l sensitivity -x -d 'largest change of the query between neighbours'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l noise-multiplier -x -d 'noise multiplier, as in Opacus'
@@ -192,7 +192,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using tv' -l flip-probability -x -d 'probab
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l step-epsilon -x -d 'ε of one step'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l categories -x -d 'number of categories of k-ary randomised response, with --step-epsilon'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l threshold-scale -x -d 'scale of noise on the threshold'
-complete -c dpcalc -n '_shtab_dpcalc_using tv' -l hits -x -d 'answers above the threshold after which a run of above-threshold ends'
+complete -c dpcalc -n '_shtab_dpcalc_using tv' -l hits -x -d 'answers above the threshold, after which a run ends'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l queries -xka "any monotone" -d monotone
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l sensitivity -x -d 'largest change of the query between neighbours'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l noise-multiplier -x -d 'noise multiplier, as in Opacus'

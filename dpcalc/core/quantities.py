@@ -96,7 +96,7 @@ SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every
                  unit="units of the sensitivity")
 THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise "
                            "that is drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
-HITS = Quantity("hits", "answers above the threshold after which a run of above-threshold ends (default: 1)", "c",
+HITS = Quantity("hits", "answers above the threshold, after which a run ends (above-threshold; default: 1)", "c",
                 **_WHOLE, safe_direction=-1)
 QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
                    "direction, as counts do when a record is added (default: any)", kind="choice",
