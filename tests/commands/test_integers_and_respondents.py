@@ -20,7 +20,7 @@ def message(line):
     return json.loads(err)["error"]
 
 
-# Values of a second implementation, by summation of the definition and by composition on grids of its own.
+# Values of a second implementation, by summation of the definition and by composition on other grids.
 @pytest.mark.parametrize("line, key, known, rel", [
     ("rdp --mechanism discrete-gaussian --sigma 2 --epsilon 1", "delta", 0.0072487768459525825, 1e-13),
     ("rdp --mechanism discrete-gaussian --sigma 2 --steps 10 --delta 1e-6", "epsilon", 8.3033, 1e-5),

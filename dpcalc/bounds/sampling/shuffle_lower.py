@@ -5,7 +5,7 @@ are −C, so the sum of a full batch without the record is −bC, and of the bat
 C, with bC added to every sum, an epoch of t batches releases t Gaussian numbers of standard deviation z = σ/C: that of
 the record's batch has mean 2 or 1, and the others have mean 0. The batch is uniform by the permutation. Where b does
 not divide n, the record is with probability ρ = 1 − tb/n in none of the t full batches; the sum of a last, smaller
-batch is not looked at, so that this batch may be dropped or not. Every epoch has a new permutation and new noise, so
+batch is left out, so that this batch may be dropped or not. Every epoch has a new permutation and new noise, so
 the epochs are independent. Looking only at the largest number of each epoch, and at the slice that it is in, cannot
 raise a hockey-stick divergence. What is left is a product of discrete pairs, one for each whole epoch. ∎
 """

@@ -7,7 +7,7 @@ of all other records are 0, so that the sum is 0, or C. In units of the differen
 Gaussian numbers of standard deviation z = σ/s: on one data set that of the record's batch has mean 1, and all others
 have mean 0 on both. The batch is uniform by the permutation: that is random allocation with noise multiplier z, the
 pair P = (1/t) Σ N(e_i, z²I) and Q = N(0, z²I). Where b does not divide n, the record is with probability ρ = 1 − tb/n
-in none of the t full batches, and (1−ρ)P + ρQ takes the place of P; the sum of a last, smaller batch is not looked at,
+in none of the t full batches, and (1−ρ)P + ρQ takes the place of P; the sum of a last, smaller batch is left out,
 so that this batch may be dropped or not. Every epoch has a new permutation and new noise, so the epochs are
 independent. ∎
 """
