@@ -20,7 +20,7 @@ for line in {lines!r}:
     print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.") or m == "numpy.ma"}})))
 """
 CASES = [
-    ("--version", {"typer", "numpy", "rich"}),
+    ("--version", {"typer", "typing", "numpy", "rich"}),
     ("--help", {"pydantic_core", "numpy", "rich"}),
     ("rdp --help", {"pydantic_core", "numpy", "rich"}),
     ("subsample --help", {"pydantic_core", "numpy", "rich"}),
