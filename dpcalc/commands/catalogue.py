@@ -143,12 +143,16 @@ def named_quantities() -> dict[str, Quantity]:
     return found
 
 
+def quantity_named(name: str) -> Quantity | None:
+    """The quantity with this name, or with this name in other tools; None where there is none."""
+    word, named = name.replace("-", "_"), named_quantities()
+    return named.get(word) or next((q for q in named.values() if word in q.names), None)
+
+
 def option_record(name: str) -> dict[str, Any] | None:
     """The JSON record of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
     where there is no such option."""
-    word = name.replace("-", "_")
-    named = named_quantities()
-    q = named.get(word) or next((q for q in named.values() if word in q.names), None)
+    q = quantity_named(name)
     having = [c for c, command in calculators().items() if q and any(o.name == q.name for o in command.all_options())]
     if q is None or not having:
         return None
