@@ -7,12 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from dpcalc.bounds import ROOMS, all_bounds
+from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
@@ -190,11 +189,7 @@ def parameters(entry: Entry) -> list[dict[str, str]]:
 
 def module_of(bound: Bound) -> ModuleType:
     """The module that defines a bound."""
-    for room in ROOMS:
-        for module in vars(import_module(f"dpcalc.bounds.{room}")).values():
-            if isinstance(module, ModuleType) and any(x is bound for x in vars(module).values()):
-                return module
-    raise LookupError(bound.name)
+    return next(module for room in ROOMS for module in modules_of(room) if bound in bounds_in(module))
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
