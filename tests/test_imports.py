@@ -17,7 +17,7 @@ for line in {lines!r}:
             main()
         except SystemExit as end:
             assert not end.code, line
-    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.") or m == "numpy.ma"}})))
+    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith(("scipy.", "dpcalc.")) or m == "numpy.ma"}})))
 """
 CASES = [
     ("--version", {"typer", "typing", "numpy", "rich"}),
@@ -39,7 +39,8 @@ CASES = [
     ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
      "--delta 1e-5 --json",
      {"rich"}),
-    ("rdp --sigma 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("rdp --sigma 1 --delta 1e-5 --json",
+     {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
     ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
     ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
@@ -49,7 +50,9 @@ CASES = [
     ("bounds --help", {"pydantic_core", "numpy", "rich"}),
     ("bounds", {"numpy"}),
     ("bounds --command tv --json", {"numpy", "rich"}),
-    ("explain burn-in-profile", {"numpy", "rich"}),
+    ("explain burn-in-profile", {"pydantic_core", "numpy", "rich"}),
+    ("explain sampling", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
+    ("help headline", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
     ("tv --sigma 1 --fpr .1 --json", {"numpy", "rich"}),
     ("tv --mechanism laplace --tv .01 --solve scale --json", {"numpy", "rich"}),
     ("convert --from gdp --mu 1 --delta 1e-5 --json", {"numpy", "rich"}),
@@ -59,7 +62,7 @@ CASES = [
     ("shuffle-pnsgd --help", {"pydantic_core", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "
-     "--json", {"numpy", "rich"}),
+     "--json", {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta "
      "1e-5 --json", {"rich"}),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
