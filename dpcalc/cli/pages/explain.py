@@ -53,11 +53,9 @@ def named(word: str) -> list[dict[str, Any]]:
     from dpcalc.core.validate import near
 
     topic = topic_record(word)
-    if topic and word not in (*NAMES_OF_BOUNDS, *COMMANDS) and not quantity_named(word):
-        return [topic]  # nothing else has that name: the bounds need not be imported
-    known = entries()
-    bound = known.get(word) or known.get(word.removesuffix("-basic"))
-    if bound:
+    is_no_bound = (topic or quantity_named(word)) and word not in (*NAMES_OF_BOUNDS, *COMMANDS)
+    known = {} if is_no_bound else entries()  # for which every bound is imported
+    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
         return [r for r in (record(bound), topic) if r]
     found = [r for r in (topic, command_record(word), option_record(word)) if r]
     if not found:
@@ -65,7 +63,7 @@ def named(word: str) -> list[dict[str, Any]]:
             raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
         if gone := replacement_message(word):
             raise DpcalcError("unknown-value", gone)
-        close = near(word, (*known, *calculators(), *named_quantities(), *WORDS))
+        close = near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
         raise DpcalcError("unknown-value",
                           f"{word!r} is no bound, command, option or topic"
                           f"{close or '; dpcalc bounds lists the bounds, dpcalc help the topics'}")
