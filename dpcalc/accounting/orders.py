@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -51,14 +51,16 @@ def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
 @lru_cache(maxsize=2)
 def _curve(bound: Bound, own: tuple[tuple[str, Any], ...]) -> Callable[[float], float]:
     """The RDP curve of one use; each order is computed once, as all conversions of a curve try the same ones."""
+    known: dict[float, float] = {}
     params, search, value = dict(own), bound.choices.search, bound.value
 
-    @cache
     def curve(alpha: float) -> float:
-        try:
-            return float(value(alpha, **params, **search(alpha=alpha, **params)) if search else value(alpha, **params))
-        except (OverflowError, OutOfScope):
-            return inf
+        if alpha not in known:
+            try:
+                known[alpha] = value(alpha, **params, **(search(alpha=alpha, **params) if search else {}))
+            except (OverflowError, OutOfScope):
+                known[alpha] = inf
+        return known[alpha]
 
     return curve
 
