@@ -49,7 +49,7 @@ def minimise_hyperbolic(f: Callable[[float], float], start: float, low: float, h
     gain = inf
     for _ in range(60):
         scale = min(abs(fx), 1.0)
-        if not scale or not fv - fx > tolerance * scale:  # f is 0, flat or infinite
+        if not scale or not fv - fx > tolerance / 100 * scale:  # f is 0, flat or infinite
             break
         if x in (a, b):  # the end of the range
             y = x + (v - x) / 16
