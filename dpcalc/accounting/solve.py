@@ -116,7 +116,8 @@ class _Search:
 
     def settled(self, d: float, rtol: float) -> Row:
         """The row at d, or at a safer value next to it, with the unknown: where d was found by its δ, its ε may be above
-        the budget by rounding."""
+        the budget by rounding.
+        """
         step = rtol
         while True:
             row = self.row(d)

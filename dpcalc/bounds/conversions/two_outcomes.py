@@ -12,7 +12,7 @@ _LARGEST_EXPONENT = 700.0  # e^700 is a double
 _ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1
 _NEAR_ONE = 0.1  # a log H below it is computed as log1p(H − 1): as log H it would have lost a digit
 _NEWTON_STEPS = 20  # one to three are usual, and more next to order 1
-_CLOSE, _CLOSE_TURN = 1e-6, 1e-3  # the last steps of ε or log δ, relative, and of η: the errors left are their squares
+_CLOSE, _CLOSE_TURN = 1e-5, 1e-3  # the last steps of ε or log δ, relative, and of η: the errors left are their squares
 
 
 class Stationary(NamedTuple):
