@@ -106,7 +106,7 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
 
     if params.get("step_delta") == 0 and epsilon >= params["steps"] * params["step_epsilon"] * (1 + 1e-15):
         return 0.0  # pure differential privacy adds up
-    return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False, side=side).result["delta"]
+    return to_delta(route, params, Question("delta", epsilon=epsilon, upper_only=True), side).result["delta"]
 
 
 def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:

@@ -79,10 +79,10 @@ class _Search:
         x = self.origin + d
         return self.derive({**self.given, self.unknown.name: int(x) if self.whole else x})
 
-    def row(self, d: float) -> Row:
+    def row(self, d: float, question: Question | None = None) -> Row:
         x = self.origin + d
         return evaluate(self.route, self.params(d),
-                        self.question)._replace(params={self.unknown.name: int(x) if self.whole else x})
+                        question or self.question)._replace(params={self.unknown.name: int(x) if self.whole else x})
 
     def residual(self, d: float) -> float:
         """log(value/budget), which is at most 0 where the budget is met; inf where the theorem does not cover d.
@@ -97,9 +97,10 @@ class _Search:
                 own = own_params(bound, params) | chosen(bound, params, epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
             if by_delta and self.target == 0:
-                row = evaluate(self.route, params, Question("delta", epsilon=0.0, orders=question.orders))
+                at_zero = Question("delta", epsilon=0.0, orders=question.orders, upper_only=True)
+                row = evaluate(self.route, params, at_zero)
                 return _log_share(row.result["log_delta"], question.log_delta)
-            return _log_ratio(self.row(d).result[question.asks], self.target)
+            return _log_ratio(self.row(d, question._replace(upper_only=True)).result[question.asks], self.target)
         except OutOfScope as reason:
             self.reason = reason
         except OverflowError:

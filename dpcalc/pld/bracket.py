@@ -62,7 +62,7 @@ def _worse_direction(question: Question, one_sided: bool) -> Bracket:
     other = question.reversed
     if _is_at_most(other, answer):
         return answer
-    second = answer_one_direction(replace(other, bracket=False))
+    second = answer_one_direction(replace(other, bracket=False, enough=answer.upper))
     if second.upper > answer.upper and question.bracket:
         second = answer_one_direction(other)
     better, worse = sorted((answer, second), key=lambda x: x.upper)

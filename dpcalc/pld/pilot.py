@@ -90,9 +90,11 @@ class Pilot:
 
     def log_moments(self, tilts: Array) -> Array:
         """log E_P[e^{λℓ}] for several λ."""
-        x = self.log_p + tilts[:, None] * self.loss
+        x = np.multiply.outer(tilts, self.loss)
+        x += self.log_p
         top = x.max(axis=1)
-        logs: Array = top + np.log(np.exp(x - top[:, None]).sum(axis=1))
+        x -= top[:, None]
+        logs: Array = top + np.log(np.exp(x, out=x).sum(axis=1))
         return logs
 
     def lowest_loss(self, tilt: float, share: float) -> float:
@@ -158,12 +160,14 @@ class Composition:
         """The first scan of tilts: smaller ones where losses are large."""
         return TILTS / max(1.0, self.largest_sum / max(1, self.uses))
 
-    @cached_property
-    def log_moments(self) -> Array:
-        """log E_P[e^{λ·sum}] at these tilts."""
-        total: Array = np.sum([count * pilot.log_moments(self.tilts) for pilot, count in self._pilots_and_counts()],
-                              axis=0)
+    def log_moments(self, tilts: Array) -> Array:
+        """log E_P[e^{λ·sum}] at several tilts."""
+        total: Array = np.sum([count * pilot.log_moments(tilts) for pilot, count in self._pilots_and_counts()], axis=0)
         return total
+
+    @cached_property
+    def _log_moments_of_tilts(self) -> Array:
+        return self.log_moments(self.tilts)
 
     def log_moment(self, tilt: float) -> float:
         return sum(count * pilot.log_moment(tilt) for pilot, count in self._pilots_and_counts())
@@ -195,22 +199,20 @@ class Composition:
         """The tilt with about the least Chernoff bound, on log δ if ε is given and on ε if log δ is: by a scan, and by
         trisection around the best one. Any tilt is valid."""
 
-        def bound(tilt: float, moment: float) -> float:
-            if epsilon is None:
-                return (moment + log_peak(tilt) - (log_delta or 0.0)) / tilt
-            return moment - tilt * epsilon + log_peak(tilt)
+        def bounds(tilts: Array, moments: Array) -> Array:
+            log_deltas: Array = moments - tilts * np.log1p(1 / tilts) - np.log1p(tilts)
+            return (log_deltas - (log_delta or 0.0)) / tilts if epsilon is None else log_deltas - tilts * epsilon
 
-        values = np.array([bound(x, k) for x, k in zip(self.tilts.tolist(), self.log_moments.tolist(), strict=True)])
+        values = bounds(self.tilts, self._log_moments_of_tilts)
         best = int(np.argmin(values))
         if epsilon is None:
             best = int(np.argmax(values <= values[best] + MIN_GAIN * abs(values[best])))
         low, high = log(self.tilts[max(best - 1, 0)]), log(self.tilts[min(best + 1, len(TILTS) - 1)])
         for _ in range(8):
             a, b = low + (high - low) / 3, high - (high - low) / 3
-            if bound(exp(a), self.log_moment(exp(a))) <= bound(exp(b), self.log_moment(exp(b))):
-                high = b
-            else:
-                low = a
+            tilts = np.array([exp(a), exp(b)])
+            at_a, at_b = bounds(tilts, self.log_moments(tilts)).tolist()
+            low, high = (low, b) if at_a <= at_b else (a, high)
         return exp((low + high) / 2)
 
     def tilt_at(self, epsilon: float, largest: float = inf) -> tuple[float, float]:
