@@ -13,9 +13,9 @@ import numpy as np
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids
-from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, log_tail
+from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of
 from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.pilot import ROUNDING, Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import ULP
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _is_at_most(question: Question, answer: Bracket) -> bool:
         epsilon, log_delta = question.epsilon, answer.upper
     if epsilon == inf:
         return True
-    c = Composition(question.parts, log_tail(question))
+    c = composition_of(question)
     return any(c.chernoff_log_delta(answer.witness["tilt"] * x, epsilon) <= log_delta
                for x in (0.5, 0.7, 1.0, 1.4, 2.0))
 
@@ -88,16 +88,17 @@ def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
     """The function ε → an upper bound on log δ of a composition of symmetric pairs, for 0 <= ε <= `largest`, from a
     single set of grids."""
     parts = merge_gaussians(parts)
-    c = Composition(parts, log_tail(Question(parts, largest, None, PRECISION, False))).capped_for(largest)
+    c = composition_of(Question(parts, largest, None, PRECISION, False)).capped_for(largest)
     tilt, _ = c.tilt_at(largest / 4)  # the grids of a smaller tilt still serve larger ε; not the other way round
     try:
         on_grids = compose_on_grids(c, tilt, PRECISION, False).upper.log_delta
     except TooLarge:
         on_grids = None
+    by_moments = c.chernoff_profile(tilt)
 
     def log_delta(epsilon: float) -> float:
         if epsilon >= c.largest_sum * (1 + ROUNDING) + ROUNDING:  # only infinite losses are above ε
             return min(0.0, c.log_truncated + rounding_margin(c.log_truncated))
-        return min(c.chernoff_log_delta(tilt, epsilon), on_grids(epsilon) if on_grids else 0.0)
+        return min(by_moments(epsilon), on_grids(epsilon) if on_grids else 0.0)
 
     return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])

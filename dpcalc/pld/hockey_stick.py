@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import exp, expm1, inf, log, log1p, nextafter, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,11 @@ from dpcalc.pld.multiscale import MultiscalePmf
 from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pilot import ROUNDING, log_peak, rounding_margin
 from dpcalc.pld.pmf import Pmf
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 EPSILON_TOLERANCE = 1e-9  # relative: how closely an ε is solved for, well below the precision of any bracket
 
@@ -38,14 +44,17 @@ class UpperProfile:
         peak = exp(log_peak(self.tilt))
         return sum(x.truncated * peak + x.fft_error * kernel_norm(x, self.tilt) for x in self.estimate.levels)
 
+    @cached_property
+    def _losses(self) -> list[Array]:
+        return [x.losses for x in self.estimate.levels]
+
     def sum_above(self, epsilon: float) -> float:
         """The sum over ℓ_k > ε."""
         total = 0.0
-        for x in self.estimate.levels:
-            losses = x.losses[max(x.index_of(epsilon) - 1, 0) :] - epsilon
-            above = np.maximum(losses, 0.0)
-            total += float((x.weight[len(x.weight) - len(above) :] * np.exp(-self.tilt * above)
-                            * -np.expm1(-above)).sum())
+        for x, losses in zip(self.estimate.levels, self._losses, strict=True):
+            begin = max(x.index_of(epsilon) - 1, 0)
+            above = np.maximum(losses[begin:] - epsilon, 0.0)
+            total -= float(np.add.reduce(x.weight[begin:] * np.exp(-self.tilt * above) * np.expm1(-above)))
         return total
 
     def log_delta(self, epsilon: float) -> float:

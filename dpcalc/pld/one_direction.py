@@ -97,20 +97,20 @@ def answer_one_direction(question: Question) -> Bracket:
         return Bracket(min(0.0, log_infinite + margin), log_infinite - margin, {"tilt": 1.0})
     if sums := enumerate_sums(question.parts):
         return _by_enumeration(sums, question)
-    c = Composition(question.parts, log_tail(question))
+    c = composition_of(question)
     return _log_delta(c, question) if question.epsilon is not None else _epsilon(c, question)
 
 
-def log_tail(question: Question) -> float:
-    """The log of the P-mass that may be truncated, which is a negligible part of δ."""
+def composition_of(question: Question) -> Composition:
+    """The composition with pilots outside of which there is a negligible part of δ."""
     if question.log_delta is not None:
-        return max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL)
+        return Composition(question.parts, max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL))
     tail = -2 * LOG_TRUNCATION
     while True:
         c = Composition(question.parts, tail)
         log_delta = c.chernoff_log_delta(c.best_tilt(question.epsilon, None), question.epsilon or 0.0)
         if tail == SMALLEST_LOG_TAIL or c.log_truncated < log_delta - LOG_TRUNCATION / 2:
-            return tail
+            return c
         tail = max(min(2 * tail, log_delta - 2 * LOG_TRUNCATION), SMALLEST_LOG_TAIL)
 
 

@@ -8,7 +8,7 @@ typical. """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, inf, isqrt, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
@@ -185,8 +185,12 @@ class Composition:
 
     def chernoff_log_delta(self, tilt: float, epsilon: float) -> float:
         """An upper bound on log δ at ε: K(λ) − λε + log max_x e^{−λx}(1 − e^{−x}), and the mass of infinite losses."""
-        finite = self._upper_log_moment(tilt) - tilt * epsilon + log_peak(tilt)
-        return min(0.0, log_add(finite, self.log_truncated))
+        return self.chernoff_profile(tilt)(epsilon)
+
+    def chernoff_profile(self, tilt: float) -> Callable[[float], float]:
+        """This upper bound as a function of ε."""
+        at_zero, log_truncated = self._upper_log_moment(tilt) + log_peak(tilt), self.log_truncated
+        return lambda epsilon: min(0.0, log_add(at_zero - tilt * epsilon, log_truncated))
 
     def chernoff_epsilon(self, tilt: float, log_delta: float) -> float:
         """An upper bound on ε at δ; inf where more than δ is infinite."""

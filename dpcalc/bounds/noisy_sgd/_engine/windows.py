@@ -142,7 +142,10 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
                 missing += chance * float(before[~inside].sum())
     if not float(law.sum()) + missing >= 1 - _ROUNDING:
         raise ArithmeticError("chances are lost to underflow")
-    positive = law[1:].nonzero()[0] + 1
+    # Chances that add up to a millionth of the missing one are not worth a term each: these losses count as infinite.
+    negligible = law <= 1e-6 * missing / len(law)
+    missing += float(law[1:][negligible[1:]].sum())
+    positive = (~negligible[1:]).nonzero()[0] + 1
     return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
 
 
