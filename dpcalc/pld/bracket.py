@@ -6,22 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import fsum, inf, sqrt
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.enumerated import enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.pilot import ROUNDING, Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import ULP
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 __all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite", "upper_profile"]
 
@@ -84,10 +77,12 @@ def _is_at_most(question: Question, answer: Bracket) -> bool:
                for x in (0.5, 0.7, 1.0, 1.4, 2.0))
 
 
-def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
-    """The function ε → an upper bound on log δ of a composition of symmetric pairs, for 0 <= ε <= `largest`, from a
-    single set of grids."""
+def upper_profile(parts: Parts, largest: float) -> Callable[[float], float]:
+    """The function ε → an upper bound on log δ of a composition, for 0 <= ε <= `largest`, from a single set of grids.
+    It is of one direction; symmetric pairs have no other."""
     parts = merge_gaussians(parts)
+    if sums := enumerate_sums(parts):
+        return sums.upper_log_delta
     c = composition_of(Question(parts, largest, None, PRECISION, False)).capped_for(largest)
     tilt, _ = c.tilt_at(largest / 4)  # the grids of a smaller tilt still serve larger ε; not the other way round
     try:
@@ -101,4 +96,4 @@ def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
             return min(0.0, c.log_truncated + rounding_margin(c.log_truncated))
         return min(by_moments(epsilon), on_grids(epsilon) if on_grids else 0.0)
 
-    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
+    return log_delta

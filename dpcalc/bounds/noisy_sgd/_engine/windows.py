@@ -78,9 +78,12 @@ def _of_full_batches(push: float, r: int) -> Window:
 
 
 def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
+    import numpy as np
+
     from dpcalc.pld.bracket import upper_profile
 
-    return upper_profile(composition(q, push, r), largest)
+    log_delta = upper_profile(composition(q, push, r), largest)
+    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
 
 
 def composition(q: float, push: float, r: int) -> Parts:
