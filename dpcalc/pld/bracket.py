@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import fsum, inf, sqrt
+from math import hypot, inf, sqrt
 
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.enumerated import enumerate_sums
@@ -39,9 +39,9 @@ def log_infinite(parts: Parts) -> float:
 
 def merge_gaussians(parts: Parts) -> Parts:
     """The same composition with all Gaussian pairs replaced by a single one: it depends on Σμ² only."""
-    squares = [count * pair.mu * pair.mu for pair, count in parts if isinstance(pair, Gaussian)]
+    ratios = [pair.mu * sqrt(count) for pair, count in parts if isinstance(pair, Gaussian)]
     others = [(pair, count) for pair, count in parts if not isinstance(pair, Gaussian)]
-    return [(Gaussian(sqrt(fsum(squares)) * (1 + 4 * ULP)), 1), *others] if squares else others
+    return [(Gaussian(hypot(*ratios) * (1 + 4 * ULP)), 1), *others] if ratios else others
 
 
 def _worse_direction(question: Question, one_sided: bool) -> Bracket:

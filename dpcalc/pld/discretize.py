@@ -15,7 +15,7 @@ import numpy as np
 
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
 from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
-from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, split
+from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, loss_error, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,8 @@ def pessimistic(levels: list[Level], tilt: float) -> tuple[MultiscalePmf, float]
         inside = level
     outer = levels[-1]
     around = np.array([-inf, outer.edges[0], outer.edges[-1], inf])
-    low, high = split(*outer.pair.masses(around), around)
+    log_p, loss = outer.pair.masses(around)
+    low, high = split(log_p, loss + loss_error(log_p, loss, outer.pair.rounding_scale), around)
     logs[0], logs[-1] = np.logaddexp(logs[0], high[0]), np.logaddexp(logs[-1], low[2])
     tilted = [logs + tilt * level.edges for logs, level in zip(log_weights, levels, strict=True)]
     return _normalized(levels, tilted, [0.0] * len(levels), None), float(high[2])
@@ -204,7 +205,7 @@ def rounding_of_one_use(pair: Pair, estimate: MultiscalePmf, tilt: float) -> tup
         weight, loss = level.weight[counted], level.losses[counted]
         abs_log_p = np.abs(np.log(weight) + estimate.log_scale - tilt * loss)
         log_p += float((weight * abs_log_p).sum())
-        size += float((weight * (np.abs(loss) + pair.rounding_scale) * (4 + 2 * abs_log_p)).sum())
+        size += float((weight * loss_error(abs_log_p, loss, pair.rounding_scale)).sum()) / ULP
     cdf_error = CDF_ERROR * min(1.0, (1 + tilt) * size)
     scales = pair.rounding_scale + abs(estimate.log_scale)
     return ULP * (log_p + scales) + (1 + tilt) * (ULP * size + cdf_error), ULP * size

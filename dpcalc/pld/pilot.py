@@ -17,7 +17,8 @@ import numpy as np
 
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pmf import ULP, split
+from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.pmf import ULP, loss_error, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +38,8 @@ MIN_TILT_DEVIATIONS = 0.3
 # Distance from ε to the cap on losses, in standard deviations of the sum of the negative losses. Any cap is valid; with
 # half the distance the sum of the other losses is below ε − cap so often that bounds become loose.
 CAP_DEVIATIONS = 12.0
+# Of the difference of means to the noise: below it, rounding errors of losses are more than 2e-5 of their deviation.
+SMALLEST_RATIO = 1e-11
 ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
@@ -74,6 +77,7 @@ class Pilot:
         if cap < edges[-1]:
             edges = np.append(edges[edges < cap], cap)
         log_p, loss = pair.masses(np.concatenate(([-inf], edges, [inf])))
+        loss[-1:] += loss_error(log_p[-1:], loss[-1:], pair.rounding_scale)  # of the mass that is split with infinity
         low, high = split(log_p[1:], loss[1:], np.append(edges, inf))
         logs = low
         logs[1:] = np.logaddexp(logs[1:], high[:-1])
@@ -124,6 +128,9 @@ class Composition:
     e^ε times the Q-mass. It removes rare losses far above ε, which otherwise dominate the tilted distributions."""
 
     def __init__(self, parts: Parts, log_tail: float, cap: float = inf) -> None:
+        if all(isinstance(base := getattr(pair, "base", pair), Gaussian) and base.mu < SMALLEST_RATIO
+               for pair, _ in parts):
+            raise TooLarge("too-large", "with so much noise losses are smaller than the rounding errors of doubles")
         self.parts, self.cap = parts, cap
         self.log_tail = log_tail
         self.uses = sum(count for _, count in parts)

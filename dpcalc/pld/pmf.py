@@ -91,6 +91,13 @@ def split(log_p: Array, loss: Array, edges: Array) -> tuple[Array, Array]:
         return log_p + np.log1p(-share), log_p + np.log(share)
 
 
+def loss_error(log_p: Array, loss: Array, rounding_scale: float) -> Array:
+    """An upper bound on the rounding errors of losses: a few units in the last place of themselves and of the pair's
+    rounding scale, more where masses are small."""
+    error: Array = ULP * (np.abs(loss) + rounding_scale) * (4 + 2 * np.abs(log_p))
+    return error
+
+
 def shifted(x: Pmf, by: float, tilt: float) -> Pmf:
     """The same distribution with its losses, and so its tilt, moved by a constant. The P- and Q-masses do not
     change."""
