@@ -72,7 +72,7 @@ def test_what_the_last_iterate_would_buy():
 def reasons(**said):
     """Why bounds do not apply, and the names of those that do."""
     values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
-    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Answers({}, None), with_tv=False)
+    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Answers({}, None), whole=False)
     return found.reasons, {row.route.bound.name for row in found.rows}
 
 
