@@ -35,10 +35,10 @@ class Context:
 
     def raw(self, x: Any) -> Any:
         """Return the python-flint number of x."""
-        return x.x if isinstance(x, Ball) else x if type(x) in (self.arb, self.acb) else self.arb(x)
+        return x.x if type(x) is Ball else x if type(x) in (self.arb, self.acb) else self.arb(x)
 
     def mpf(self, x: Any) -> Ball:
-        return x if isinstance(x, Ball) else Ball(self, self.raw(x))
+        return x if type(x) is Ball else Ball(self, self.raw(x))
 
     @property
     def prec(self) -> int:
@@ -208,12 +208,16 @@ class Context:
     # --- comparisons -------------------------------------------------------------------------------------------------
 
     def less(self, x: Any, y: Any) -> bool:
-        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        a, b = self._real(x), self._real(y)
         return True if a < b else False if a >= b else self._take_either_way(a, b)
 
     def same(self, x: Any, y: Any) -> bool:
-        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        a, b = self._real(x), self._real(y)
         return True if a == b else False if a != b else self._take_either_way(a, b)
+
+    def _real(self, x: Any) -> Any:
+        raw = self.raw(x)
+        return raw if type(raw) is self.arb else Ball(self, raw).real.x
 
     def _take_either_way(self, a: Any, b: Any) -> bool:
         """Return the outcome of an open comparison that this run of `enclosure` assumes."""
