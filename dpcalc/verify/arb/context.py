@@ -61,6 +61,15 @@ class Context:
         finally:
             self.prec = before
 
+    @contextmanager
+    def at_bits(self, bits: int) -> Iterator[None]:
+        """Compute with so many bits, also if these are fewer."""
+        before, self.prec = self.prec, bits
+        try:
+            yield
+        finally:
+            self.prec = before
+
     @property
     def pi(self) -> Ball:
         return Ball(self, self.arb.pi())
