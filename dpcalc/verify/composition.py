@@ -28,7 +28,8 @@ from dpcalc.verify.nested_grids import MAX_EXPONENT, Merging, Rounding, Splittin
 
 Parts = Sequence[tuple[Use, int]]
 # Bits of the factors of products beyond the size of the result, at 128 bits of the arithmetic. The roundings of
-# products add about 2^−36 of the result for each point of a grid, less than the 1e-8 that recorded numbers are above it.
+# products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which recorded numbers are
+# above it.
 GUARD_BITS = 36
 
 
