@@ -38,7 +38,13 @@ def _is_partial(given: Given) -> bool:
 def _methods(given: Given) -> tuple[Method, ...]:
     from dpcalc.commands.shuffle_methods import methods
 
-    return methods(given["index"] is not None, given["release"] == "last-iterate")
+    placed = given["index"] is not None
+    if not placed and not given["bound"]:
+        # Some of the bounds for shuffled records use arrays. Where numpy is first imported deep within a search, its
+        # import takes 15 ms longer: loops in it call functions across the end of a piece of CPython's stack of frames,
+        # and each of those calls allocates the next piece, 16 kB, anew.
+        import numpy  # noqa: F401
+    return methods(placed, given["release"] == "last-iterate")
 
 
 # --- options ---------------------------------------------------------------------------------------------------------
