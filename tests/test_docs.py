@@ -28,7 +28,8 @@ PROSE = {name: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for name, tex
 each_page = pytest.mark.parametrize("name", TEXTS)
 
 
-@each_page
+@pytest.mark.parametrize("name", [name if name == "README.md" else pytest.param(name, marks=pytest.mark.slow)
+                                  for name in TEXTS])
 def test_a_page_is_current(name, monkeypatch, tmp_path):
     """Every command in a console block runs, and prints what stands there."""
     if re.search(r"\bjq\b", TEXTS[name]) and not shutil.which("jq") and not os.environ.get("CI"):
