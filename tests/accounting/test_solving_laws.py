@@ -9,9 +9,8 @@ from random_solves import COUNTS, KINDS, run
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution
 
-QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10,
-         "online-noise": 10, "tv": 15,
-         "compare": 3}  # random runs of a kind in the quick tests
+QUICK = {"rdp": 12, "subsample": 6, "convert": 10, "shuffle-pnsgd": 6, "burn-in": 3, "noise-feedback": 5,
+         "online-noise": 5, "tv": 8, "compare": 2}  # random runs of a kind in the quick tests
 MANY = 250  # of each kind, in the long ones
 
 
