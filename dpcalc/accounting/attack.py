@@ -76,6 +76,7 @@ class Profile:
             return self
         return lambda epsilon: exp(read(epsilon))
 
+
 class Sides:
     """The profiles of both directions of a route: side +1 is P against Q, side −1 is Q against P.
 
