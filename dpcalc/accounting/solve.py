@@ -115,8 +115,8 @@ class _Search:
         return inf
 
     def settled(self, d: float, rtol: float) -> Row:
-        """The row at d, or at a safer value next to it, with the unknown: where d was found by its δ, its ε may be above
-        the budget by rounding.
+        """The row at d, or at a safer value next to it, with the unknown: where d was found by its δ, its ε may be
+        above the budget by rounding.
         """
         step = rtol
         while True:
