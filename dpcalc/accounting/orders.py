@@ -123,9 +123,10 @@ def _guess(curve: Callable[[float], float], question: Question) -> float:
     else:  # 2(α−1)·slope = ε − slope + log(α/(α−1)), where the last term is first taken as 1/(α−1)
         rest = (question.epsilon or 0.0) - slope
         root = sqrt(rest * rest + 8 * slope)
-        t = max((rest + root) / (4 * slope) if rest > 0 else 2 / (root - rest), 1e-3)
+        t = min(max((rest + root) / (4 * slope) if rest > 0 else 2 / (root - rest), 1e-3), 1e9)
         for _ in range(2):  # Newton's method
-            t = max(t - (2 * t * slope - rest - log1p(1 / t)) / (2 * slope + 1 / (t * (t + 1))), t / 4)
+            step = (2 * t * slope - rest - log1p(1 / t)) / (2 * slope + 1 / (t * (t + 1)))
+            t = min(max(t - step, t / 4), 1e9)
     return 1 + min(max(t, 1e-3), 1e9)
 
 

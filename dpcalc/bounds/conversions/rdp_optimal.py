@@ -42,7 +42,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     near = stationary(alpha, rdp, top, log_delta, "epsilon")
     if near and near.epsilon > 0:
         spare = rounding(alpha, near.epsilon, delta, near.u, (alpha - 1) * rdp) / near.growth
-        found = _feasible_near(lambda epsilon: residual(epsilon, near.u), near.epsilon, near.growth, spare)
+        found = _feasible_near(lambda epsilon: residual(epsilon, near.u), near.epsilon, near.growth, spare, 0.0, inf)
         if found is not None:
             return min(found, top)
     u = log(alpha - 1) + log_delta
@@ -78,7 +78,8 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     near = stationary(alpha, rdp, epsilon, min(top, _below_closed(alpha)), "log_delta")
     if near and near.log_delta > _LEAST_LOG_DELTA:
         spare = rounding(alpha, epsilon, exp(near.log_delta), near.u, (alpha - 1) * rdp) / near.growth
-        found = _feasible_near(lambda x: residual(x, near.u), near.log_delta, near.growth, spare)
+        found = _feasible_near(lambda x: residual(x, near.u), near.log_delta, near.growth, spare, _LEAST_LOG_DELTA,
+                               _below_closed(alpha))
         if found is not None:
             return rounded_up(found)
 
@@ -111,6 +112,8 @@ def estimate(alpha: float, rdp: float, log_delta: float) -> float:
 def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     """About `log_delta`, for a search over orders."""
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
+    if top <= _LEAST_LOG_DELTA:
+        return top
     closed = _closed_log_delta(alpha, rdp, epsilon)
     if closed is not None:
         return closed
@@ -118,12 +121,15 @@ def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     return near.log_delta if near else log_delta(alpha, rdp, epsilon)
 
 
-def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float) -> float | None:
-    """A feasible x near one at which the residual is about 0, and falls by `growth` a unit; None where it is not found
-    soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
+def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float, low: float,
+                   high: float) -> float | None:
+    """A feasible x in [low, high] near one at which the residual is about 0, and falls by `growth` a unit; None where it
+    is not found soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
     enough = 2e-13 * abs(x) + 3 * spare
     x += 1.5 * spare
     for _ in range(4):
+        if not low <= x <= high:
+            return None
         above = residual(x) / growth
         if -enough <= above <= 0:
             return x

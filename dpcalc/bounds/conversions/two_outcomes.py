@@ -10,6 +10,8 @@ from dpcalc.bounds.conversions.bregman import bregman
 
 _LARGEST_EXPONENT = 700.0  # e^700 is a double
 _ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1
+_NORMAL = 1e-300  # smaller x and q, which may be subnormal doubles, lose digits
+_WIDE = 1e-6  # an enclosure of log x that is wider is halved
 _NEAR_ONE = 0.1  # a log H below it is computed as log1p(H − 1): as log H it would have lost a digit
 _NEWTON_STEPS = 20  # one to three are usual, and more next to order 1
 _CLOSE, _CLOSE_TURN = 1e-5, 1e-3  # the last steps of ε or log δ, relative, and of η: the errors left are their squares
@@ -80,17 +82,33 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
         step *= 16
         right = min(high, right + step)
         height_right, slope_right = _log_h(alpha, epsilon, delta, right)
+    while right - left > _WIDE or height_right > height_left + 1:  # else the tangents meet far below the minimum
+        middle = (left + right) / 2
+        if not left < middle < right:
+            break
+        height, slope = _log_h(alpha, epsilon, delta, middle)
+        if slope < 0:
+            left, height_left, slope_left = middle, height, slope
+        else:
+            right, height_right, slope_right = middle, height, slope
     if right == high:  # at x = 1 − δ the second term is gone; the tangent at the left end alone is a bound
         drop = slope_left * (exp(right) - exp(left)) / exp(left)
-        return height_left + log1p(drop) - _ULPS if drop > -1 else -inf
+        if drop <= -1:
+            return -inf
+        height = height_left + log1p(drop)
+        return height - max(_ULPS, rounding(alpha, epsilon, delta, left, height))
     # H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r), which meet inside; H′ = d log H/du · H/x.
     scale, x, width = min(height_left, height_right), exp(left), exp(right) - exp(left)
     near_one = scale < _NEAR_ONE
     scale = 0.0 if near_one else scale
+    if max(height_left, height_right) - scale > _LARGEST_EXPONENT:
+        return -inf  # log H is too steep for doubles
     h_left, h_right = (expm1(h) if near_one else exp(h - scale) for h in (height_left, height_right))  # H − 1, or H
     fall = min(slope_left, 0.0) * exp(height_left - scale) / x
     rise = max(slope_right, 0.0) * exp(height_right - scale) / (x + width)
-    meet = (h_left - h_right + rise * width) / (rise - fall) if rise > fall else 0.0
+    meet = (h_left - h_right + rise * width) / (rise - fall) if rise > fall else width
+    if max(h_right, rise * width) > 2 * h_left:  # the difference cancels; a meeting point too far to the right is safe
+        meet += _ULPS * (h_left + h_right + rise * width) / (rise - fall) if rise > fall else 0.0
     least = min(h_left, h_right, h_left + fall * min(max(meet, 0.0), width))
     if least <= (-1.0 if near_one else 0.0):
         return -inf  # the tangents meet below H = 0: they are of no use
@@ -133,13 +151,16 @@ def _excess(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float
 
     H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)) with b(r) = r^α − 1 − α(r−1) >= 0, b′(r) = α(r^{α−1} − 1).
     """
-    x, q = exp(u), exp(u - epsilon)
+    x = exp(u)
+    log_q = (u if x > _NORMAL else log(x)) - epsilon
+    q = exp(log_q)
     y, fall = epsilon + log1p(delta / x), (x * expm1(-epsilon) - delta) / (1 - q)
     z = log1p(fall) if fall > -0.5 else log(1 - x - delta) - log1p(-q)
     first, second = bregman(alpha, expm1(y), y), bregman(alpha, fall, z)
     rise, drop = alpha * expm1((alpha - 1) * y), alpha * expm1((alpha - 1) * z)
-    slope = q * (first - second) - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
-    return q * first + (1 - q) * second, slope
+    of_first = q * first if q > _NORMAL or first <= 0 else exp(log_q + log(first))
+    slope = of_first - q * second - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
+    return of_first + (1 - q) * second, slope
 
 
 def _excess_of_large_ratios(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
