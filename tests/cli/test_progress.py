@@ -15,7 +15,8 @@ WAITING = [sys.executable, "-c",
            "    for k in range(4):\n        work.show((k + 1) / 5, f'{k + 1} of 5 points')\n        time.sleep(0.3)\n"
            "print(1)"]
 IMPATIENT = [sys.executable, "-c",
-             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))"]
+             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\n"
+             "sys.exit(app.main(sys.argv[1:]))"]
 SUBSAMPLE = ["subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1000", "--delta", "1e-6", "-q"]
 
 
@@ -52,7 +53,8 @@ def test_a_sweep_counts_its_points():
 
 
 def test_a_batch_counts_its_lines(tmp_path):
-    lines = [json.dumps({"sigma": 1 + k / 100, "sampling_rate": 0.01, "steps": 1000, "delta": 1e-6, "bound": "poisson-rdp"}) for k in range(6)]
+    question = {"sampling_rate": 0.01, "steps": 1000, "delta": 1e-6, "bound": "poisson-rdp"}
+    lines = [json.dumps({"sigma": 1 + k / 100, **question}) for k in range(6)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     args = [*IMPATIENT, "subsample", "--batch", str(tmp_path / "a.jsonl"), "-q"]
     code, screen, out = on_terminal(args, streams=["stderr"])

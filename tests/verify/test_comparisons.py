@@ -2,6 +2,7 @@
 
 import pytest
 from answers import answer
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
@@ -18,10 +19,11 @@ def lowered(record, name, share):
     return {**record, "bounds": bounds}
 
 
-def test_a_row_composes_its_own_steps_not_those_that_are_handed_on():
+@pytest.mark.parametrize("share", [0.99, slow(0.5)])
+def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
     record = answer(POISSON)
     assert verify(record).holds and any(row["name"] == "wor-profile" for row in record["bounds"][1:])
-    found = verify(lowered(record, "wor-profile", 0.99))
+    found = verify(lowered(record, "wor-profile", share))
     assert not found.holds
     assert any(f.verdict == "not verified" and "wor-profile" in f.text for f in found.others)
 
