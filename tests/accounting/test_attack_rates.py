@@ -3,6 +3,7 @@
 import mpmath
 import pytest
 from answers import answer, number
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
