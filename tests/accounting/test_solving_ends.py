@@ -36,7 +36,8 @@ LINES = [
     ("--lipschitz 17.1 --smoothness 0 --diameter 4.04 --learning-rate .00415 --n 620000 --epochs 950 --epsilon 395 "
      "--delta "
      "2.56e-10 --solve sigma"),
-    slow("--lipschitz .511 --smoothness 0 --diameter 4.52 --learning-rate .00837 --epochs 100 --sigma .000219 --epsilon "
+    slow("--lipschitz .511 --smoothness 0 --diameter 4.52 --learning-rate .00837 --epochs 100 --sigma .000219 "
+         "--epsilon "
          ".00144 --delta "
          ".00049 --solve n"),
     ("--lipschitz 4.33 --smoothness 0 --diameter 26.1 --learning-rate .000221 --n 25000000000 --epochs 11000 --epsilon "

@@ -12,10 +12,12 @@ from dpcalc.verify.report import verify
 CLOSE = 1e-6  # relative
 DELTAS = [
     # an atom far out, of two steps: the rounding of a transform was 300 times as large as what it was added to
-    slow("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 6.91934 --learning-rate 0.0638933 --diameter 3.7188 --n 50 "
+    slow("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 6.91934 --learning-rate 0.0638933 --diameter 3.7188 "
+         "--n 50 "
          "--epochs 2 --epsilon 4.50797 --bound shuffled-iteration"),
     # many steps, each off by 1e-9 of a cell at most, as it was said
-    slow("subsample --mechanism randomized-response --probability 0.8999 --sampling-rate 0.0275289 --steps 12681 --bound "
+    slow("subsample --mechanism randomized-response --probability 0.8999 --sampling-rate 0.0275289 --steps 12681 "
+         "--bound "
          "poisson-profile --epsilon 0.895178"),
     "subsample --mechanism randomized-response --probability 0.7623 --sampling-rate 0.2374 --steps 1202 --bound "
     "poisson-profile --epsilon 18.2549",

@@ -18,7 +18,8 @@ LINES = [
     f"{RUN} --diameter 2 --sigma 4 --n 300 --index 280 --epochs 7 --epsilon .5 --bound fixed-order-hybrid",
     f"{RUN} --diameter 2 --sigma 2 --n 200 --index 190 --epochs 4 --delta 1e-6",
     f"{RUN} --diameter 2 --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5",
-    slow(f"{RUN} --diameter 2 --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation"),
+    slow(f"{RUN} --diameter 2 --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 "
+         "--bound output-perturbation"),
     slow(f"{RUN} --diameter 2 --sigma .5 --n 40 --epochs 2 --epsilon 60"),
     slow(f"{RUN} --diameter .1 --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma"),
 ]

@@ -15,13 +15,15 @@ from dpcalc.verify import report
 from dpcalc.verify.report import verify
 
 LINES = [
-    slow("shuffle-pnsgd --lipschitz 1 --smoothness 1 --learning-rate .3 --diameter 2 --epochs 100000 --sigma .191 --n 5e9 "
+    slow("shuffle-pnsgd --lipschitz 1 --smoothness 1 --learning-rate .3 --diameter 2 --epochs 100000 --sigma .191 "
+         "--n 5e9 "
          "--delta 7.65e-27 "
          "--bound shuffled-iteration"),
     "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .01 --diameter 10 --epochs 1000000 --noise laplace "
     "--scale 5869 --n 7 "
     "--delta 1.8e-10 --bound shuffled-contraction",
-    slow("shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .01 --diameter .5 --epochs 20000 --sigma .206 --n "
+    slow("shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .01 --diameter .5 --epochs 20000 "
+         "--sigma .206 --n "
          "8.2e9 --epsilon 3 "
          "--bound shuffled-iteration"),
 ]
