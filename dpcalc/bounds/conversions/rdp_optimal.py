@@ -123,8 +123,8 @@ def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
 
 def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float, low: float,
                    high: float) -> float | None:
-    """A feasible x in [low, high] near one at which the residual is about 0, and falls by `growth` a unit; None where it
-    is not found soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
+    """A feasible x in [low, high] near one at which the residual is about 0, and falls by `growth` a unit; None where
+    it is not found soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
     enough = 2e-13 * abs(x) + 3 * spare
     x += 1.5 * spare
     for _ in range(4):
