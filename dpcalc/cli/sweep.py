@@ -67,7 +67,8 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
 
 def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], answer: AnswerAt,
             as_lines: bool) -> Iterator[Point]:
-    """The answer or the error at every point of the sweep. No progress is shown between lines on a terminal."""
+    """The answer or the error at every point of the sweep. `as_lines` says that each point is printed as soon as it is
+    computed; then no progress is shown if that is on a terminal, where it would stand between the lines."""
     from dpcalc.cli.progress import waiting
     from dpcalc.commands.sweep import points
 

@@ -16,6 +16,16 @@ _NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
 _LEVELS = {"type": "array", "items": {"type": "number"}}
 _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
              "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
+_ROW = {
+    "type": "object",
+    "required": ["name", "status", "witness", "source", "assumptions", "errata"],
+    "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
+                   "witness": {"type": "object"},
+                   "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
+                   "assumptions": _TEXTS, "errata": _TEXTS, "statements": _TEXTS,
+                   **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
+    "additionalProperties": _NUMBER,
+}
 
 
 def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
@@ -25,16 +35,6 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
 
     guarantee = json_schema()
     definitions = guarantee.pop("$defs", {})
-    row = {
-        "type": "object",
-        "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
-                       "witness": {"type": "object"},
-                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
-                       "assumptions": _TEXTS, "errata": _TEXTS, "statements": _TEXTS,
-                       **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
-        "additionalProperties": _NUMBER,
-    }
     properties = {
         "schema": {"const": "dpcalc/v1"},
         "version": _TEXT,
@@ -47,7 +47,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
         "guarantee": {"anyOf": [guarantee, _SCHEDULE]},
-        "bounds": {"type": "array", "items": row},
+        "bounds": {"type": "array", "items": _ROW},
         "adjacency": _TEXT,
         "released": _TEXT,
         "notes": _TEXTS,

@@ -38,9 +38,8 @@ FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:
-    """The sweep as a document. At least one of its points has an answer."""
-    return Document(lambda: _page(points), lambda: [record_of(p) for p in points], lambda: long_table(points),
-                    lambda: _for_papers(points),
+    """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
+    return Document(lambda: _page(points), full=lambda: long_table(points), rounded=lambda: _for_papers(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 

@@ -102,7 +102,7 @@ def answer_one_direction(question: Question) -> Bracket:
 
 
 def composition_of(question: Question) -> Composition:
-    """The composition with pilots outside of which there is a negligible part of δ."""
+    """The composition, whose pilots cover all losses but some of a negligible probability, relative to δ."""
     if question.log_delta is not None:
         return Composition(question.parts, max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL))
     tail = -2 * LOG_TRUNCATION

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from dpcalc.verify.unchecked import TooLong
 
 MAX_GRID_POINTS = 400_000  # points of the grids of all parts together: this many are composed in about a minute
-
-
 MAX_INDEX = 2**50  # of a grid point: (k ± 1/2)·step is then an exact double, and equal edges of cells are equal doubles
 
 
