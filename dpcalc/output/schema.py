@@ -93,6 +93,9 @@ def parameters(command: Command) -> dict[str, Any]:
         del known["title"]
         if q.kind == "numbers":
             known = {"anyOf": [known["items"], known]}
+        if q.kind == "horizon":
+            count = {"type": "integer", "minimum": 1, "maximum": int(quantities.LARGEST_COUNT)}
+            known = {"anyOf": [count, {"enum": ["inf"]}]}
         if q.reads and q.kind == "text":
             (known["items"] if option.multiple else known)["type"] = ["string", "object"]
         default = {} if option.default is None else {"default": option.default}
