@@ -77,7 +77,7 @@ def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], a
         for done, at in enumerate(points(swept), 1):
             try:
                 found = answer({**raw, **at})
-                if not as_lines:  # the further keys of a record are not printed, and would be kept until the end
+                if not as_lines:  # the further keys of a record are not printed, and would fill the memory
                     found = found._replace(rows=tuple(row._replace(more=None) for row in found.rows))
                 point = Point(at, found)
             except DpcalcError as error:

@@ -216,7 +216,7 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 
 def long_table(points: Iterable[Point]) -> TextTable:
     """The table for programs: a row for each bound at each point, with numbers in full precision. The points are
-    read once, and only their cells are kept."""
+    read once, and only their cells are stored."""
     tables = [(p.at, _renamed(full_table(_with_one_adjacency(p.answer)), p.answer, p.at)) for p in points if p.answer]
     swept = tables[0][0]
     names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
