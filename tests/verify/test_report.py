@@ -28,7 +28,7 @@ def chunks():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("numbers", chunks(), ids=lambda x: f"{x[0]}-{len(x)}")
+@pytest.mark.parametrize("numbers", list(chunks()), ids=lambda x: f"{x[0]}-{len(x)}")
 def test_every_answer_is_verified_and_no_better_one(numbers):
     lines = questions(COUNT, SEED)
     for line in (lines[k] for k in numbers):

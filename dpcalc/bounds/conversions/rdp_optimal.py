@@ -24,6 +24,7 @@ from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary
 
 _LEAST_LOG_DELTA = -700.0  # e^−700 is a double; for smaller δ the improved conversion is as good to (αδ)^{1/α}
+_LEAST_MOMENT = 1e-290  # of (α−1)ε(α); below it H − 1 and its derivatives may be subnormal doubles, which lose digits
 _EXP_ERROR = 3e-16  # relative error of e^x, divided by 1 + |x|
 _PRODUCT_ERROR = 4e-16  # relative, above that of a product of two rounded numbers
 _TIGHT, _TIGHT_LOG_DELTA = 2e-13, 2e-14  # relative, by which ε or log δ may be larger than the least that is proven
@@ -37,7 +38,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     """Least ε >= 0 for which (α, ε(α))-RDP implies (ε, δ)-DP: never less, and tight (see rtol)."""
     rdp = _rounded_up(alpha, rdp)
     top = rdp_improved.value(alpha, rdp, log_delta)
-    if top == 0 or log_delta <= _LEAST_LOG_DELTA:
+    if top == 0 or log_delta <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
     delta = exp(log_delta) * (1 - _EXP_ERROR * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
     if alpha * delta >= 1:
@@ -69,7 +70,7 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     """Least log δ for which (ε, δ)-DP follows, at most 0."""
     rdp = _rounded_up(alpha, rdp)
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
-    if top <= _LEAST_LOG_DELTA:
+    if top <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
 
     def rounded_up(x: float) -> float:
@@ -109,7 +110,8 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
 def estimate(alpha: float, rdp: float, log_delta: float) -> float:
     """The ε of `value` by Newton's method alone, to about 1e-12 but not proven, for a search over orders."""
     top = rdp_improved.value(alpha, rdp, log_delta)
-    if top > 0 and log_delta > _LEAST_LOG_DELTA and log_delta < _below_closed(alpha):
+    in_range = log_delta > _LEAST_LOG_DELTA and (alpha - 1) * rdp >= _LEAST_MOMENT
+    if top > 0 and in_range and log_delta < _below_closed(alpha):
         near = stationary(alpha, rdp, top, log_delta, "epsilon")
         if near and near.epsilon > 0:
             return near.epsilon
@@ -120,7 +122,7 @@ def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     """The log δ of `log_delta` by Newton's method alone, to about 1e-12 but not proven: which a search over orders
     compares."""
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
-    if top <= _LEAST_LOG_DELTA:
+    if top <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
     closed = _closed_log_delta(alpha, rdp, epsilon)
     if closed is not None:

@@ -127,3 +127,8 @@ def test_epsilon_and_delta_are_inverse():
         if epsilon > 1e-3:
             assert rdp_optimal.log_delta(alpha, rdp, epsilon) == pytest.approx(log_delta, abs=1e-8)
             assert rdp_optimal.log_delta(alpha, rdp, epsilon * 0.999) > log_delta
+
+
+def test_a_divergence_next_to_the_least_double():
+    """(α−1)ε(α) is a subnormal double: the least δ of a test between the data sets is about its square root."""
+    assert rdp_optimal.log_delta(1.8216877044228932, 5e-324, 0.0) > -373
