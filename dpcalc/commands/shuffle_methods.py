@@ -38,8 +38,8 @@ _FREE = ("lipschitz", "learning_rate", "smoothness")
 
 def methods(placed: bool, last_iterate: bool, all_computed: bool = False) -> tuple[Method, ...]:
     """The bounds for records in a fixed order, where the place of the record is known (`placed`), or for shuffled
-    records; with those for a run that releases only its last iterate where it does. numpy is
-    imported first for shuffled records where all bounds are computed."""
+    records; with those for a run that releases only its last iterate where it does. `all_computed` says that no bound
+    is named: then numpy is imported here."""
     stopped = (Method(randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
                Method(randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
     if placed:

@@ -1,6 +1,7 @@
 """Validation of the options of a call, by a schema of pydantic_core that is made on demand from the quantities.
 
-The package pydantic is not imported for that: it would take as long as all other imports of a short call.
+The package pydantic is not imported for that: it would take as long as all other imports of a short call. Every
+installation of pydantic contains pydantic_core.
 """
 
 from __future__ import annotations

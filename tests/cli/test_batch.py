@@ -365,7 +365,7 @@ def peak(lines):
 @pytest.mark.skipif(not hasattr(resource, "getrusage"), reason="no memory usage on this system")
 def test_memory_does_not_grow_with_the_number_of_lines():
     few, many = peak(500), peak(4_000)
-    assert many < few + 2, (few, many)  # an answer of 1.5 KB kept for every line would be 5 MB
+    assert many < few + 2, (few, many)  # answers of 1.5 KB that stay in memory would be 5 MB
 
 
 # --- the same in Python ----------------------------------------------------------------------------------------------
