@@ -24,6 +24,7 @@ from dpcalc.numerics.rounding import up
 Params = Mapping[str, Any]
 NOISE = "σ is the noise on the iterate, not on the gradient"
 UNITS = "in units of (s/μ)², s = 2Lγ"
+_MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
 
@@ -48,7 +49,7 @@ def companions(values: Mapping[str, Any], params: dict[str, Any], question: Ques
         worst = evaluate(head.route, {**params, "uses": (worst_step,)}, at_uses)
         numbers[f"{question.asks}_worst"] = worst.result[question.asks]
     else:
-        only = OneRecord("for records that are used at the given steps only")
+        only = OneRecord(f"for records that are used {_at(params['uses'])} only")
     if not by_default:
         of_record = {"index": list(params["uses"])}
     first = f"{NOISE}; the record is the worst one, which is used at the {'first' if every else 'last'} step"
@@ -57,6 +58,14 @@ def companions(values: Mapping[str, Any], params: dict[str, Any], question: Ques
     warnings = () if every else _warnings(numbers, question.asks)
     return Companions({"kind": "gdp", "mu": numbers["mu"], **of_record}, notes, numbers, only,
                       "every iterate" if every else "last iterate", warnings=warnings)
+
+
+def _at(uses: tuple[int, ...]) -> str:
+    """The steps in words, or their number where they are many."""
+    if len(uses) > _MOST_NAMED:
+        return f"at the {len(uses)} given steps"
+    first = ", ".join(map(str, uses[:-1]))
+    return f"at steps {first} and {uses[-1]}" if first else f"at step {uses[-1]}"
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
