@@ -42,9 +42,8 @@ def best_coefficient(p: float, q: float, difference: float) -> float:
 
 
 def exact_coefficient(mp: Any, p: Any, q: Any) -> Any:
-    """The same at high precision, without a comparison, so that balls enclose it."""
-    least = (q - p + abs(q - p)) / 2
-    return least / (mp.sqrt(p) + mp.sqrt(q)) ** 2
+    """The same at high precision."""
+    return (q - p) / (mp.sqrt(p) + mp.sqrt(q)) ** 2 if q > p else mp.mpf(0)
 
 
 def value(curvatures: tuple[float, ...], learning_rate: float) -> dict[str, float]:
