@@ -113,7 +113,8 @@ COMMAND = Command(
         Option(q.CURVATURES, RUN),
         Option(q.LEARNING_RATE._replace(safe_direction=0), RUN),
         Option(q.STEPS._replace(safe_direction=0, help="number of steps"), RUN),
-        Option(q.LIPSCHITZ, RUN),
+        Option(q.LIPSCHITZ._replace(help="Lipschitz constant of every record's loss, or the norm that its gradients "
+                                         "are clipped to"), RUN),
         Option(q.INDEX._replace(help="step that uses the record (default: the worst one; the last, or of every "
                                      "iterate the first)"), RUN),
         Option(q.USED_AT, RUN),

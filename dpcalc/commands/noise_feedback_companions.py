@@ -23,7 +23,7 @@ from dpcalc.numerics.rounding import up
 
 Params = Mapping[str, Any]
 NOISE = "σ is the noise on the iterate, not on the gradient"
-UNITS = "in units of (s/μ)², s = 2Lγ"
+UNITS = "in units of (s/μ)², s = 2Lη"
 _MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
@@ -95,13 +95,14 @@ def _modes(params: Params, feedback: bool = True) -> list[float]:
 def _releases(params: Params, question: Question, by_default: bool) -> dict[str, float]:
     """μ and the asked quantity of the last iterate, where a curvature is known, and of all iterates: for the record
     that is given, or else for the worst one of each."""
-    found = {}
+    found = dict[str, float]()
     for name, bound, step in (("last_iterate", with_feedback.BOUND, params["iterations"]),
                               ("every_iterate", every_iterate.BOUND, 1)):
         if not params["curvatures"] and bound is with_feedback.BOUND:
             continue
         own = {**params, "uses": (step,)} if by_default else params
-        found[f"mu_{name}"] = found[f"{question.asks}_{name}"] = inf  # where double precision does not suffice
+        # where double precision does not suffice
+        found |= {f"mu_{name}": inf, f"{question.asks}_{name}": 1.0 if question.asks == "delta" else inf}
         try:
             assert bound.mu is not None
             found[f"mu_{name}"] = bound.mu.mu(**own_params(bound, own))
@@ -150,11 +151,11 @@ def _of_last(numbers: Mapping[str, float], params: Params) -> tuple[str, ...]:
         return (f"at equal privacy of the last iterate every λ leaves the same variance, so that feedback is neither "
                 f"gain nor loss: with it, σ must be {factor} times that of the run without feedback; {same}",
                 "with several curvatures (--curvatures), noise that is added once to the output is optimal, and λ = 1 "
-                "leaves at most twice its variance where γa ≤ 1")
+                "leaves at most twice its variance where ηa ≤ 1")
     fed, plain = (human(numbers[f"equal_privacy_variance_last_iterate{name}"]) for name in ("", "_independent"))
     return (f"at equal privacy of the last iterate the variances add up to {fed} with this feedback, to {plain} "
             f"without it, and to {modes} with noise that is added once to the output, which is optimal, {UNITS}; "
-            f"{same}", "λ = 1 leaves at most twice the least variance where γa ≤ 1")
+            f"{same}", "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
 
 
 def _of_every(numbers: Mapping[str, float]) -> tuple[str, ...]:

@@ -253,7 +253,7 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
 
 def _feedback(answer: Answer, values: Values) -> list[str]:
     part = answer.extra["feedback"]
-    back = {0: "", 1: ", and taken back at the next one"}.get(
+    back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
         part, f", and the part {plain(part)} of it is taken back at the next one")
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
             f"of {_number(answer, 'steps', values)} steps{back}.", _curvatures(values.get("curvatures") or ())]
