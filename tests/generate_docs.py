@@ -6,19 +6,16 @@ exist yet. """
 
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from contextlib import chdir
-from importlib import import_module
 from pathlib import Path
 
 import accuracy
-from calling import call
+from calling import shell
 
-from dpcalc.bounds import ROOMS, all_bounds
+from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands.catalogue import answers, entries
 from dpcalc.output.formats import markdown
 from dpcalc.output.tables import TextTable
@@ -46,15 +43,9 @@ def commands(block):
 
 
 def printed(command, directory):
-    """What a command prints into a pipe, in this process where it is dpcalc alone."""
-    line = re.sub(r" *\\\n *", " ", command)
-    if line.startswith("dpcalc ") and not re.search(r"[|;&<>$]", line):
-        with chdir(directory):
-            done = call(shlex.split(line)[1:])
-    else:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, cwd=directory,
-                              env={**os.environ, "PATH": path})
+    """What a command prints into a pipe."""
+    with chdir(directory):
+        done = shell(re.sub(r" *\\\n *", " ", command))
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     return rounded(done.stdout.rstrip("\n"))
 
@@ -89,7 +80,7 @@ def bounds():
     """The catalogue of `dpcalc bounds`, a table for each family."""
     parts, header = [], ("bound", "status", "answers", "commands", "source")
     for room in ROOMS:
-        family = [entries()[bound.name] for bound in import_module(f"dpcalc.bounds.{room}").BOUNDS]
+        family = [entries()[bound.name] for module in modules_of(room) for bound in bounds_in(module)]
         rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
                 for e in family]
         parts += [f"## {_ROOM_TITLES[room]}",

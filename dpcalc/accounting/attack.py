@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property
+from math import exp, log
 from typing import NamedTuple
 
 from dpcalc.accounting.by_bound import by_bound
@@ -15,12 +16,11 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row, Table
 from dpcalc.numerics.rounding import difference_down, up
-from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
+from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
-_ROUNDS, _LEAST_GAIN = 6, 1e-5  # ε and the order are improved in turn, until a round gains less than that share
+_LOOSE = 5e-4  # relative: where a rate by a single composition is larger than its own by that, it is no guide
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
-_REUSE = 0.3  # share of the precision of a composed δ by which the rate of a reused ε may exceed the least rate
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
@@ -29,16 +29,14 @@ class Profile:
     """The privacy profile of a route, a function from ε >= 0 to δ, rounded up; each ε is computed once.
 
     With a side it is the profile of one direction (see Sides). A bound on the total variation alone gives the same δ
-    at every ε. `orders` holds the Rényi order used at each ε; `cheaper` is the profile by a rougher conversion, where
-    there is one.
+    at every ε. `orders` holds the Rényi order used at each ε. `least` is the smallest rate of errors, of either kind,
+    that is asked about.
     """
 
-    def __init__(self, route: Route, params: Params, side: int = 0) -> None:
-        self.route, self.params, self.side = route, params, side
+    def __init__(self, route: Route, params: Params, side: int = 0, least: float = 0.5) -> None:
+        self.route, self.params, self.side, self.least = route, params, side, least
         self.known: dict[float, float] = {}
         self.orders: dict[float, float] = {}
-        rough = route.conversion and route.conversion.rough
-        self.cheaper: Profile | None = Profile(route._replace(conversion=rough), params) if rough else None
 
     def __call__(self, epsilon: float) -> float:
         if epsilon not in self.known:
@@ -62,9 +60,21 @@ class Profile:
             self.orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
 
-    def at_order(self, epsilon: float, alpha: float) -> float:
-        """δ at ε by one Rényi order, without a search."""
-        return by_bound(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
+    @cached_property
+    def reading(self) -> Delta:
+        """An upper bound on a composed profile by a single composition for all ε, which is cheap and shows where the
+        best ε is. At the best ε of a rate f, δ is at least a few hundredths of f·δ(0)."""
+        from dpcalc.accounting.composition import parts
+        from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
+
+        composed = parts(self.route, self.params, self.side)
+        log_delta = log(max(0.03 * self.least * self(0.0), 1e-300))
+        try:
+            rough = epsilon_at_delta(composed, log_delta, 0.1, bracket=False, one_sided=True).upper
+            read = upper_profile(composed, min(rough, -log(self.least)))
+        except OutOfScope:  # the losses are too large for grids
+            return self
+        return lambda epsilon: exp(read(epsilon))
 
 
 class Sides:
@@ -74,12 +84,9 @@ class Sides:
     the directions are alike, or the bound does not distinguish them, there is one profile, of side 0.
     """
 
-    def __init__(self, route: Route, params: Params) -> None:
-        self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
-
-    def known(self, side: int) -> list[tuple[float, float]]:
-        """(u, δ(|u|)) for all u that were evaluated; a negative u belongs to the reversed direction."""
-        return [*self.of[side].known.items(), *((-e, delta) for e, delta in self.of[-side].known.items() if e > 0)]
+    def __init__(self, route: Route, params: Params, rates: Sequence[float]) -> None:
+        least = min(min(f, 1 - f) for f in rates)
+        self.of = {side: Profile(route, params, side, least) for side in _sides(route, params)}
 
 
 def _sides(route: Route, params: Params) -> tuple[int, ...]:
@@ -106,7 +113,7 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
 
     if params.get("step_delta") == 0 and epsilon >= params["steps"] * params["step_epsilon"] * (1 + 1e-15):
         return 0.0  # pure differential privacy adds up
-    return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False, side=side).result["delta"]
+    return to_delta(route, params, Question("delta", epsilon=epsilon, upper_only=True), side).result["delta"]
 
 
 def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:
@@ -121,34 +128,17 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 
 
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
-    """The true-positive rate of one side, and the ε that proves it. Where a conversion is slow, ε is found by a cheaper
-    one, and then improved at the Rényi order that is best there. `enough` is the rate of the other side, below which no
-    search is needed."""
-    delta = sides.of[side]
-    if delta.cheaper is None:
-        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side],
-                                                   enough)
-    u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
-    best = at_level(delta(abs(u)), u, fpr), u
-    for _ in range(_ROUNDS):
-        alpha = delta.orders.get(abs(u))
-        if alpha is None:
-            break
-        u = _search(partial(delta.at_order, alpha=alpha), delta.route, delta.params, fpr, u)[1]
-        last, best = best, min(best, (at_level(delta(abs(u)), u, fpr), u))
-        if best[0] > last[0] * (1 - _LEAST_GAIN):
-            break
-    return min(1.0, best[0]), best[1]
-
-
-def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
-    """The true-positive rate by an ε at which δ was composed before, if that is precise enough; else None."""
-    delta = sides.of[side]
-    if not delta.route.bound.is_composed(delta.params):
-        return None
-    from dpcalc.pld.bracket import PRECISION
-
-    return among(sides.known(side), fpr, _REUSE * float(delta.params.get("precision") or PRECISION))
+    """The true-positive rate of one side, and the ε that proves it. `enough` is the rate of the other side, below which
+    no search is needed."""
+    delta, other = sides.of[side], sides.of[-side]
+    if delta.route.bound.is_composed(delta.params):
+        read, u = _search(delta.reading, delta.route, delta.params, fpr, start, (), other.reading, enough)
+        found = at_level(delta(u) if u >= 0 else other(-u), u, fpr)
+        if found > read * (1 - _LOOSE):
+            return min(1.0, found), u
+        start = u
+    points = _SCAN if delta.route.bound.kind == "rdp" else ()
+    return _search(delta, delta.route, delta.params, fpr, start, points, other, enough)
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
@@ -180,7 +170,7 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
                      f"output is right with probability at most {human(best)}, on average over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
-    found = _curve([Sides(route, params) for route in sharpest(routes)], rates, tv)
+    found = _curve([Sides(route, params, rates) for route in sharpest(routes)], rates, tv)
     numbers |= {"fpr": rates[0], "tpr": found[0]}
     header: tuple[str, ...] = ("fpr", "tpr")
     table = list(zip(rates, found, strict=True))
@@ -212,7 +202,7 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The row that answers the true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    sides = Sides(route, params)
+    sides = Sides(route, params, (fpr,))
     both = list(rated(sides, fpr, dict.fromkeys(sides.of, start or 0.0)).values())
     epsilon, orders = both[0][1], next(iter(sides.of.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}

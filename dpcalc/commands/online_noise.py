@@ -64,17 +64,17 @@ def _searches(given: Given, question: Question) -> tuple[Searches, tuple[str, ..
 
 def _methods(endless: bool) -> tuple[Method, ...]:
     """The bounds for n steps, or (`endless`) for the limit n → ∞."""
-    from dpcalc.bounds import online as b
+    from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit
     from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, Method
 
     if endless:
-        limit = replace(b.online_contraction.BOUND, theorem=b.online_contraction.BOUND.theorem._replace(status="limit"))
+        limit = replace(online_contraction.BOUND, theorem=online_contraction.BOUND.theorem._replace(status="limit"))
         return (Method(limit, (), GAUSSIAN_OR_LAPLACE, contracts=True),)
     return (
-        Method(b.online_contraction.BOUND, (), GAUSSIAN_OR_LAPLACE, contracts=True),
-        Method(b.online_hybrid.BOUND, (), contracts=True),
-        Method(b.online_iteration.BOUND, (), contracts=True),
-        Method(b.online_limit.BOUND, ("c1",), GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+        Method(online_contraction.BOUND, (), GAUSSIAN_OR_LAPLACE, contracts=True),
+        Method(online_hybrid.BOUND, (), contracts=True),
+        Method(online_iteration.BOUND, (), contracts=True),
+        Method(online_limit.BOUND, ("c1",), GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
     )
 
 

@@ -10,14 +10,25 @@ from importlib import import_module
 from textwrap import dedent
 
 import pytest
+from calling import shell
 from conftest import ROOT, SCRIPT
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
 from dpcalc.cli.app import EXAMPLES, main
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
-from dpcalc.commands.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
-from dpcalc.commands.topics import NAMES, TOPICS
+from dpcalc.commands.catalogue import (
+    answers,
+    calculators,
+    entries,
+    measured,
+    parameters,
+    proof,
+    proofs,
+    quantity_named,
+    uses,
+)
+from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, TOPICS
 from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
 from dpcalc.output.theorem import short_source
@@ -34,22 +45,16 @@ RELEASES = dedent(MODULES["ledger"].sample.partition("\n")[2])
 
 
 @pytest.fixture
-def printed(capsys, tmp_path, monkeypatch):
-    """What a line prints, without a new process unless it is a pipe."""
+def printed(tmp_path, monkeypatch):
+    """What a line prints, without a new process where that is dpcalc alone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "releases.toml").write_text(RELEASES)
     (tmp_path / "steps.json").write_text('{"sigma": [1, 2, 1], "learning_rate": [0.1, 0.1, 0.2]}')
 
     def run(line):
-        if "|" in line:
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", f"dpcalc {line}"], capture_output=True, text=True,
-                                  timeout=60, env={**os.environ, "PATH": PATH})
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-        code = main(line.split())
-        text = capsys.readouterr()
-        assert code == 0, text.err
-        return text.out
+        done = shell(f"dpcalc {line}")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     return run
 
@@ -324,7 +329,8 @@ def test_a_word_may_be_a_topic_and_an_option(printed):
 
 def test_a_word_names_one_topic():
     words = [word for topic in TOPICS for word in (topic.name, *topic.words)]
-    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} <= {"composition", "group-privacy"}
+    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} == set(NAMES_OF_BOUNDS)
+    assert not any(quantity_named(name) for name in BOUNDS)
 
 
 def test_help_of_a_command_is_its_long_help(printed):
