@@ -13,7 +13,7 @@ from dpcalc.bounds.noise_feedback import every_iterate, optimum, with_feedback, 
 from dpcalc.commands.last_iterate import Companions
 from dpcalc.commands.last_iterate_companions import start_note, worst_companions
 from dpcalc.core.bound import ProfileBound
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.numbers import human
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.quantities import symbol
@@ -23,6 +23,8 @@ from dpcalc.numerics.rounding import up
 
 Params = Mapping[str, Any]
 NOISE = "σ is the noise on the iterate, not on the gradient"
+_ASSUMES = ("the bound assumes that the first iterate does not depend on the data, that no iterate is projected on a "
+            "constraint set, and that no gradient is clipped")
 UNITS = "in units of (s/μ)², s = 2Lη"
 _MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
@@ -52,9 +54,10 @@ def companions(values: Mapping[str, Any], params: dict[str, Any], question: Ques
         only = OneRecord(f"for records that are used {_at(params['uses'])} only")
     if not by_default:
         of_record = {"index": list(params["uses"])}
-    first = f"{NOISE}; the record is the worst one, which is used at the {'first' if every else 'last'} step"
-    notes = (first if by_default else NOISE, *start_note(rows), *(_of_every(numbers) if every else _of_last(
-        numbers, params)))
+    worst_one = f", and the worst one is that of the {'first' if every else 'last'} step" if by_default else ""
+    once = f"; a record is used at one step only (--used-at lists more){worst_one}"
+    notes = (NOISE + (once if values.get("used_at") is None else ""),
+             *((*start_note(rows), *_of_every(numbers)) if every else (_ASSUMES, *_of_last(numbers, params))))
     warnings = () if every else _warnings(numbers, question.asks)
     return Companions({"kind": "gdp", "mu": numbers["mu"], **of_record}, notes, numbers, only,
                       "every iterate" if every else "last iterate", warnings=warnings)
@@ -81,7 +84,7 @@ def _variances(params: Params) -> dict[str, float]:
     square, sums = params["sigma"] * params["sigma"], (fsum(fed), fsum(plain))
     in_range = 0 < square * min(sums) <= square * max(sums) < inf
     variances = {"variance": square * sums[0], "variance_without_feedback": square * sums[1]} if in_range else {}
-    return {**variances, "sigma_factor": up(sqrt(min(plain) / min(fed)), 1e-14)}
+    return {**variances, "sigma_factor": up(sqrt(min(plain) / min(fed)), 1e-14) if params["feedback"] else 1.0}
 
 
 def _modes(params: Params, feedback: bool = True) -> list[float]:
@@ -127,10 +130,10 @@ def _at_equal_privacy(params: Params) -> dict[str, float]:
     once to the output leaves 1 for each."""
     curvatures, rate, found = params["curvatures"], params["learning_rate"], dict[str, float]()
     if curvatures and min(curvatures) > 0:
-        best, name = optimum.value(curvatures, rate), "equal_privacy_variance"
+        name = "equal_privacy_variance"
         found = {name: optimum.variance_at_equal_privacy(curvatures, rate, params["feedback"]),
                  f"{name}_independent": optimum.variance_at_equal_privacy(curvatures, rate, 0.0),
-                 f"{name}_optimal": best[name], "optimal_feedback": best["feedback"]}
+                 **_best(curvatures, rate)}
         if len(curvatures) == 1:
             found[f"{name}_filter"] = optimum.least_of_all_filters(curvatures[0], rate)
     if len(curvatures) > 1:
@@ -138,6 +141,15 @@ def _at_equal_privacy(params: Params) -> dict[str, float]:
             modes = _modes(params, feedback)
             found[f"equal_privacy_variance_last_iterate{name}"] = fsum(modes) / min(modes)
     return found
+
+
+def _best(curvatures: tuple[float, ...], rate: float) -> dict[str, float]:
+    """λ* and the variance that it leaves; nothing where λ* is 1 in double precision."""
+    try:
+        best = optimum.value(curvatures, rate)
+    except (OutOfScope, OverflowError):
+        return {}
+    return {"equal_privacy_variance_optimal": best["equal_privacy_variance"], "optimal_feedback": best["feedback"]}
 
 
 # --- notes -----------------------------------------------------------------------------------------------------------
@@ -148,27 +160,28 @@ def _of_last(numbers: Mapping[str, float], params: Params) -> tuple[str, ...]:
     factor, modes = human(numbers["sigma_factor"]), len(params["curvatures"])
     same = "this holds where both data sets have the same known Hessian"
     if modes == 1:
+        needs = f"with it, σ must be {factor} times that of the run without feedback; " if params["feedback"] else ""
         return (f"at equal privacy of the last iterate every λ leaves the same variance, so that feedback is neither "
-                f"gain nor loss: with it, σ must be {factor} times that of the run without feedback; {same}",
+                f"gain nor loss: {needs}{same}",
                 "with several curvatures (--curvatures), noise that is added once to the output is optimal, and λ = 1 "
                 "leaves at most twice its variance where ηa ≤ 1")
     fed, plain = (human(numbers[f"equal_privacy_variance_last_iterate{name}"]) for name in ("", "_independent"))
-    return (f"at equal privacy of the last iterate the variances add up to {fed} with this feedback, to {plain} "
-            f"without it, and to {modes} with noise that is added once to the output, which is optimal, {UNITS}; "
-            f"{same}", "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
+    return (f"at equal privacy of the last iterate, for records that are used at one step, the variances add up to "
+            f"{fed} with this feedback, to {plain} without it, and to {modes} with noise that is added once to the "
+            f"output, which is optimal, {UNITS}; {same}", "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
 
 
 def _of_every(numbers: Mapping[str, float]) -> tuple[str, ...]:
     """What other noise would leave where every iterate is released."""
     name = "equal_privacy_variance"
-    if name not in numbers:
+    if f"{name}_optimal" not in numbers:
         return ()
     shown = {key: human(x) for key, x in numbers.items() if key.startswith(name)}
     this = f"{shown[name]} with this feedback" if numbers[name] < inf else "without bound for λ = 1"
     best = f"{shown[f'{name}_optimal']} with λ = {human(numbers['optimal_feedback'])}"
     best += f", and {shown[f'{name}_filter']} with the best linear filter" if f"{name}_filter" in shown else ""
-    return (f"at equal privacy the variance of a long run is {this}, {shown[f'{name}_independent']} with independent "
-            f"noise, {best}, {UNITS}",)
+    return (f"at equal privacy of records that are used at one step, the variance of a long run is {this}, "
+            f"{shown[f'{name}_independent']} with independent noise, {best}, {UNITS}",)
 
 
 def _warnings(numbers: Mapping[str, float], asks: str) -> tuple[str, ...]:

@@ -256,7 +256,9 @@ def _feedback(answer: Answer, values: Values) -> list[str]:
     back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
         part, f", and the part {plain(part)} of it is taken back at the next one")
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
-            f"of {_number(answer, 'steps', values)} steps{back}.", _curvatures(values.get("curvatures") or ())]
+            f"of {_number(answer, 'steps', values)} steps{back}.",
+            "" if values.get("used_at") else "A record is used at one step only.",
+            _curvatures(values.get("curvatures") or ())]
 
 
 def _curvatures(found: tuple[float, ...]) -> str:

@@ -13,8 +13,16 @@ the length of the shift in units of their standard deviations:
 Σ_j v_j²w_j is largest where v is the mode with the largest w_j. For one use that mode attains it; for one mode changes
 of the sign of r^{T−i} do. ∎
 
-As |r_j| ≤ 1, a record that is used once loses most at the last step. 1 − r² = γa(2 − γa) is computed from exact
-products, so that |r| near 1 keeps its digits.
+As |r_j| ≤ 1, a record that is used once loses most at the last step. A projection on a constraint set is not covered:
+at a boundary an iterate forgets the noise of the steps before, and V_j is false.
+
+Noise that is added once to the output is optimal for records that are used once. Let θ_T have any Gaussian noise, with
+covariance matrix Σ. A record of the last step moves θ_T by any v of norm s = 2Lγ, so μ² ≥ vᵀΣ⁻¹v for all of them: Σ is
+at least (s/μ)² in every direction. Independent noise of this variance on θ_T alone attains that, as records of earlier
+steps move θ_T by no more. With λ = 1 and γa_j ≤ 1, V_j = 1 + (1−r_j)²(1−r_j^{2(T−1)})/(1−r_j²) is between 1 and
+1 + (1−r_j)/(1+r_j) ≤ 2, so that every V_jσ² = (s/μ)²·V_j/min V is at most twice the optimum.
+
+1 − r² = γa(2 − γa) is computed from exact products, so that |r| near 1 keeps its digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,10 +36,13 @@ from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
-SETTING = ("gradients aθ + β_t with the same curvature a on both data sets, or Hθ + β_t with the same Hessian H, whose "
-           "eigenvalues are the curvatures; β_t changes by at most 2L at each step that uses the record, and these "
-           "steps do not depend on the data",
-           START, "noise N(0, σ²) is added to the iterate, not to the gradient", "only the last iterate is released")
+UNHINDERED = "no iterate is projected on a constraint set, nor is a gradient clipped where the curvature is not 0"
+SETTING = ("step size γ; gradients aθ + β_t with the same curvature a on both data sets, or Hθ + β_t with the same "
+           "Hessian H, whose eigenvalues are the curvatures",
+           "β_t does not depend on the iterates; one record changes it by at most 2L at each step that uses the "
+           "record, and these steps do not depend on the data",
+           UNHINDERED, START, "noise N(0, σ²) is added to the iterate, not to the gradient",
+           "only the last iterate is released")
 _SLACK = 8e-15  # relative error of μ from a few logarithms of moderate size; larger ones are counted beside it
 
 

@@ -15,7 +15,8 @@ data sets by at most γΣ_{k∈π, k≤t} λ^{t−k}·2L = 2Lγc_t, whatever the
 Roth & Su 2022, Corollary 3.3). Gradients that the record moves by 2L in one fixed direction, whatever θ is, give T
 Gaussians with exactly these shifts. ∎
 
-Everything that is computed from the iterates, such as averages, momentum or checkpoints, is covered too. The sum goes
+Everything that is computed from the iterates, such as averages, momentum or checkpoints, is covered too; and so are
+iterates that are projected, θ_t = Π(θ_{t−1} + y_t), as y_1, …, y_t fix them. The sum goes
 from use to use: after a use, c decays by λ a step until the next one. Decimals of 60 digits, with exponents that do not
 underflow, leave no rounding error to count. """
 
@@ -94,8 +95,8 @@ BOUND = ProfileBound(
                   "some loss attains it; proof in dpcalc/bounds/noise_feedback/every_iterate.py",
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; Dong, Roth & Su 2022, Corollary "
                "3.3, arXiv:1905.02383v3",
-        assumptions=("any loss; every record's gradient, which may depend on all earlier iterates, is clipped to norm "
-                     "L, so that one record moves the gradient of a step by at most 2L",
+        assumptions=("any loss; step size γ; every record's gradient, which may depend on all earlier iterates, is "
+                     "clipped to norm L, so that one record moves the gradient of a step by at most 2L",
                      "the steps that use the record do not depend on the data", START,
                      "noise N(0, σ²) is added to the iterate, not to the gradient"),
         in_words="If you release every iterate, or anything computed from them, this is what noise with feedback "

@@ -23,15 +23,15 @@ from fractions import Fraction
 from math import fsum, inf, sqrt
 from typing import Any
 
-from dpcalc.bounds.noise_feedback.affine import decay
+from dpcalc.bounds.noise_feedback.affine import UNHINDERED, decay
 from dpcalc.bounds.start import START
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
-SETTING = ("gradients aθ + β_t with the same curvature on both data sets, or Hθ + β_t with the same Hessian, whose "
-           "eigenvalues are the curvatures", START, "every iterate is released, and a record is used once",
-           "noise is added to the iterate, not to the gradient")
+SETTING = ("step size γ; gradients aθ + β_t with the same curvature on both data sets, or Hθ + β_t with the same "
+           "Hessian, whose eigenvalues are the curvatures", UNHINDERED, START,
+           "every iterate is released, and a record is used once", "noise is added to the iterate, not to the gradient")
 _UNIT = 2**400  # sums are whole multiples of 1/_UNIT: their differences keep the digits of doubles
 ROUNDING = 4e-15  # relative error of a root of sums and of a quotient of such roots
 
@@ -47,7 +47,7 @@ def exact_coefficient(mp: Any, p: Any, q: Any) -> Any:
 
 
 def value(curvatures: tuple[float, ...], learning_rate: float) -> dict[str, float]:
-    """λ* and the variance at equal privacy with it, both rounded up."""
+    """λ* and the variance at equal privacy with it, both rounded up. Raises OutOfScope where a run has no λ* < 1."""
     for a in curvatures:
         decay(a, learning_rate)  # refuses runs that diverge
     products = [Fraction(a) * Fraction(learning_rate) for a in curvatures]
@@ -57,7 +57,11 @@ def value(curvatures: tuple[float, ...], learning_rate: float) -> dict[str, floa
     p, q = (sum(round(_UNIT / x) for x in terms) for terms in ([2 - g for g in products], products))
     low, high = (float(Fraction(x, _UNIT)) for x in (p, q))
     least = sqrt(low) * sqrt(high) if q > p else (low + high) / 2
-    return {"feedback": best_coefficient(low, high, float(Fraction(q - p, _UNIT))),
+    best = best_coefficient(low, high, float(Fraction(q - p, _UNIT)))
+    if best == 1:
+        raise OutOfScope("out-of-range", "the step size times the curvature is so small that the best λ is 1 in double "
+                         "precision; give a larger one", "--learning-rate")
+    return {"feedback": best,
             "equal_privacy_variance": up(least, ROUNDING)}
 
 
