@@ -44,14 +44,15 @@ def _refuse_both(given: Given) -> None:
 def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]:
     from dpcalc.commands.asking import check_options
 
-    used = {*_NEEDED, *_EITHER, *_EITHER.values(), "feedback", "release"}
+    used, not_used = {*_NEEDED, *_EITHER, *_EITHER.values(), "feedback", "release"}, "for this question"
     if given["bound"] == ("without-feedback",):
         used.remove("feedback")
+        not_used = "with --bound without-feedback"
     by_curvature = given["release"] == _LAST and not given.has("curvatures")
     needed_by = "by noise-feedback"
     if by_curvature and not given.has("curvature"):
         needed_by += " for the last iterate (--release every-iterate holds for any loss)"
-    check_options(given, question, used, ("curvature", *_NEEDED) if by_curvature else _NEEDED, "for this question",
+    check_options(given, question, used, ("curvature", *_NEEDED) if by_curvature else _NEEDED, not_used,
                   "for this question", needed_by)
     return given, question, used
 
@@ -113,8 +114,8 @@ COMMAND = Command(
         Option(q.CURVATURES, RUN),
         Option(q.LEARNING_RATE._replace(safe_direction=0), RUN),
         Option(q.STEPS._replace(safe_direction=0, help="number of steps"), RUN),
-        Option(q.LIPSCHITZ._replace(help="Lipschitz constant of every record's loss, or the norm that its gradients "
-                                         "are clipped to"), RUN),
+        Option(q.LIPSCHITZ._replace(help="clipping norm, or Lipschitz constant of every record's loss; for the last "
+                                         "iterate, half of the most that one record changes β"), RUN),
         Option(q.INDEX._replace(help="step that uses the record (default: the worst one; the last, or of every "
                                      "iterate the first)"), RUN),
         Option(q.USED_AT, RUN),

@@ -21,9 +21,10 @@ def answer(command: Command, given: Given) -> Answer:
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.asking import shown
 
+    _refuse_contradictions(given)
     by_curvature = given.has("curvature") or given.has("curvatures")
     used = {"curvature", "curvatures", "learning_rate", "steps"} if by_curvature else {"steps"}
-    beside = {"solve", "bound", *(o.name for o in command.all_options() if o.group == OUTPUT)}
+    beside = {"solve", "bound", "release", *(o.name for o in command.all_options() if o.group == OUTPUT)}
     for name in sorted(given.provided - used - beside):
         raise DpcalcError("unneeded", "not used with --solve feedback, as the best λ does not depend on it; drop it",
                           flag(name))
@@ -39,6 +40,17 @@ def answer(command: Command, given: Given) -> Answer:
     return Answer(command.name, Question("feedback"), shown(given, used), found,
                   {"kind": "feedback", "feedback": found[0].result["feedback"]}, "replace-one", "every iterate", notes,
                   numbers, options={"solve": "feedback"})
+
+
+def _refuse_contradictions(given: Given) -> None:
+    """Raises DpcalcError for a λ that is given, and for the last iterate, which has no best λ."""
+    if given.has("feedback"):
+        raise DpcalcError("contradictory", "--feedback is given, so it cannot be solved for; drop one of them",
+                          "--solve")
+    if given.has("release") and given["release"] == "last-iterate":
+        raise DpcalcError("unneeded", "the best λ is that of --release every-iterate; of the last iterate alone, every "
+                          "λ leaves the same variance at equal privacy where there is one curvature, and noise that "
+                          "is added once to the output is optimal where there are several", "--release")
 
 
 def _bound_params(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,8 +30,8 @@ def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) 
     for a in curvatures:
         d, r = decay(a, learning_rate), float(1 - Fraction(a) * Fraction(learning_rate))
         if r < 0:
-            raise OutOfScope("out-of-range", f"{learning_rate:g} > 1/a = {1 / a:g}; the optimum after so many steps is "
-                                             "known for γa ≤ 1", "--learning-rate")
+            raise OutOfScope("out-of-range", f"{learning_rate:g} > 1/a = {1 / a:g}; the best λ after so many steps is "
+                                             "computed where the step size is at most 1/a", "--learning-rate")
         g = geometric(d, iterations - 1)
         p.append(1 + g * d.g * d.g)
         q.append(1 + g * d.other * d.other)
@@ -61,8 +61,9 @@ BOUND = PointBound(
         name="feedback-optimum-finite",
         example="noise-feedback --steps 1000 --solve feedback",
         statement="among feedback λ in [0, 1), λ* = (√Q−√P)/(√Q+√P) has the least variance of the iterate after T "
-                  "steps at equal privacy of all iterates, P = Σ (1 + G_j(1−r_j)²), Q = Σ (1 + G_j(1+r_j)²), G_j = "
-                  "(1−r_j^(2(T−1)))/(1−r_j²); for prefix sums 1 − (√(1+4m)−1)/(2m), m = T − 1; proof in "
+                  "steps at equal privacy of all iterates, for which μ = 2Lγ/(σ√(1−λ²)), the value of a long run, is "
+                  "taken; P = Σ (1 + G_j(1−r_j)²), Q = Σ (1 + G_j(1+r_j)²), G_j = (1−r_j^(2(T−1)))/(1−r_j²); for "
+                  "prefix sums 1 − (√(1+4m)−1)/(2m), m = T − 1; proof in "
                   "dpcalc/bounds/noise_feedback/optimum_finite.py",
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; proof in "
                "dpcalc/bounds/noise_feedback/optimum_finite.py",
