@@ -170,6 +170,23 @@ def test_solved_feedback_is_given_back_as_the_best():
         assert result(f"{line} --feedback {best['feedback'] * 0.99}")["equal_privacy_variance"] > at["equal_privacy_variance"]
 
 
+def test_solved_feedback_is_about_every_iterate():
+    line = "noise-feedback --solve feedback --curvature .1 --learning-rate .1"
+    assert result(f"{line} --release every-iterate") == result(line)
+    assert "neither" not in refusal(f"{line} --release last-iterate", 2) and "--release" in refusal(
+        f"{line} --release last-iterate", 2)
+    assert "--feedback is given" in refusal(f"{line} --feedback .5", 2)
+
+
+def test_curvature_so_small_that_the_best_feedback_is_one_in_double_precision():
+    """λ = 1 has no bounded loss in a long run, so that it is no answer; other questions are answered."""
+    assert "--learning-rate" in refusal("noise-feedback --solve feedback --curvature 1e-33 --learning-rate .1", 2)
+    for tiny in ("1e-33", "1e-310"):
+        found = result(f"{ANY} --curvature {tiny} --steps 6 --delta 1e-5")
+        assert found["epsilon"] == pytest.approx(result(f"{ANY} --curvature 0 --steps 6 --delta 1e-5")["epsilon"], rel=1e-12)
+        assert "optimal_feedback" not in found
+
+
 def test_the_record_of_a_solved_feedback():
     found = answer("noise-feedback --solve feedback --curvature 1e-4 --learning-rate 1 --steps 1000")
     assert (found["solved"], found["options"]["solve"], found["released"]) == ("feedback", "feedback", "every iterate")
@@ -201,13 +218,38 @@ def test_what_is_refused_names_the_option(line, option):
     assert refusal(f"noise-feedback {line}", 2).startswith(f"dpcalc noise-feedback: {option}: ")
 
 
+# --- what is assumed -------------------------------------------------------------------------------------------------
+
+
+def test_projected_iterates_are_covered_where_all_are_released_and_only_there():
+    """On K = [0, ∞), with β that drives an iterate to 0 before the last step, only the last noise hides the last record:
+    μ is s/σ, and larger than without K."""
+    s_over_sigma = 0.1
+    for more in ("", "--bound without-feedback"):
+        found = answer(f"{RUN} --steps 9 --delta 1e-5 {more}")
+        assert found["result"]["mu"] < s_over_sigma
+        assert any("no iterate is projected" in text for text in found["bounds"][0]["assumptions"])
+        assert any("no iterate is projected" in note for note in found["notes"])
+    every = answer(f"{RUN} --steps 9 --delta 1e-5 --release every-iterate")
+    assert every["result"]["mu"] > s_over_sigma and "projected" not in json.dumps(every, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("release", ["last-iterate", "every-iterate"])
+def test_that_a_record_is_used_once_is_written(release):
+    line = f"{RUN} --steps 6 --delta 1e-5 --release {release}"
+    for more, once in (("", True), ("--index 2", True), ("--used-at 1,4", False)):
+        assert any("used at one step only" in note for note in answer(f"{line} {more}")["notes"]) == once
+        assert ("A record is used at one step only." in call(
+            f"{line} {more} --format statement".split()).stdout.replace("\n", " ")) == once
+
+
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("more, words", [
     ("--curvature .7", "steps, and taken back at the next one."),
     ("--curvature .7 --feedback .25", "steps, and the part 0.25 of it is taken back at the next one."),
-    ("--curvature .7 --feedback 0", "at each of 6 steps. Constants"),
+    ("--curvature .7 --feedback 0", "at each of 6 steps. A record"),
     ("--curvatures .7,.1", "The curvatures are 0.7 and 0.1."),
     ("--release every-iterate", "The guarantee covers the release of every iterate and of anything computed from it."),
     ("--curvature .7", "Caution: only the last iterate is covered: an observer of all iterates gets ε = 0.905837"),
