@@ -13,7 +13,7 @@ from contextlib import chdir, redirect_stdout
 
 import pytest
 from calling import call
-from conftest import ROOT
+from conftest import ROOT, slow
 from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
 
 from dpcalc.bounds import all_bounds
@@ -23,6 +23,7 @@ from dpcalc.core.errors import flag
 from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
 
 README = ROOT / "README.md"
+OFTEN = ("README.md", "docs/dp-sgd.md", "docs/sampling.md")  # pages whose commands run in every test
 GENERATED = ("bounds", "errata", "accuracy")
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 WRITTEN = {name: text for name, text in TEXTS.items() if not name.endswith(tuple(f"/{page}.md" for page in GENERATED))}
@@ -30,8 +31,7 @@ PROSE = {name: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for name, tex
 each_page = pytest.mark.parametrize("name", TEXTS)
 
 
-@pytest.mark.parametrize("name", [name if name == "README.md" else pytest.param(name, marks=pytest.mark.slow)
-                                  for name in TEXTS])
+@pytest.mark.parametrize("name", [name if name in OFTEN else slow(name) for name in TEXTS])
 def test_a_page_is_current(name, monkeypatch, tmp_path):
     """Every command in a console block runs, and prints what stands there."""
     if re.search(r"\bjq\b", TEXTS[name]) and not shutil.which("jq") and not os.environ.get("CI"):

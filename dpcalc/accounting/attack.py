@@ -19,7 +19,11 @@ from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
-_LOOSE = 5e-4  # relative: where a rate by a single composition is larger than its own by that, it is no guide
+# How `reading` chooses the largest ε that its composition is made for. Any choice is valid.
+_SHARE = 0.03  # δ at the best ε of a rate f is seldom a smaller share of f·δ(0)
+_LEAST_DELTA = 1e-300  # a smaller δ counts as this, as its logarithm must be finite
+_ROUGH_EPSILON = 0.1  # precision of that ε, relative
+_LOOSE = 5e-4  # relative excess of a rate by `reading` over that by δ at its ε, from which on ε is searched again
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
@@ -63,14 +67,15 @@ class Profile:
     @cached_property
     def reading(self) -> Delta:
         """An upper bound on a composed profile by a single composition for all ε, which is cheap and shows where the
-        best ε is. At the best ε of a rate f, δ is at least a few hundredths of f·δ(0)."""
+        best ε is. It is made for ε up to an end, here about the largest of the best ε of the rates that are asked
+        about. Any end gives a valid bound; with this one the bound is usually tight at the best ε."""
         from dpcalc.accounting.composition import parts
         from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
 
         composed = parts(self.route, self.params, self.side)
-        log_delta = log(max(0.03 * self.least * self(0.0), 1e-300))
+        log_delta = log(max(_SHARE * self.least * self(0.0), _LEAST_DELTA))
         try:
-            rough = epsilon_at_delta(composed, log_delta, 0.1, bracket=False, one_sided=True).upper
+            rough = epsilon_at_delta(composed, log_delta, _ROUGH_EPSILON, bracket=False, one_sided=True).upper
             read = upper_profile(composed, min(rough, -log(self.least)))
         except OutOfScope:  # the losses are too large for grids
             return self

@@ -201,7 +201,8 @@ ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
 
 
 def _is_bracketed(route: Route, question: Question) -> bool:
-    """Whether the lower end is composed, too, which is the value of a bound from below."""
+    """Whether the lower end is composed, too: unless the question is about the upper end only. For a bound from below
+    the lower end is the value."""
     return route.bound.status == "lower" or not question.upper_only
 
 

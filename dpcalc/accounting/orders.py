@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
 
 _LOW, _HIGH = log(1e-4), log(9e9)  # the range of log(α − 1) that is searched
+_LEAST_GUESS, _LARGEST_GUESS = 1e-3, 1e9  # the range of α − 1 at the start of a search, within the range above
+_LARGEST_FALL = 4  # a step of Newton's method divides α − 1 by this at most, so that it remains positive
 
 
 def own_params(bound: Bound, params: Params) -> dict[str, Any]:
@@ -123,10 +125,12 @@ def _guess(curve: Callable[[float], float], question: Question) -> float:
     else:  # 2(α−1)·slope = ε − slope + log(α/(α−1)), where the last term is first taken as 1/(α−1)
         rest = (question.epsilon or 0.0) - slope
         root = sqrt(rest * rest + 8 * slope)
-        t = max((rest + root) / (4 * slope) if rest > 0 else 2 / (root - rest), 1e-3)
+        t = min(max((rest + root) / (4 * slope) if rest > 0 else 2 / (root - rest), _LEAST_GUESS),
+                _LARGEST_GUESS)
         for _ in range(2):  # Newton's method
-            t = max(t - (2 * t * slope - rest - log1p(1 / t)) / (2 * slope + 1 / (t * (t + 1))), t / 4)
-    return 1 + min(max(t, 1e-3), 1e9)
+            step = (2 * t * slope - rest - log1p(1 / t)) / (2 * slope + 1 / (t * (t + 1)))
+            t = min(max(t - step, t / _LARGEST_FALL), _LARGEST_GUESS)
+    return 1 + min(max(t, _LEAST_GUESS), _LARGEST_GUESS)
 
 
 def _listed(params: Params) -> tuple[float, ...]:

@@ -67,7 +67,8 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
 
 def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], answer: AnswerAt,
             as_lines: bool) -> Iterator[Point]:
-    """The answer or the error at every point of the sweep. No progress is shown between lines on a terminal."""
+    """The answer or the error at every point of the sweep. `as_lines` says that each point is printed as soon as it is
+    computed; then no progress is shown if that is on a terminal, where it would stand between the lines."""
     from dpcalc.cli.progress import waiting
     from dpcalc.commands.sweep import points
 
@@ -76,7 +77,7 @@ def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], a
         for done, at in enumerate(points(swept), 1):
             try:
                 found = answer({**raw, **at})
-                if not as_lines:  # the further keys of a record are not printed, and would be kept until the end
+                if not as_lines:  # the further keys of a record are not printed, and would fill the memory
                     found = found._replace(rows=tuple(row._replace(more=None) for row in found.rows))
                 point = Point(at, found)
             except DpcalcError as error:

@@ -36,9 +36,10 @@ _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
 
 
-def methods(placed: bool, last_iterate: bool) -> tuple[Method, ...]:
+def methods(placed: bool, last_iterate: bool, all_computed: bool = False) -> tuple[Method, ...]:
     """The bounds for records in a fixed order, where the place of the record is known (`placed`), or for shuffled
-    records; with those for a run that releases only its last iterate where it does."""
+    records; with those for a run that releases only its last iterate where it does. numpy is
+    imported first for shuffled records where all bounds are computed."""
     stopped = (Method(randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
                Method(randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
     if placed:
@@ -53,6 +54,11 @@ def methods(placed: bool, last_iterate: bool) -> tuple[Method, ...]:
             Method(output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
             Method(output_perturbation.BOUND, _FREE, usual=False),
         )
+    if all_computed:
+        # Some of the bounds for shuffled records use arrays. Where numpy is first imported in the middle of a search,
+        # its import takes 15 ms longer: loops in it call functions across the end of a piece of CPython's stack of
+        # frames, and each of those calls allocates the next piece, 16 kB, anew.
+        import numpy  # noqa: F401
     last = (Method(shuffled_hiding_last.BOUND, _FREE, contracts=True),) if last_iterate else ()
     return (
         *last,

@@ -87,18 +87,6 @@ def epsilon_for(log_delta: float, ratio: float) -> float:
     return boundary(residual, *bracket(residual, guess, +1, 0.0, 1e300))
 
 
-def ratio_for(epsilon: float, log_delta: float) -> float:
-    """The largest r with θ(ε, r) <= δ: the inequality holds at the value returned, which is tight to 1e-13. Raises
-    Unreachable where it holds for no r > 1e-300."""
-
-    @cache
-    def residual(ratio: float) -> float:
-        return log_theta(epsilon, ratio) - log_delta
-
-    feasible, infeasible = bracket(residual, 1.0, -1, 1e-300, 1e150)
-    return feasible if feasible == infeasible else boundary(residual, feasible, infeasible)
-
-
 def _arguments(epsilon: float, ratio: float) -> tuple[float, float]:
     """a and b, corrected for the rounding error of ε/r, which may be larger than a itself near ε = r²/2."""
     s = epsilon / ratio

@@ -6,6 +6,10 @@ from math import expm1, inf, log, nan, sqrt
 from operator import itemgetter
 
 _GOLDEN = 0.3819660112501051  # (3 − √5)/2, the share of a golden section
+_MAX_STEPS = 60  # after the walk, so that a search ends whatever f is; it returns the best point so far
+_GROWTH = 1.6  # factor between two steps of the walk: about that of golden sections
+_FROM_END = 16  # where the best point is an end of the range, the next one is at that fraction of the bracket from it
+_FLAT = 100  # f is flat where it rises by less than the tolerance divided by this
 
 
 def minimise(f: Callable[[float], float], start: float, low: float, high: float,
@@ -15,11 +19,11 @@ def minimise(f: Callable[[float], float], start: float, low: float, high: float,
     (a, fa), (x, fx), (b, fb) = _walk(f, min(max(start, low), high), low, high, step)
     w, fw, v, fv = (a, fa, b, fb) if fa <= fb else (b, fb, a, fa)
     move = before = b - a
-    for _ in range(60):
+    for _ in range(_MAX_STEPS):
         middle = (a + b) / 2
         if abs(x - middle) + (b - a) / 2 <= 2 * tolerance:
             break
-        before, move = move, _brent_step(a, b, x, w, v, fx, fw, fv, before, tolerance)
+        before, move = move, _brent_step(a, b, x, w, v, fx, fw, fv, before)
         y = x + (move if abs(move) >= tolerance else (tolerance if move > 0 else -tolerance))
         fy = f(y)
         if fy <= fx:
@@ -39,20 +43,21 @@ def minimise_hyperbolic(f: Callable[[float], float], start: float, low: float, h
     """A point close to a local minimum of f on [low, high], for an f that is nearly a constant plus be^x + ce^{−x}.
 
     After walking downhill from `start` in growing steps, that form through the three best points gives the next one.
-    The search ends where the form promises a gain below the tolerance, relative where |f| < 1, and promised little the
-    time before, so that it fits; or where f is 0. Where f rises steeply, or the steps become smaller slowly, a part of
-    the bracket is halved instead.
+    The search ends where f is 0, or where the form promises a gain below the tolerance, relative where |f| < 1. The
+    gain that it promised one step before must be below the root of the tolerance, too: one small promise alone may be
+    due to a form that does not fit. Where f rises steeply, or the steps become smaller slowly, a part of the bracket is
+    halved instead.
     """
     (a, fa), (x, fx), (b, fb) = _walk(f, min(max(start, low), high), low, high, step)
     (w, fw), (v, fv) = sorted(((a, fa), (b, fb)), key=itemgetter(1))
     move = before = b - a
     gain = inf
-    for _ in range(60):
+    for _ in range(_MAX_STEPS):
         scale = min(abs(fx), 1.0)
-        if not scale or not fv - fx > tolerance / 100 * scale:  # f is 0, flat or infinite
+        if not scale or not fv - fx > tolerance / _FLAT * scale:  # f is 0, flat or infinite
             break
         if x in (a, b):  # the end of the range
-            y = x + (v - x) / 16
+            y = x + (v - x) / _FROM_END
         elif fv - fx > abs(fx):
             y = (x + v) / 2
         else:
@@ -115,7 +120,7 @@ def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: 
     left, right = max(low, x - step), min(high, x + step)
     fl, fr = f(left), f(right)
     while fl < fx or fr < fx:
-        step *= 1.6
+        step *= _GROWTH
         if fl < fr:
             if left <= low:
                 return (low, fl), (low, fl), (x, fx)
@@ -132,7 +137,7 @@ def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: 
 
 
 def _brent_step(a: float, b: float, x: float, w: float, v: float, fx: float, fw: float, fv: float,
-                before: float, tolerance: float) -> float:
+                before: float) -> float:
     """The step to the vertex of a parabola through three points if that is small and inside, else a golden section."""
     r, q = (x - w) * (fx - fv), (x - v) * (fx - fw)
     p, q = (x - v) * q - (x - w) * r, 2 * (q - r)

@@ -30,7 +30,7 @@ class Document(NamedTuple):
     """The output of a command in every form. A form is computed only when a format prints it."""
 
     text: Callable[[], str]  # for people: --format table
-    records: Callable[[], Any]  # for JSON: one object, or a list of them
+    records: Callable[[], Any] = list  # for JSON: one object, or a list of them
     full: Callable[[], TextTable] = _no_table  # for programs: all rows, numbers in full
     rounded: Callable[[], TextTable | TitledTable] = _no_table  # for papers: the rows of the page for people, rounded
     statement: Callable[[], str] = _no_text("statement")  # for papers: the paragraphs about the guarantee

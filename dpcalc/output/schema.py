@@ -18,6 +18,16 @@ _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperti
              "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
 _FEEDBACK = {"type": "object", "required": ["kind", "feedback"], "additionalProperties": False,  # --solve feedback
              "properties": {"kind": {"const": "feedback"}, "feedback": {"type": "number"}}}
+_ROW = {
+    "type": "object",
+    "required": ["name", "status", "witness", "source", "assumptions", "errata"],
+    "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
+                   "witness": {"type": "object"},
+                   "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
+                   "assumptions": _TEXTS, "errata": _TEXTS, "statements": _TEXTS,
+                   **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
+    "additionalProperties": _NUMBER,
+}
 
 
 def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
@@ -27,16 +37,6 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
 
     guarantee = json_schema()
     definitions = guarantee.pop("$defs", {})
-    row = {
-        "type": "object",
-        "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
-                       "witness": {"type": "object"},
-                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
-                       "assumptions": _TEXTS, "errata": _TEXTS, "statements": _TEXTS,
-                       **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
-        "additionalProperties": _NUMBER,
-    }
     properties = {
         "schema": {"const": "dpcalc/v1"},
         "version": _TEXT,
@@ -49,7 +49,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
         "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK]},
-        "bounds": {"type": "array", "items": row},
+        "bounds": {"type": "array", "items": _ROW},
         "adjacency": _TEXT,
         "released": _TEXT,
         "notes": _TEXTS,
@@ -95,6 +95,9 @@ def parameters(command: Command) -> dict[str, Any]:
         del known["title"]
         if q.kind == "numbers":
             known = {"anyOf": [known["items"], known]}
+        if q.kind == "horizon":
+            count = {"type": "integer", "minimum": 1, "maximum": int(quantities.LARGEST_COUNT)}
+            known = {"anyOf": [count, {"enum": ["inf"]}]}
         if q.reads and q.kind == "text":
             (known["items"] if option.multiple else known)["type"] = ["string", "object"]
         default = {} if option.default is None else {"default": option.default}

@@ -38,9 +38,8 @@ FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:
-    """The sweep as a document. At least one of its points has an answer."""
-    return Document(lambda: _page(points), lambda: [record_of(p) for p in points], lambda: long_table(points),
-                    lambda: _for_papers(points),
+    """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
+    return Document(lambda: _page(points), full=lambda: long_table(points), rounded=lambda: _for_papers(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 
@@ -217,7 +216,7 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 
 def long_table(points: Iterable[Point]) -> TextTable:
     """The table for programs: a row for each bound at each point, with numbers in full precision. The points are
-    read once, and only their cells are kept."""
+    read once, and only their cells are stored."""
     tables = [(p.at, _renamed(full_table(_with_one_adjacency(p.answer)), p.answer, p.at)) for p in points if p.answer]
     swept = tables[0][0]
     names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]

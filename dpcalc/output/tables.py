@@ -114,8 +114,9 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
     for k, row in enumerate(table.rows):
         drawn.add_row(*row, style=f"color({style.YELLOW_NUMBER}) not dim" if k in table.doubtful else None)
     out, has_colours = io.StringIO(), style.is_coloured(sys.stdout)
-    Console(file=out, width=width(), no_color=not has_colours, color_system="256" if has_colours else None,
-            force_terminal=has_colours, highlight=False, markup=False, emoji=False, legacy_windows=False).print(drawn)
+    Console(file=out, width=width(), height=LARGEST_SIZE, no_color=not has_colours,
+            color_system="256" if has_colours else None, force_terminal=has_colours, highlight=False,
+            markup=False, emoji=False, legacy_windows=False).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
 
 

@@ -102,7 +102,7 @@ def answer_one_direction(question: Question) -> Bracket:
 
 
 def composition_of(question: Question) -> Composition:
-    """The composition with pilots outside of which there is a negligible part of δ."""
+    """The composition, whose pilots cover all losses but some of a negligible probability, relative to δ."""
     if question.log_delta is not None:
         return Composition(question.parts, max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL))
     tail = -2 * LOG_TRUNCATION
@@ -134,7 +134,7 @@ def _log_delta(c: Composition, question: Question) -> Bracket:
     tilt, _ = c.tilt_at(epsilon)
     lower = max(c.log_infinite - rounding_margin(c.log_infinite), _log_delta_of_largest_sum(c, epsilon))
     answer = Bracket(c.chernoff_log_delta(tilt, epsilon), lower, _by_moments(tilt))
-    if answer.upper < max(SMALLEST_COMPOSED_LOG_DELTA, question.enough):
+    if answer.upper < SMALLEST_COMPOSED_LOG_DELTA:
         return answer
     work = 0
     for budget in question.budgets or (FIRST_BUDGET,):
@@ -146,7 +146,9 @@ def _log_delta(c: Composition, question: Question) -> Bracket:
         answer = answer.improved(profiles.upper.log_delta(epsilon),
                                  profiles.lower.log_delta(epsilon) if profiles.lower else -inf, profiles.witness)
         work += profiles.work
-        if work > MAX_WORK or question.is_answered(answer, before, profiles.upper.rounding(epsilon)):
+        if work > MAX_WORK or answer.upper < question.enough:
+            break
+        if question.is_answered(answer, before, profiles.upper.rounding(epsilon)):
             break
     return answer
 
@@ -170,7 +172,7 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
             break
     work = 0
     for tries, budget in enumerate((FIRST_BUDGET, *question.budgets)):
-        if answer.upper <= max(0.0, question.enough):
+        if answer.upper <= max(0.0, question.enough if tries else 0.0):
             break
         tilt, slope = c.tilt_at(answer.upper, largest_tilt)
         try:

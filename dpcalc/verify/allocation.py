@@ -15,7 +15,7 @@ mean of these doubles up to the relative error of masses, and so that of the exa
 atoms are therefore known up to a factor (1 ± shift). An increasing φ is bounded with the atoms (1 + shift)x, and a
 decreasing one with (1 − shift)x, which are the φ of a record removed and of one added.
 
-The grids are finer than the calculator's.
+The steps of the grids are smaller than those of the calculator.
 """
 
 from __future__ import annotations

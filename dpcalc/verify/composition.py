@@ -143,7 +143,8 @@ def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) ->
     weights = x.rows[0][begin:].tolist()
     if not weights:
         return mp.mpf(0)
-    h, lam, start = mp.mpf(x.step), mp.mpf(tilt), mp.mpf((x.first + begin) * x.step)
+    h, lam = mp.mpf(x.step), mp.mpf(tilt)
+    start = h * (x.first + begin)
     in_p = _polynomial(mp, weights, mp.exp(-lam * h)) * mp.exp(-lam * start)
     in_q = _polynomial(mp, weights, mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start + mp.mpf(epsilon))
     return in_p - in_q
@@ -164,7 +165,8 @@ def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scal
     threshold = int(gain.argmax()) if x.size else 0
     if not x.size or not gain[threshold] > 0:
         return mp.mpf(0)
-    h, lam, start = mp.mpf(x.step), mp.mpf(tilt), mp.mpf((x.first + threshold) * x.step)
+    h, lam = mp.mpf(x.step), mp.mpf(tilt)
+    start = h * (x.first + threshold)
     in_p = scale_p * _polynomial(mp, p[threshold:].tolist(), mp.exp(-lam * h)) * mp.exp(-lam * start)
     in_q = scale_q * _polynomial(mp, q[threshold:].tolist(), mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start)
     return in_p - mp.exp(mp.mpf(epsilon)) * in_q

@@ -55,7 +55,7 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
     if side or epsilon == 0 or symmetric:
         return found
     claimed = mp.exp(mp.mpf(log_delta)) if log_delta > -inf else found
-    if "other" in witness:
+    if "grids" in witness.get("other", {}):
         other_plan = composition_plans.read_plan(witness["other"])
         return max(found, composition.delta_from_above(mp, other, other_plan, epsilon, log_delta), key=float)
     if composition.is_below_by_chernoff(mp, other, plan, epsilon, claimed):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from dpcalc.verify.unchecked import TooLong
 
 MAX_GRID_POINTS = 400_000  # points of the grids of all parts together: this many are composed in about a minute
+MAX_INDEX = 2**50  # of a grid point: (k ± 1/2)·step is then an exact double, and equal edges of cells are equal doubles
 
 
 class Level(NamedTuple):
@@ -55,7 +56,8 @@ def _is_power_of_two(x: float) -> bool:
 
 def _is_grid(levels: tuple[Level, ...]) -> bool:
     """Whether each level is within the range of the next coarser one, and begins and ends at points of that."""
-    if not levels or not all(_is_power_of_two(level.step) and level.first < level.last for level in levels):
+    if not levels or not all(_is_power_of_two(level.step) and -MAX_INDEX <= level.first < level.last <= MAX_INDEX
+                             for level in levels):
         return False
     for finer, coarser in pairwise(levels):
         ratio = coarser.step / finer.step

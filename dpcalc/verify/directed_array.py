@@ -26,6 +26,8 @@ UNDERFLOW = 2.0**-1000  # far more than what underflow loses, and far below ever
 WORD_BITS = 64
 # The largest radius of a ball, relative to 1 and to its midpoint: with wider balls the precision has to be raised.
 MAX_RADIUS = 2.0**-56
+# The largest sum of the coefficients of a factor. Below 2^62 the scaling to digits is exact, and no product overflows.
+MAX_SUM = 2.0**60
 
 
 def away(x: X, up: bool, roundings: int = 1) -> X:
@@ -83,7 +85,9 @@ def multiply_polynomials(a: Array, b: Array, up: bool, words: int) -> Array:
 def _to_integers(a: Array, up: bool, words: int) -> tuple[Words, int]:
     """Return the integers above (`up`) or not above a·2^−exponent, in twice as many words, and the exponent. All
     differences and products below are exact; the integer above does not carry, as a double has only 53 bits."""
-    exponent = frexp(float(a.sum()))[1] + 1 - (WORD_BITS * words - 1)
+    if not (size := float(a.sum())) < MAX_SUM:
+        raise OverflowError("the weights of a grid are beyond the range of doubles")
+    exponent = frexp(size)[1] + 1 - (WORD_BITS * words - 1)
     digits = np.zeros((len(a), 2 * words), np.uint64)
     rest = np.ldexp(a, -exponent - WORD_BITS * (words - 1))
     for k in range(words - 1, -1, -1):

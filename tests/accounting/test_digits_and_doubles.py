@@ -6,6 +6,7 @@ import mpmath
 import pytest
 from answers import answer, printed
 from calling import call
+from conftest import slow
 
 PURE = "convert --from dp --epsilon .5 --delta 0 --steps 1000"
 RESPONSE = "rdp --mechanism randomized-response --probability .7 --steps 1000"
@@ -58,7 +59,7 @@ def test_digits_of_the_optimal_composition():
 
 
 @pytest.mark.parametrize("more", ["--sigma 1 --batch-size 10", "--sigma 1 --batch-size 100",
-                                  "--batch-size 10 --epsilon 1 --solve sigma"])
+                                  slow("--batch-size 10 --epsilon 1 --solve sigma")])
 def test_digits_beside_a_composed_profile(more):
     done = call(f"{BURN_IN} {more}".split())
     assert done.returncode == 0 and "published formula" in done.stdout

@@ -36,9 +36,10 @@ LINES = [
     ("--lipschitz 17.1 --smoothness 0 --diameter 4.04 --learning-rate .00415 --n 620000 --epochs 950 --epsilon 395 "
      "--delta "
      "2.56e-10 --solve sigma"),
-    ("--lipschitz .511 --smoothness 0 --diameter 4.52 --learning-rate .00837 --epochs 100 --sigma .000219 --epsilon "
-     ".00144 --delta "
-     ".00049 --solve n"),
+    slow("--lipschitz .511 --smoothness 0 --diameter 4.52 --learning-rate .00837 --epochs 100 --sigma .000219 "
+         "--epsilon "
+         ".00144 --delta "
+         ".00049 --solve n"),
     ("--lipschitz 4.33 --smoothness 0 --diameter 26.1 --learning-rate .000221 --n 25000000000 --epochs 11000 --epsilon "
      ".00113 "
      "--delta .000248 --solve sigma"),
@@ -54,26 +55,25 @@ LINES = [
     ("--lipschitz 3.22 --smoothness 0 --diameter 248 --learning-rate .0209 --n 131738000000 --sigma 4.29 --epsilon "
      ".000378 --delta "
      "1.46e-6 --solve epochs"),
-    ("--lipschitz 5.18 --smoothness 0 --diameter .0183 --learning-rate .006284 "
-     "--epochs 1280 --n 5.17e9 --epsilon 6140 --delta 2.96e-6 --solve sigma"),
+    slow("--lipschitz 5.18 --smoothness 0 --diameter .0183 --learning-rate .006284 "
+         "--epochs 1280 --n 5.17e9 --epsilon 6140 --delta 2.96e-6 --solve sigma"),
     ("--lipschitz .854 --smoothness .201 --diameter 7.82 --learning-rate .000133 --n 678000000000 "
      "--sigma .474 --strong-convexity 4.45e-7 --epsilon .0165 --delta .00028 --solve epochs"),
-    ("--lipschitz 236 --smoothness .247 --diameter .0221 --n 26600000 --epochs "
-     "436 --learning-rate .00221 --epsilon 950 --delta 4.71e-5 --solve sigma"),
+    slow("--lipschitz 236 --smoothness .247 --diameter .0221 --n 26600000 --epochs "
+         "436 --learning-rate .00221 --epsilon 950 --delta 4.71e-5 --solve sigma"),
     ("--lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n "
      "1e12 --sigma .0211 --epsilon .0413 --delta .000134 --solve epochs"),
     ("--lipschitz 1 --smoothness .5 --diameter 1 --learning-rate 1 --n "
      "5e9 --epochs 1000 --epsilon .0146 --delta .00197 --solve sigma"),
-    ("--lipschitz 97.6 --smoothness 0 --diameter .755 --learning-rate 4.03856 "
-     "--n 1e6 --epochs 1000 --epsilon 7010 --delta .00236 --solve sigma"),
+    slow("--lipschitz 97.6 --smoothness 0 --diameter .755 --learning-rate 4.03856 "
+         "--n 1e6 --epochs 1000 --epsilon 7010 --delta .00236 --solve sigma"),
     ("--lipschitz 89.5 --smoothness 0 --diameter .809 --learning-rate .0594 --n "
      "290000000000 --epochs 400 --epsilon 281 --delta 4.62e-9 --solve sigma"),
 ]
-LONG = (10, 16, 18, 21)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", [slow(line) if k in LONG else line for k, line in enumerate(LINES)])
+@pytest.mark.parametrize("line", LINES)
 def test_hard_searches(line):
     epsilon = float(line.split("--epsilon ")[1].split()[0])
     result = answer(f"shuffle-pnsgd {line} --bound shuffled-iteration")[0]["result"]

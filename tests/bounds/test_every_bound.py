@@ -13,7 +13,8 @@ from dpcalc.bounds import ROOMS, all_bounds, modules_of
 from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
-SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40, "shuffle-lower": 20, "burn-in-contraction": 60}
+SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40,
+        "shuffle-lower": 20, "burn-in-contraction": 60}
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
@@ -21,6 +22,12 @@ ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 3 %
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
+shares = pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+
+
+def few(name, most, share):
+    """The number of points for a law: all of them in CI, and fewer elsewhere where a bound takes long."""
+    return min(most, SLOW.get(name, COUNT) // 5) if share > 1 else most
 
 
 def test_every_file_with_a_bound_is_listed():
@@ -31,7 +38,7 @@ def test_every_file_with_a_bound_is_listed():
         assert sorted(files) == sorted(listed), f"bounds/{room}/__init__.py: MODULES"
 
 
-@pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+@shares
 @pytest.mark.parametrize("name", BOUNDS)
 def test_value_is_the_printed_formula_and_never_below_it(name, share):
     bound = BOUNDS[name]
@@ -54,10 +61,11 @@ COUNTS = {"steps", "iterations", "epochs", "group_size"}
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv": 1.0}
 
 
+@shares
 @pytest.mark.parametrize("name", BOUNDS)
-def test_monotone(name):
+def test_monotone(name, share):
     bound, rng = BOUNDS[name], random.Random(7)
-    for p in domains.points(name, min(25, SLOW.get(name, COUNT) // 5), seed=2):
+    for p in domains.points(name, few(name, 25, share), seed=2):
         for key in domains.INCREASING[name]:
             more = (p[key] + max(1, p[key] // 3) if key in COUNTS else
                     min(p[key] * (1 + rng.random()), UPPER.get(key, inf)))
@@ -66,10 +74,11 @@ def test_monotone(name):
                 assert a <= b + 2 * bound.rtol * abs(b) or a == b, (key, p, more)
 
 
+@shares
 @pytest.mark.parametrize("name", [n for n, b in BOUNDS.items() if b.kind == "profile"])
-def test_profile_falls_and_its_inverse_is_safe(name):
+def test_profile_falls_and_its_inverse_is_safe(name, share):
     bound = BOUNDS[name]
-    for p in domains.points(name, min(40, SLOW.get(name, COUNT) // 5), seed=3):
+    for p in domains.points(name, few(name, 40, share), seed=3):
         if bound.status == "lower":
             continue  # lowered by its own error, it may jump
         rest = {k: v for k, v in p.items() if k != "epsilon"}

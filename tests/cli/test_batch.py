@@ -12,7 +12,7 @@ import time
 
 import jsonschema
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -277,9 +277,9 @@ def test_a_slow_pipe_is_answered_line_by_line():
 
 
 def test_a_slow_line_does_not_keep_the_ones_before_it():
-    slow = b'{"sigma": 1, "sampling_rate": 0.01, "steps": 100000, "delta": 1e-6, "precision": 1e-5}\n'
+    long = b'{"sigma": 1, "sampling_rate": 0.01, "steps": 100000, "delta": 1e-6, "precision": 1e-5}\n'
     process = subprocess.Popen([SCRIPT, "subsample", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process.stdin.write(b'{"sigma": 1, "sampling_rate": 0.01, "alpha": 8}\n' + 50 * slow)
+    process.stdin.write(b'{"sigma": 1, "sampling_rate": 0.01, "alpha": 8}\n' + 50 * long)
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["result"]["alpha"] == 8  # the others take seconds
     process.kill()
@@ -393,13 +393,20 @@ KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scal
                         "noise-multiplier", "sensitivity", "input", "kind", "schema", "error"]) | st.text(max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.dictionaries(KEYS, VALUES | st.sampled_from([1, 0.5, "gaussian", "sigma", 1e-5, "1/3"]), max_size=6) | VALUES)
-def test_any_json_gives_one_line_and_no_fault(data):
-    (line,) = answer_lines([json.dumps(data)], "rdp")
-    record = json.loads(line, parse_constant=lambda x: pytest.fail(f"{x} in JSON"))
-    assert "\n" not in line and ("schema" in record or set(record["error"]) >= {"code", "message", "line"})
-    assert record.get("error", {}).get("code") != "internal", record
+QUESTIONS = st.dictionaries(KEYS, VALUES | st.sampled_from([1, 0.5, "gaussian", "sigma", 1e-5, "1/3"]), max_size=6)
+
+
+@pytest.mark.parametrize("examples", [40, slow(100)])
+def test_any_json_gives_one_line_and_no_fault(examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(QUESTIONS | VALUES)
+    def check(data):
+        (line,) = answer_lines([json.dumps(data)], "rdp")
+        record = json.loads(line, parse_constant=lambda x: pytest.fail(f"{x} in JSON"))
+        assert "\n" not in line and ("schema" in record or set(record["error"]) >= {"code", "message", "line"})
+        assert record.get("error", {}).get("code") != "internal", record
+
+    check()
 
 
 @settings(max_examples=100, deadline=None)

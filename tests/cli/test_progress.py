@@ -4,7 +4,8 @@ import json
 import subprocess
 import sys
 
-from conftest import SCRIPT
+import pytest
+from conftest import SCRIPT, slow
 from terminals import on_terminal
 
 from dpcalc.cli import progress
@@ -15,7 +16,8 @@ WAITING = [sys.executable, "-c",
            "    for k in range(4):\n        work.show((k + 1) / 5, f'{k + 1} of 5 points')\n        time.sleep(0.3)\n"
            "print(1)"]
 IMPATIENT = [sys.executable, "-c",
-             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))"]
+             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\n"
+             "sys.exit(app.main(sys.argv[1:]))"]
 SUBSAMPLE = ["subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1000", "--delta", "1e-6", "-q"]
 
 
@@ -44,19 +46,22 @@ def test_a_command_that_computes_shows_it():
     assert quiet.stderr == "" and quiet.stdout == out
 
 
-def test_a_sweep_counts_its_points():
-    args = ["subsample", "--sampling-rate", ".01", "--sigma", "1,2,3,4", "--steps", "1000", "--delta", "1e-6",
-            "--bound", "poisson-rdp", "-q"]
+@pytest.mark.parametrize("bound", [["--bound", "poisson-rdp"], slow([])])
+def test_a_sweep_counts_its_points(bound):
+    args = ["subsample", "--sampling-rate", ".01", "--sigma", "1,2,3,4", "--steps", "1000", "--delta", "1e-6", "-q",
+            *bound]
     code, screen, out = on_terminal([*IMPATIENT, *args], streams=["stderr"])
     assert code == 0 and len(out.split()) == 4 and " of 4 points" in screen
 
 
-def test_a_batch_counts_its_lines(tmp_path):
-    lines = [json.dumps({"sigma": 1 + k / 100, "sampling_rate": 0.01, "steps": 1000, "delta": 1e-6, "bound": "poisson-rdp"}) for k in range(6)]
+@pytest.mark.parametrize(("count", "bound"), [(6, {"bound": "poisson-rdp"}), slow(20, {})])
+def test_a_batch_counts_its_lines(tmp_path, count, bound):
+    question = {"sampling_rate": 0.01, "steps": 1000, "delta": 1e-6, **bound}
+    lines = [json.dumps({"sigma": 1 + k / 100, **question}) for k in range(count)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     args = [*IMPATIENT, "subsample", "--batch", str(tmp_path / "a.jsonl"), "-q"]
     code, screen, out = on_terminal(args, streams=["stderr"])
-    assert code == 0 and len(out.split()) == 6 and " lines" in screen
+    assert code == 0 and len(out.split()) == count and " lines" in screen
     # Nothing among the answers, where they are read on the same terminal.
     code, screen, _ = on_terminal(args)
     assert code == 0 and [float(x) for x in screen.split()] == [float(x) for x in out.split()]

@@ -31,9 +31,10 @@ def neighbours(adjacency):
     return {"adjacency": adjacency} if adjacency else {}
 
 
-@pytest.mark.parametrize(("batches", "adjacency"), [BATCHES[1], BATCHES[2], *(slow(*BATCHES[k]) for k in (0, 3, 4))])
-def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches, adjacency):
-    for multiplier, run in runs(f"{batches} {adjacency}", 2):
+@pytest.mark.parametrize(("batches", "adjacency", "draws"), [
+    ("poisson", "add-remove", 2), ("poisson", "replace-one", 2), *(slow(*case, 3) for case in BATCHES)])
+def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches, adjacency, draws):
+    for multiplier, run in runs(f"{batches} {adjacency}", draws):
         said = {**run, "noise_multiplier": multiplier, **neighbours(adjacency)}
         sampled = answer("subsample", scheme=batches, delta=1e-6, **said)
         compared = answer("compare", batches=batches, delta=1e-6, **said)
@@ -84,9 +85,10 @@ def test_known_runs():
                                                                                                           rel=1e-4)
 
 
-@pytest.mark.parametrize(("batches", "adjacency"), [BATCHES[0], BATCHES[4], *(slow(*BATCHES[k]) for k in (1, 2, 3))])
-def test_solving_for_it_agrees_and_meets_the_budget(batches, adjacency):
-    for _, run in runs(f"solve {batches} {adjacency}", 1):
+@pytest.mark.parametrize(("batches", "adjacency", "draws"), [
+    ("poisson", None, 1), ("without-replacement", "replace-one", 1), *(slow(*case, 2) for case in BATCHES)])
+def test_solving_for_it_agrees_and_meets_the_budget(batches, adjacency, draws):
+    for _, run in runs(f"solve {batches} {adjacency}", draws):
         said = {**run, "epsilon": 1.3, "delta": 1e-6, **neighbours(adjacency)}
         asked = {k: v for k, v in said.items() if k != "epsilon"}
         found = {"subsample": solve("subsample", "noise-multiplier", scheme=batches, **said),

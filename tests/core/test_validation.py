@@ -5,6 +5,7 @@ import random
 
 import jsonschema
 import pytest
+from conftest import slow
 
 from dpcalc import DpcalcError
 from dpcalc.commands.catalogue import calculators
@@ -39,15 +40,20 @@ def validated(command, name, value):
         return None
 
 
-CASES = [(command.name, option, value) for command, option in OPTIONS.values()
-         for value in values(option, random.Random(3))
-         if value not in (None, []) and option.quantity.kind != "horizon"]  # a whole number or inf, which JSON has not
+def cases(seed):
+    rng = random.Random(seed)
+    return [(command.name, option, value) for command, option in OPTIONS.values() for value in values(option, rng)
+            if value not in (None, [])]
 
 
-def test_the_json_schema_accepts_what_a_command_accepts():
+seeds = pytest.mark.parametrize("seed", [1, 2, *map(slow, range(3, 30))])
+
+
+@seeds
+def test_the_json_schema_accepts_what_a_command_accepts(seed):
     """But for texts: a text may be a number, a list of numbers, or another name of a choice."""
     commands, schemas = calculators(), {}
-    for name, option, value in CASES:
+    for name, option, value in cases(seed):
         schema = schemas.setdefault(option, jsonschema.Draft202012Validator(SCHEMAS[name][option.name]))
         got, is_valid = validated(commands[name], option.name, value), schema.is_valid(value)
         one = option.quantity.kind == "series" or option.multiple  # of a list, which may stand alone
@@ -56,10 +62,11 @@ def test_the_json_schema_accepts_what_a_command_accepts():
         assert is_valid or got is None or is_more, (name, option.name, value)
 
 
-def test_a_value_is_kept():
+@seeds
+def test_a_value_is_kept(seed):
     """As a double, a whole number, or a tuple."""
     commands = calculators()
-    for name, option, value in CASES:
+    for name, option, value in cases(seed):
         got = validated(commands[name], option.name, value)
         if got is None or isinstance(value, str) or option.quantity.kind not in ("number", "count", "numbers", "series"):
             continue
@@ -67,9 +74,10 @@ def test_a_value_is_kept():
             assert x == float(y) and type(x) is (int if option.quantity.kind == "count" else float)
 
 
-def test_a_text_is_the_number_that_it_denotes():
+@seeds
+def test_a_text_is_the_number_that_it_denotes(seed):
     commands = calculators()
-    for name, option, value in CASES:
+    for name, option, value in cases(seed):
         if isinstance(value, int | float) and not isinstance(value, bool) and option.quantity.kind in ("number", "count"):
             assert (validated(commands[name], option.name, repr(value)) == validated(commands[name], option.name, value)
                     == validated(commands[name], option.name, f"({value!r})/1"))

@@ -47,9 +47,10 @@ def test_the_exact_tails_are_sums_of_binomial_probabilities(k, n, p):
     assert abs(below - want) < mp.mpf(10) ** -70 and abs(below + above - 1) < mp.mpf(10) ** -70
 
 
-def test_balls_contain_the_tails():
+@pytest.mark.parametrize("draws", [15, slow(40)])
+def test_balls_contain_the_tails(draws):
     rng, balls = random.Random(6), Context(128)
-    for _ in range(15):
+    for _ in range(draws):
         k, n, p = draw(rng)
         for ball, want in zip(exact_tails(balls, k, n, p), exact_tails(mp, k, n, p), strict=True):
             assert abs(balls.mpf(ball).x - balls.arb(mp.nstr(want, 70))).lower() < 1e-60

@@ -10,7 +10,7 @@ import pytest
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics import binomial_array, hockey_stick_array, quadrature, tails_array
 from dpcalc.numerics.elementary import log_sub
-from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement, ratio_for
+from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement
 from dpcalc.numerics.lambertw import lambert_w
 from dpcalc.numerics.normal import mills
 
@@ -52,14 +52,6 @@ def test_theta_of_arrays_is_never_below_and_close():
     assert hockey_stick_array.log_theta(np.array([0.0, 1e9]), np.array([1e-300, 1e-3])).max() < -690
     x = np.concatenate([np.linspace(-1, 20, 20001), 10 ** np.linspace(1, 8, 10001)])
     assert abs(tails_array.mills(x) / np.array([mills(y) for y in x.tolist()]) - 1).max() < 5e-15
-
-
-def test_inverses_of_theta_are_safe_and_tight():
-    for e, delta in [(1.0, 1e-5), (1e-8, 1e-6), (1.0, 1e-30), (10.0, 0.1)]:
-        r = ratio_for(e, log(delta))
-        assert log_theta(e, r) <= log(delta) < log_theta(e, r * (1 + 1e-11))
-        back = epsilon_for(log(delta), r)
-        assert log_theta(back, r) <= log(delta)
 
 
 @pytest.mark.parametrize("x", [1e-300, 1e-5, 0.3, 1.0, 2.7, 1e5, 1e100, 1e300])

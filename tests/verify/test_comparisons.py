@@ -2,6 +2,7 @@
 
 import pytest
 from answers import answer
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
@@ -18,17 +19,20 @@ def lowered(record, name, share):
     return {**record, "bounds": bounds}
 
 
-def test_a_row_composes_its_own_steps_not_those_that_are_handed_on():
+@pytest.mark.parametrize("share", [0.99, slow(0.5)])
+def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
     record = answer(POISSON)
     assert verify(record).holds and any(row["name"] == "wor-profile" for row in record["bounds"][1:])
-    found = verify(lowered(record, "wor-profile", 0.99))
+    found = verify(lowered(record, "wor-profile", share))
     assert not found.holds
     assert any(f.verdict == "not verified" and "wor-profile" in f.text for f in found.others)
 
 
-@pytest.mark.slow
-def test_true_rows_of_a_comparison():
-    found = verify(answer(DRAWN))
+@pytest.mark.parametrize("line", [
+    "compare --n 310 --batches without-replacement --batch-size 1 --steps 3 --lipschitz 1.17 --sigma 3 --epsilon .815",
+    slow(DRAWN)])
+def test_true_rows_of_a_comparison(line):
+    found = verify(answer(line))
     assert found.holds and not any(f.verdict == "not verified" for f in found.others)
 
 

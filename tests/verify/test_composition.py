@@ -111,3 +111,9 @@ def test_profiles_far_below_every_double(line):
     record = ask(line)
     assert record["bounds"][0]["witness"]["chernoff"] == 1 and record["bounds"][0]["log_delta"] < -1500
     assert [f.verdict for f in verify(record).head] == ["unchecked"] * len(verify(record).head)
+
+
+def test_a_direction_that_moments_nearly_decide_is_verified():
+    """Moments show that the loss is smaller in the other direction, but at another tilt than that of the answer."""
+    assert verify(ask("subsample --sigma 1.7333333333333334 --sampling-rate .01 --steps 1000 --delta 1e-5 "
+                      "--bound poisson-profile")).holds

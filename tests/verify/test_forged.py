@@ -1,6 +1,7 @@
 """No field of a record can be changed in silence: what is neither proven nor computed again is said to be unchecked."""
 
 import json
+import math
 import random
 from contextlib import suppress
 from inspect import signature
@@ -93,6 +94,57 @@ def test_what_is_forged_is_not_verified(what):
     assert verify(record).holds and not verify(record).unchecked, texts(verify(record))
     change(record)
     assert not verify(record).holds
+
+
+ALL = [-1e300, 1e300]  # a window that leaves nothing out
+
+
+def steep(witness):
+    """Coarse steps under a tilt that makes the weights of their points sum up to more than the largest double."""
+    witness["steps"][5:] = [128.0, 128.0]
+    witness["windows"] = [ALL] * 7
+    witness["other"] = {key: witness[key] for key in ("tilt", "grids", "windows", "steps")}
+
+
+def of_ends_that_are_no_doubles(epsilon, *parts):
+    """A grid around the loss ε whose points are next to each other as doubles, so that edges of its cells are not:
+    each part is a factor of the step and the first and last point, counted from ε."""
+    step = math.ulp(epsilon) / 2
+    top = round(epsilon / step) - 2
+    grids = [[[step * factor, top // factor + first, top // factor + last] for factor, first, last in parts]]
+
+    def change(witness):
+        witness.clear()
+        count = 3 if len(parts) == 1 else 30
+        witness.update(tilt=1.0, grids=grids, windows=[ALL] * count, steps=[grids[0][-1][0]] * count)
+
+    return change
+
+
+COMPOSED = {
+    "weights beyond the doubles": ("subsample --n 10000 --batch-size 256 --epochs 2 --noise-multiplier 1.1 "
+                                   "--delta 1e-5", steep, {"epsilon": 0.01, "epsilon_lower": 0.005}),
+    "a grid of adjacent doubles": ("rdp --mechanism k-randomized-response --step-epsilon 3 --categories 2 --steps 2 "
+                                   "--epsilon 1", of_ends_that_are_no_doubles(3.0, (1, -40, 0)),
+                                   {"delta": 0.9999, "log_delta": math.log(0.9999), "delta_lower": 0.999}),
+    "two grids of adjacent doubles": ("rdp --mechanism k-randomized-response --step-epsilon 0.09375 --categories 2 "
+                                      "--steps 100 --delta 1e-5",
+                                      of_ends_that_are_no_doubles(0.09375, (1, -4, 0), (2, -4, 4)),
+                                      {"epsilon": 9.4, "epsilon_lower": 9.0}),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("what", COMPOSED)
+def test_a_witness_that_leaves_the_range_of_doubles_proves_nothing(what):
+    line, change, claims = COMPOSED[what]
+    record = ask(line)
+    row = record["bounds"][0]
+    change(row["witness"])
+    for x in (row, record["result"]):
+        x.update({key: claim for key, claim in claims.items() if key in x})
+    verdict = verify(record)
+    assert not verdict.holds and any("out of range" in found.text for found in verdict.head), texts(verdict)
 
 
 def test_another_choice_that_proves_the_number_is_reported():

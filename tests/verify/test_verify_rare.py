@@ -8,15 +8,15 @@ from dpcalc.verify import composition_atoms, loss_distributions
 from dpcalc.verify.arb.context import Context
 
 LINES = [
-    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma .03 --n 1000 --epochs 3 "
-    "--delta 1e-3 --bound shuffled-iteration",
+    slow("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma .03 --n 1000 --epochs 3 "
+         "--delta 1e-3 --bound shuffled-iteration"),
     "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma .03 --n 1000 --index 900 "
     "--epochs 2 --epsilon 900",
 ]
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", [slow(LINES[0]), LINES[1]])
+@pytest.mark.parametrize("line", LINES)
 def test_rare_losses_are_decided(line):
     check(line)
 

@@ -24,6 +24,13 @@ from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary
 
 _LEAST_LOG_DELTA = -700.0  # e^−700 is a double; for smaller δ the improved conversion is as good to (αδ)^{1/α}
+_EXP_ERROR = 3e-16  # relative error of e^x, divided by 1 + |x|
+_PRODUCT_ERROR = 4e-16  # relative, above that of a product of two rounded numbers
+_TIGHT, _TIGHT_LOG_DELTA = 2e-13, 2e-14  # relative, by which ε or log δ may be larger than the least that is proven
+_LOG_DELTA_ERROR, _DELTA_ERROR = 4e-14, 1e-15  # rounding errors of a result log δ: relative, and of δ near 1
+_TRIES = 4  # evaluations from an estimate on, of which one or two are usual; then the slow search begins
+_OFF_CLOSED = 0.1  # by how much log δ is below the range of the closed form, αδ >= 1, at the start of a search
+_NEXT_TO_ONE, _MOMENT_ERROR = 1e-12, 5e-9  # for α − 1 below the first, (α−1)ε(α) has up to the other as relative error
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -32,17 +39,17 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top == 0 or log_delta <= _LEAST_LOG_DELTA:
         return top
-    delta = exp(log_delta) * (1 - 3e-16 * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
+    delta = exp(log_delta) * (1 - _EXP_ERROR * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
     if alpha * delta >= 1:
-        return min(top, max(0.0, rdp + log1p(-delta) + 4e-16 * rdp))
+        return min(top, max(0.0, rdp + log1p(-delta) + _PRODUCT_ERROR * rdp))
 
     def residual(epsilon: float, u: float) -> float:
-        return (alpha - 1) * rdp * (1 + 4e-16) - log_minimum(alpha, epsilon, delta, u)
+        return (alpha - 1) * rdp * (1 + _PRODUCT_ERROR) - log_minimum(alpha, epsilon, delta, u)
 
     near = stationary(alpha, rdp, top, log_delta, "epsilon")
     if near and near.epsilon > 0:
         spare = rounding(alpha, near.epsilon, delta, near.u, (alpha - 1) * rdp) / near.growth
-        found = _feasible_near(lambda epsilon: residual(epsilon, near.u), near.epsilon, near.growth, spare)
+        found = _feasible_near(lambda epsilon: residual(epsilon, near.u), near.epsilon, near.growth, spare, 0.0, inf)
         if found is not None:
             return min(found, top)
     u = log(alpha - 1) + log_delta
@@ -53,7 +60,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
         return residual(epsilon, u)
 
     try:
-        return boundary(slow_residual, top, 0.0, 2e-13)
+        return boundary(slow_residual, top, 0.0, _TIGHT)
     except Unreachable:  # rounding errors next to the improved conversion, which is proven
         return top
 
@@ -66,19 +73,20 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
         return top
 
     def rounded_up(x: float) -> float:
-        return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it is near 1
+        return min(top, x + _LOG_DELTA_ERROR * abs(x) + _DELTA_ERROR)  # δ itself is rounded where it is near 1
 
     closed = _closed_log_delta(alpha, rdp, epsilon)
     if closed is not None:
         return rounded_up(closed)
 
     def residual(x: float, u: float) -> float:
-        return (alpha - 1) * rdp * (1 + 4e-16) - log_minimum(alpha, epsilon, exp(x), u)
+        return (alpha - 1) * rdp * (1 + _PRODUCT_ERROR) - log_minimum(alpha, epsilon, exp(x), u)
 
     near = stationary(alpha, rdp, epsilon, min(top, _below_closed(alpha)), "log_delta")
     if near and near.log_delta > _LEAST_LOG_DELTA:
         spare = rounding(alpha, epsilon, exp(near.log_delta), near.u, (alpha - 1) * rdp) / near.growth
-        found = _feasible_near(lambda x: residual(x, near.u), near.log_delta, near.growth, spare)
+        found = _feasible_near(lambda x: residual(x, near.u), near.log_delta, near.growth, spare, _LEAST_LOG_DELTA,
+                               _below_closed(alpha))
         if found is not None:
             return rounded_up(found)
 
@@ -93,13 +101,13 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     while (low := max(feasible - step, _LEAST_LOG_DELTA)) > _LEAST_LOG_DELTA and slow_residual(low) <= 0:
         feasible, step = low, 4 * step
     try:
-        return rounded_up(boundary(slow_residual, feasible, low, 2e-14))
+        return rounded_up(boundary(slow_residual, feasible, low, _TIGHT_LOG_DELTA))
     except Unreachable:
         return top
 
 
 def estimate(alpha: float, rdp: float, log_delta: float) -> float:
-    """About `value`, for a search over orders."""
+    """The ε of `value` by Newton's method alone, to about 1e-12 but not proven, for a search over orders."""
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top > 0 and log_delta > _LEAST_LOG_DELTA and log_delta < _below_closed(alpha):
         near = stationary(alpha, rdp, top, log_delta, "epsilon")
@@ -109,8 +117,11 @@ def estimate(alpha: float, rdp: float, log_delta: float) -> float:
 
 
 def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
-    """About `log_delta`, for a search over orders."""
+    """The log δ of `log_delta` by Newton's method alone, to about 1e-12 but not proven: which a search over orders
+    compares."""
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
+    if top <= _LEAST_LOG_DELTA:
+        return top
     closed = _closed_log_delta(alpha, rdp, epsilon)
     if closed is not None:
         return closed
@@ -118,12 +129,16 @@ def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     return near.log_delta if near else log_delta(alpha, rdp, epsilon)
 
 
-def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float) -> float | None:
-    """A feasible x near one at which the residual is about 0, and falls by `growth` a unit; None where it is not found
-    soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
-    enough = 2e-13 * abs(x) + 3 * spare
+def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float, low: float,
+                   high: float) -> float | None:
+    """A feasible x in [low, high] near the given one, at which the residual is about 0; the residual falls by `growth`
+    a unit. It is above the boundary by at most _TIGHT of itself plus thrice the rounding error `spare`. None where no
+    such x is found soon."""
+    enough = _TIGHT * abs(x) + 3 * spare
     x += 1.5 * spare
-    for _ in range(4):
+    for _ in range(_TRIES):
+        if not low <= x <= high:
+            return None
         above = residual(x) / growth
         if -enough <= above <= 0:
             return x
@@ -141,12 +156,12 @@ def _closed_log_delta(alpha: float, rdp: float, epsilon: float) -> float | None:
 
 def _below_closed(alpha: float) -> float:
     """A log δ with αδ < 1, so that the closed form does not apply."""
-    return -log(alpha) - 0.1
+    return -log(alpha) - _OFF_CLOSED
 
 
 def _rounded_up(alpha: float, rdp: float) -> float:
-    """The divergence; at orders next to 1, where (α−1)ε(α) is known to some 1e-9 of itself only, 5e-9 more of it."""
-    return rdp * (1 + 5e-9) if alpha - 1 < 1e-12 else rdp
+    """The divergence, which is raised at orders next to 1, where (α−1)ε(α) has a large rounding error."""
+    return rdp * (1 + _MOMENT_ERROR) if alpha - 1 < _NEXT_TO_ONE else rdp
 
 
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
@@ -178,7 +193,7 @@ def _root_of_slope(mp: Any, slope: Callable[[Any], Any], low: Any) -> Any:
     """log(p/(1 − p)) above `low`, where the slope is 0, to half the digits: the error of H is about its square. For
     orders next to 1 it may be millions."""
     high, step = low + 1, mp.one
-    while slope(high) < 0 and step < 1e30:
+    while slope(high) < 0 and step < 1e30:  # the end is for slopes that do not change sign in these digits
         low, high, step = high, high + 2 * step, 2 * step
     for _ in range(50):  # until the slope is nearly straight, so that a secant converges
         mid = (low + high) / 2

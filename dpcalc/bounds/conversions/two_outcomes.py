@@ -10,8 +10,15 @@ from dpcalc.bounds.conversions.bregman import bregman
 
 _LARGEST_EXPONENT = 700.0  # e^700 is a double
 _ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1
+_TERM_ULPS = 5e-16  # rounding error of the logarithms of the two terms of H, relative to what they are sums of
+_NORMAL = 1e-300  # smaller x and q, which may be subnormal doubles, lose digits
+_NARROW, _GROWTH = 1e-8, 16  # half the width of the first enclosure of log x; the factor from one step to the next
+_WIDE, _HIGH_SIDE = 1e-6, 1.0  # an enclosure of log x that is wider, or whose right end is that much higher, is halved
 _NEAR_ONE = 0.1  # a log H below it is computed as log1p(H − 1): as log H it would have lost a digit
 _NEWTON_STEPS = 20  # one to three are usual, and more next to order 1
+_LARGEST_TURN = 1.0  # step of η = log(x/δ) in Newton's method: H is no parabola over longer ones
+# The safeguarded secant: its first step of log x, the most steps, and the last step or width of log x.
+_SECANT_START, _SECANT_STEPS, _SECANT_END = 1e-4, 120, 1e-9
 _CLOSE, _CLOSE_TURN = 1e-5, 1e-3  # the last steps of ε or log δ, relative, and of η: the errors left are their squares
 
 
@@ -52,7 +59,7 @@ def stationary(alpha: float, rdp: float, epsilon: float, log_delta: float,
         growth = a1 * (1 - weight * odds_q) if unknown == "epsilon" else 1 + weight * (a1 * odds_q - alpha * odds_p)
         if not (bend > 0 and growth > 0):
             return None
-        turn = min(max(-f_eta / bend, -1.0), 1.0)
+        turn = min(max(-f_eta / bend, -_LARGEST_TURN), _LARGEST_TURN)
         step = -(f + turn * (f_eta + turn * bend / 2)) / growth
         eta += turn
         if unknown == "epsilon":
@@ -68,29 +75,46 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
     """A lower bound of log min_x H(x) where αδ < 1, from an enclosure of the minimizer that starts at x = e^u; tight to
     1e-14 where u is near it."""
     low, high = log(alpha - 1) + log(delta), log1p(-delta)
-    step = 1e-8
+    step = _NARROW
     left, right = max(low, u - step), min(high, u + step)
     height_left, slope_left = _log_h(alpha, epsilon, delta, left)
     while left > low and slope_left > 0:
-        step *= 16
+        step *= _GROWTH
         left = max(low, left - step)
         height_left, slope_left = _log_h(alpha, epsilon, delta, left)
     height_right, slope_right = _log_h(alpha, epsilon, delta, right)
     while right < high and slope_right < 0:
-        step *= 16
+        step *= _GROWTH
         right = min(high, right + step)
         height_right, slope_right = _log_h(alpha, epsilon, delta, right)
+    # The tangents at the ends of a wider or steeper enclosure meet too much below the minimum.
+    while right - left > _WIDE or height_right > height_left + _HIGH_SIDE:
+        middle = (left + right) / 2
+        if not left < middle < right:
+            break
+        height, slope = _log_h(alpha, epsilon, delta, middle)
+        if slope < 0:
+            left, height_left, slope_left = middle, height, slope
+        else:
+            right, height_right, slope_right = middle, height, slope
     if right == high:  # at x = 1 − δ the second term is gone; the tangent at the left end alone is a bound
         drop = slope_left * (exp(right) - exp(left)) / exp(left)
-        return height_left + log1p(drop) - _ULPS if drop > -1 else -inf
+        if drop <= -1:
+            return -inf
+        height = height_left + log1p(drop)
+        return height - max(_ULPS, rounding(alpha, epsilon, delta, left, height))
     # H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r), which meet inside; H′ = d log H/du · H/x.
     scale, x, width = min(height_left, height_right), exp(left), exp(right) - exp(left)
     near_one = scale < _NEAR_ONE
     scale = 0.0 if near_one else scale
+    if max(height_left, height_right) - scale > _LARGEST_EXPONENT:
+        return -inf  # log H is too steep for doubles
     h_left, h_right = (expm1(h) if near_one else exp(h - scale) for h in (height_left, height_right))  # H − 1, or H
     fall = min(slope_left, 0.0) * exp(height_left - scale) / x
     rise = max(slope_right, 0.0) * exp(height_right - scale) / (x + width)
-    meet = (h_left - h_right + rise * width) / (rise - fall) if rise > fall else 0.0
+    meet = (h_left - h_right + rise * width) / (rise - fall) if rise > fall else width
+    if max(h_right, rise * width) > 2 * h_left:  # the difference cancels; a meeting point too far to the right is safe
+        meet += _ULPS * (h_left + h_right + rise * width) / (rise - fall) if rise > fall else 0.0
     least = min(h_left, h_right, h_left + fall * min(max(meet, 0.0), width))
     if least <= (-1.0 if near_one else 0.0):
         return -inf  # the tangents meet below H = 0: they are of no use
@@ -106,7 +130,7 @@ def rounding(alpha: float, epsilon: float, delta: float, u: float, log_h: float)
     if abs(log_h) < _NEAR_ONE:
         y = epsilon + log1p(delta / exp(u))
         return _ULPS * abs(log_h) * (2 + (alpha * y if alpha * y < _LARGEST_EXPONENT else (alpha - 1) * y))
-    return _ULPS + 5e-16 * (abs(log_h) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
+    return _ULPS + _TERM_ULPS * (abs(log_h) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
 
 
 def _log_h(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
@@ -133,13 +157,16 @@ def _excess(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float
 
     H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)) with b(r) = r^α − 1 − α(r−1) >= 0, b′(r) = α(r^{α−1} − 1).
     """
-    x, q = exp(u), exp(u - epsilon)
+    x = exp(u)
+    log_q = (u if x > _NORMAL else log(x)) - epsilon
+    q = exp(log_q)
     y, fall = epsilon + log1p(delta / x), (x * expm1(-epsilon) - delta) / (1 - q)
-    z = log1p(fall) if fall > -0.5 else log(1 - x - delta) - log1p(-q)
+    z = log1p(fall) if fall > -0.5 else log(1 - x - delta) - log1p(-q)  # next to −1 the fall has lost digits
     first, second = bregman(alpha, expm1(y), y), bregman(alpha, fall, z)
     rise, drop = alpha * expm1((alpha - 1) * y), alpha * expm1((alpha - 1) * z)
-    slope = q * (first - second) - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
-    return q * first + (1 - q) * second, slope
+    of_first = q * first if q > _NORMAL or first <= 0 else exp(log_q + log(first))
+    slope = of_first - q * second - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
+    return of_first + (1 - q) * second, slope
 
 
 def _excess_of_large_ratios(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
@@ -158,10 +185,10 @@ def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> f
     left, right = log(alpha - 1) + log(delta), log1p(-delta)
     u = min(max(start, left), right)
     slope = _log_h(alpha, epsilon, delta, u)[1]
-    v = min(u + 1e-4, right) if slope < 0 else max(u - 1e-4, left)
+    v = min(u + _SECANT_START, right) if slope < 0 else max(u - _SECANT_START, left)
     left, right = (u, right) if slope < 0 else (left, u)
-    for k in range(120):
-        if v == u or right - left < 1e-9:
+    for k in range(_SECANT_STEPS):
+        if v == u or right - left < _SECANT_END:
             break
         slope_v = _log_h(alpha, epsilon, delta, v)[1]
         left, right = (max(left, v), right) if slope_v < 0 else (left, min(right, v))
@@ -169,6 +196,6 @@ def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> f
         secant = v - slope_v * (v - u) / (slope_v - slope) if slope_v != slope else middle
         u, slope = v, slope_v
         v = secant if left <= secant <= right and k % 3 < 2 else middle  # every third step halves the bracket
-        if abs(v - u) < 1e-9:
+        if abs(v - u) < _SECANT_END:
             return v
     return u

@@ -43,6 +43,33 @@ def test_a_tiny_divergence_keeps_its_digits(alpha, rdp, delta):
     assert want <= got <= want * (1 + mpmath.mpf("1e-12"))
 
 
+@pytest.mark.parametrize("alpha, rdp, log_delta", [
+    (12.006544400042538, 3.2016302735008167e-15, -674.7638736541248),
+    (13.432076478506469, 1.2992503094082768e-22, -688.2362614090977)])
+def test_epsilon_at_a_tiny_divergence_and_a_tiny_delta(alpha, rdp, log_delta):
+    """The minimum is at a likelihood ratio that doubles hardly hold."""
+    near, bound = mpmath.mp.clone(), BOUNDS["rdp-optimal"]
+    near.dps = 80
+    epsilon, delta = bound.value(alpha, rdp, log_delta), near.exp(near.mpf(log_delta))
+    assert rdp_optimal.condition(near, alpha, rdp, delta, epsilon) >= 0
+    assert rdp_optimal.condition(near, alpha, rdp, delta, epsilon * (1 - bound.rtol)) < 0
+
+
+@pytest.mark.parametrize("alpha, rdp, epsilon, largest", [
+    (1.0002722206679995, 1.2513836078768641e-195, 0.004076195442179347, 1.5357e-193),
+    (155679665.3036725, 27955932.542498227, 27955932.542498227, 1 / 155679665)])
+def test_delta_at_the_limits_of_doubles(alpha, rdp, epsilon, largest):
+    near = mpmath.mp.clone()
+    near.dps = 320
+    delta = near.exp(near.mpf(rdp_optimal.log_delta(alpha, rdp, epsilon)))
+    assert rdp_optimal.condition(near, alpha, rdp, delta, epsilon) >= 0 and delta <= largest
+
+
+def test_an_enormous_noise_is_answered():
+    line = "subsample --sigma 1.25e159 --scheme without-replacement --sampling-rate 1 --steps 7 --epsilon 1"
+    assert 0 <= answer(line)["result"]["delta"] < 1e-300
+
+
 @pytest.mark.parametrize("mu", [1e-3, 1e-6, 1e-7, 1e-9, 1e-11, 7.2924294176026e-15])
 def test_nearly_equal_distributions_have_at_least_their_exact_total_variation(mu):
     """Gaussian noise with a shift of μ has a total variation of erf(μ/√8)."""

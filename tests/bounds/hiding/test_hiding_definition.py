@@ -23,9 +23,10 @@ def small(rng, most=6):
     return own, size, c, GaussianWalk(own, rng.choice((0.0, 0.5, 0.999)))
 
 
-def test_the_taut_string_is_the_least_sum_of_squares():
+@pytest.mark.parametrize("draws", [100, slow(300)])
+def test_the_taut_string_is_the_least_sum_of_squares(draws):
     rng = random.Random(1)
-    for _ in range(100):
+    for _ in range(draws):
         steps, c = rng.randint(1, 14), rng.choice((0.7, 0.9, 0.99, 1.0, 1.02, 1.1))
         later = sorted(rng.sample(range(steps), min(steps, rng.randint(1, 5))))
         assert definition.string(later, 1.3,

@@ -216,9 +216,10 @@ def test_several_passes_are_at_most_the_taut_string_from_the_beginning():
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
-def test_never_above_iteration_and_falling():
+@pytest.mark.parametrize("draws", [40, slow(150)])
+def test_never_above_iteration_and_falling(draws):
     rng = Random(5)
-    for _ in range(40):
+    for _ in range(draws):
         n, mu0, c = int(log_uniform(rng, 2, 1e12)), log_uniform(rng, 1e-3,
                                                                 50), rng.choice([1.0, 1 - log_uniform(rng, 1e-9, 0.5)])
         p, epsilon = run(mu0, n, c), log_uniform(rng, 1e-3, 100)

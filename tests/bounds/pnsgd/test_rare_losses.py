@@ -17,6 +17,7 @@ RARE = ("shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --strong-con
         "--bound output-perturbation --epsilon 1.61 --delta 2.48e-9 --solve sigma")
 
 
+@pytest.mark.slow  # another solution at a cliff is below
 def test_a_solution_where_about_830_of_many_records_are_seen():
     """About 830 of 1e12 records lose up to 1e22, which larger blocks do not tell from more than δ allows."""
     found, _ = answer(f"{RARE} --epochs 3")

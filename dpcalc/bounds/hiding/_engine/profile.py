@@ -86,8 +86,8 @@ def read_witness(way: Witness) -> tuple[int, list[float]]:
 
 
 def cached_places(make: Callable[..., PlacesExact]) -> Callable[..., PlacesExact]:
-    """Decorates a function of a context and of numbers: its places are the same at every ε, and are cached with the μ
-    that were computed."""
+    """Decorates `places_exact`, a function of a context and of numbers. The places do not depend on ε: those of some
+    calls are cached, and with them every μ of one place or of two that was computed."""
 
     @cached_by_precision()
     def places(mp: Any, *args: Any) -> PlacesExact:

@@ -92,8 +92,8 @@ class Profile:
 
 @lru_cache(maxsize=16)
 def profile(run: Run, largest: float, every: int = 1) -> Profile:
-    """The points from ε = 0 to `largest`, or every so many of them, by as many windows: a rough profile is valid, too.
-    Raises ValueError where steps expand."""
+    """The points from ε = 0 to `largest`. With `every` = k there are a k-th of the points and of the lengths of
+    windows: that profile costs less, and is valid but looser. Raises ValueError where steps expand."""
     refuse_expanding(run)
     points = POINTS // every
     epsilons = largest * np.linspace(0.0, 1.0, points) ** 2

@@ -44,6 +44,9 @@ _RARE = 1e-20  # where the chance of a number of uses in a segment is less, the 
 # Of the V of `law_of_hidden`: numbers in [v, 2v] to which it is rounded up (with twice as many ε is 0.1 % smaller); the
 # number beyond which the loss counts as infinite; a relative margin for the rounding of chances and values.
 _PER_OCTAVE, _LARGEST, _ROUNDING = 512, 2.0**12, 1e-9
+# Chances that add up to at most this share of the chance of an infinite loss are not worth a term each: these losses
+# count as infinite, too.
+_NEGLIGIBLE = 1e-6
 
 
 class Window(NamedTuple):
@@ -145,8 +148,7 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
                 missing += chance * float(before[~inside].sum())
     if not float(law.sum()) + missing >= 1 - _ROUNDING:
         raise ArithmeticError("chances are lost to underflow")
-    # Chances that add up to a millionth of the missing one are not worth a term each: these losses count as infinite.
-    negligible = law <= 1e-6 * missing / len(law)
+    negligible = law <= _NEGLIGIBLE * missing / len(law)
     missing += float(law[1:][negligible[1:]].sum())
     positive = (~negligible[1:]).nonzero()[0] + 1
     return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
