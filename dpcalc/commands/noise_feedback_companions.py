@@ -11,7 +11,7 @@ from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.noise_feedback import every_iterate, optimum, with_feedback, without_feedback
 from dpcalc.commands.last_iterate import Companions
-from dpcalc.commands.last_iterate_companions import start_note, worst_companions
+from dpcalc.commands.last_iterate_companions import worst_companions
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.numbers import human
@@ -23,8 +23,6 @@ from dpcalc.numerics.rounding import up
 
 Params = Mapping[str, Any]
 NOISE = "σ is the noise on the iterate, not on the gradient"
-_ASSUMES = ("the bound assumes that the first iterate does not depend on the data, that no iterate is projected on a "
-            "constraint set, and that no gradient is clipped")
 UNITS = "in units of (s/μ)², s = 2Lη"
 _MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
@@ -54,10 +52,9 @@ def companions(values: Mapping[str, Any], params: dict[str, Any], question: Ques
         only = OneRecord(f"for records that are used {_at(params['uses'])} only")
     if not by_default:
         of_record = {"index": list(params["uses"])}
-    worst_one = f", and the worst one is that of the {'first' if every else 'last'} step" if by_default else ""
-    once = f"; a record is used at one step only (--used-at lists more){worst_one}"
-    notes = (NOISE + (once if values.get("used_at") is None else ""),
-             *((*start_note(rows), *_of_every(numbers)) if every else (_ASSUMES, *_of_last(numbers, params))))
+    first = f"{NOISE}; the record is the worst one, which is used at the {'first' if every else 'last'} step"
+    notes = (first if by_default else NOISE, _assumed(every, values.get("used_at") is None),
+             *(_of_every(numbers) if every else _of_last(numbers, params)))
     warnings = () if every else _warnings(numbers, question.asks)
     return Companions({"kind": "gdp", "mu": numbers["mu"], **of_record}, notes, numbers, only,
                       "every iterate" if every else "last iterate", warnings=warnings)
@@ -69,6 +66,16 @@ def _at(uses: tuple[int, ...]) -> str:
         return f"at the {len(uses)} given steps"
     first = ", ".join(map(str, uses[:-1]))
     return f"at steps {first} and {uses[-1]}" if first else f"at step {uses[-1]}"
+
+
+def _assumed(every: bool, once: bool) -> str:
+    """What no output of a run shows: on the start, the uses of a record, and the steps."""
+    parts = ["the first iterate does not depend on the data" if not every else
+             "neither the first iterate nor a constraint set depends on the data"]
+    parts += ["a record is used at one step only (--used-at lists more)"] if once else []
+    parts += [] if every else ["no iterate is projected on a constraint set", "no gradient is clipped"]
+    *others, last = (f"that {part}" for part in parts)
+    return f"the bound assumes {', '.join(others)}{' and ' if others else ''}{last}"
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
