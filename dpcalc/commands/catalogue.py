@@ -55,7 +55,8 @@ _ANSWERS = {
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
-_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
+_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
+          "equal_privacy_variance": "variance"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
@@ -114,6 +115,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
     "iterations": ("T", "number of iterations, --steps"),
+    "uses": ("i_1,…", "steps that use the record, --index or --used-at"),
     "passes": ("E", "passes over the data, --epochs"),
     "period": ("⌈n/b⌉", "batches in a pass over the data"),
     "last": ("", "steps from the last use of the record to the end, its own included"),

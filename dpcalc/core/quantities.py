@@ -180,6 +180,12 @@ SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, o
                     metavar="FIRST:LAST[:COUNT]")
 
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
+CURVATURES = Quantity("curvatures", "all curvatures, the eigenvalues of H in Hθ + β (a list after --curvature asks "
+                      "several questions); a list, or @FILE that holds it", "a_1,…", kind="series", ge=0, reads=True)
+FEEDBACK = Quantity("feedback", "part of the previous noise that each step takes back (default: 1, all of it)", "λ",
+                    ge=0, le=1)
+USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, or @FILE that holds it",
+                   "i_1,…", kind="series", ge=1, le=LARGEST_COUNT, reads=True)
 ORDER = Quantity("order", "order of the batches; random draws them afresh at every step, fixed repeats one order in "
                  "every pass", kind="choice", choices=("random", "fixed"))
 NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate and uses; an entry is a step, or "

@@ -49,7 +49,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "result": _json_values({**answer.extra, **(head.result if head else {})}),
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
-        "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
+        "solved": answer.question.unknown.option[2:] if answer.question.unknown else answer.options.get("solve"),
         "guarantee": answer.piped_guarantee,
         "bounds": [_row_record(row, explain) for row in answer.rows],
         "adjacency": answer.adjacency,

@@ -252,8 +252,20 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
 
 
 def _feedback(answer: Answer, values: Values) -> list[str]:
+    part = answer.extra["feedback"]
+    back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
+        part, f", and the part {plain(part)} of it is taken back at the next one")
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
-            f"of {_number(answer, 'steps', values)} steps, and taken back at the next one."]
+            f"of {_number(answer, 'steps', values)} steps{back}.",
+            "" if values.get("used_at") else "A record is used at one step only.",
+            _curvatures(values.get("curvatures") or ())]
+
+
+def _curvatures(found: tuple[float, ...]) -> str:
+    """The curvatures, or their number and range where they are many."""
+    if len(found) > _MOST_NAMED:
+        return f"There are {len(found)} curvatures, from {plain(min(found))} to {plain(max(found))}."
+    return f"The curvatures are {_listed([plain(a) for a in found])}." if found else ""
 
 
 _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER, q.CURVATURE)

@@ -97,6 +97,8 @@ def _feedback(r: random.Random) -> tuple[str, dict[str, Any], tuple[str, ...]]:
     said = {"lipschitz": 1.0, "curvature": drawn(r, 0.1, 2), "learning_rate": drawn(r, 1e-3, 0.5),
             "steps": count(r, 2, 1e4),
             "sigma": drawn(r, 0.05, 5)}
+    if said["steps"] % 2:
+        said |= {"feedback": r.random(), "release": r.choice(("last-iterate", "every-iterate"))}
     return "noise-feedback", said, ("sigma",)
 
 

@@ -33,6 +33,9 @@ LINES = [
     "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 "
     "--diameter 1 --sigma .2 --delta 1e-5",
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
+    "noise-feedback --curvatures .7,.1 --learning-rate .1 --sigma 2 --steps 60 --lipschitz 1 --feedback .5 --release "
+    "every-iterate --used-at 1,9 --epsilon .3",
+    "noise-feedback --curvature .7 --learning-rate .1 --solve feedback",
     "compare --n 600 --batches full --steps 10 --lipschitz 1 --noise-multiplier 20 --delta 1e-5",
 ]
 SAMPLE, SEED = 12, 20261126
