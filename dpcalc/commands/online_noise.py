@@ -19,7 +19,6 @@ _LISTS = {"gaussian": "sigmas", "laplace": "scales"}
 _LEVEL = {"gaussian": "sigma", "laplace": "scale"}
 _SCHEDULE = ("c1", "c2", "decay")
 _RUN = ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
-_MOST_ROWS = 1_000_000  # rows of a printed table of noise levels; a larger one is probably a mistake
 _LIMIT = "an upper bound on the limit of δ as n → ∞ (eq. 13 and 15 of Sordello et al. 2021)"
 
 
@@ -146,6 +145,7 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
 def _printed(given: Given) -> Answer:
     """The noise levels of the steps that --schedule names, as a table."""
     from dpcalc.commands.last_iterate_companions import noise_note
+    from dpcalc.commands.step_range import step_range
     from dpcalc.core.errors import DpcalcError, flag
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Table
@@ -155,37 +155,13 @@ def _printed(given: Given) -> Answer:
         raise DpcalcError("unneeded", "prints the noise of the steps and answers no question; drop "
                                       f"{', '.join(flag(name) for name in beside)}", "--schedule")
     require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
-    levels, steps = _levels(given.values), _steps(given["schedule"])
+    levels, steps = _levels(given.values), step_range(given["schedule"])
     name = _LEVEL[given["noise"]]
     table = Table(("step", name), tuple((j, levels.at(j)) for j in steps))
     shown = {k: v for k, v in given.values.items() if k in needed}
     record = {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]}
     return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate",
                   (noise_note(given["noise"]),), table=table)
-
-
-def _steps(text: str) -> tuple[int, ...]:
-    """The steps of FIRST:LAST, or COUNT of them, evenly spaced, of FIRST:LAST:COUNT. Raises DpcalcError otherwise."""
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.numbers import NotANumber, number
-
-    try:
-        parts = [number(p) for p in text.split(":")]
-        first, last, *rest = parts
-        count = rest[0] if rest else last - first + 1
-        valid = len(parts) <= 3 and all(p == int(p) for p in parts) and 1 <= first <= last <= 2**53 and count >= 1
-    except (NotANumber, ValueError):
-        valid = False
-    if not valid:
-        raise DpcalcError("not-a-number",
-                          f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 ≤ FIRST ≤ LAST",
-                          "--schedule")
-    count = min(count, last - first + 1)
-    if count > _MOST_ROWS:
-        raise DpcalcError("out-of-range", f"{count:g} rows are too many; at most {_MOST_ROWS:g} are allowed; add "
-                                          ":COUNT", "--schedule")
-    intervals = max(int(count) - 1, 1)
-    return tuple(int(first) + (int(last - first) * k) // intervals for k in range(int(count)))
 
 
 def theorems() -> Iterator[Route]:
