@@ -24,7 +24,7 @@ def procedure(answer: Answer) -> list[str]:
     unknown = answer.question.unknown
     solved = {unknown.name: answer.headline.result[unknown.name]} if unknown else {}
     by_command = {"convert": _guarantees, "ledger": _releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
-                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run}
+                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run, "correlated": _correlated}
     sentences = by_command.get(answer.command, _mechanism)
     return [text for text in (_inputs(answer), *sentences(answer, {**answer.parameters, **solved}), _sizes(answer))
             if text]
@@ -254,6 +254,22 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
 def _feedback(answer: Answer, values: Values) -> list[str]:
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
             f"of {_number(answer, 'steps', values)} steps, and taken back at the next one."]
+
+
+def _correlated(answer: Answer, values: Values) -> list[str]:
+    steps, numbers = _number(answer, "steps", values), answer.extra
+    strategy = values.get("strategy") or f"{len(values['coefficients'])} given coefficients"
+    noise = (f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} clipping norms is drawn at each "
+             f"of {steps} steps, correlated between steps by the strategy {strategy}, and added to the sum of clipped "
+             f"gradients; the sensitivity is {human(numbers['sensitivity'])} clipping norms.")
+    if values.get("sampling_rate") is not None:
+        return [noise, "The records form fixed groups, from which Poisson batches are drawn in turn, with probability "
+                       f"{_number(answer, 'sampling_rate', values)} times the number of groups; {NOT_SHUFFLED}"]
+    if values.get("separation") is None:
+        return [noise, "Each record takes part in one step."]
+    often = f" at most {values['participations']}" if values.get("participations") is not None else ""
+    apart = "a multiple of" if values.get("order") == "cyclic" else "at least"
+    return [noise, f"Each record takes part in{often} steps that are {apart} {values['separation']} apart."]
 
 
 _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER, q.CURVATURE)

@@ -3,6 +3,7 @@
 import random
 from math import expm1, log, log10
 
+import correlated_designs
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
@@ -483,6 +484,10 @@ DRAW = {
     "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
     "noise-feedback": affine,
     "without-feedback": affine,
+    "correlated-once": lambda r: correlated_designs.point(r, "once"),
+    "correlated-bands": lambda r: correlated_designs.point(r, "bands"),
+    "correlated-separated": lambda r: correlated_designs.point(r, "separated"),
+    "correlated-cyclic": lambda r: correlated_designs.point(r, "cyclic"),
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
     "fixed-order": lambda r: a_run(r, 1e12, laws=BOTH, index=True),
@@ -590,7 +595,8 @@ INCREASING = {
     "burn-in-rdp-nonconvex": ("alpha", "lipschitz", "diameter", "smoothness"),
     "burn-in-profile-nonconvex": ("lipschitz",), "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"),
     "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"), "noise-feedback": ("lipschitz",),
-    "without-feedback": ("lipschitz",), "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
+    "without-feedback": ("lipschitz",), **{f"correlated-{kind}": ("change",) for kind in ("once", "bands", "separated",
+                                                                                        "cyclic")}, "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
     "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"),
 }
 

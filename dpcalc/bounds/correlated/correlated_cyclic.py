@@ -1,0 +1,35 @@
+"""Correlated noise where a record takes part in every b-th step, in a fixed order.
+
+Proof. Let X = CᵀC. A record takes part in some of the steps f, f + b, f + 2b, … with f < b. The squared norm of
+Σ_i x_i Ce_{f+ib} is at most Σ_{i,j} |X|, and |X_{f+ib,f+jb}| ≤ Σ_{t<n−f−jb} |c_t c_{t+(j−i)b}| for i ≤ j, which is
+largest at f = 0; there are most steps at f = 0, too. Where c ≥ 0 and the record may take part in all of them, this is
+attained by equal changes. No monotonicity of c is needed. """
+
+from dpcalc.bounds.correlated._engine import profile
+from dpcalc.bounds.correlated._engine.design import Design
+from dpcalc.bounds.correlated._engine.profile import Correlated, square_of_column_sums
+from dpcalc.core.bound import Theorem
+
+
+def sensitivity(design: Design) -> float:
+    """‖Σ_j |C|e_{jb}‖ over all steps jb."""
+    from dpcalc.bounds.correlated._engine.sensitivity_array import column_sums
+
+    return column_sums(design.columns, design.steps, design.separation, design.most)
+
+
+def square(design: Design, c: list[int]) -> int:
+    return square_of_column_sums(c, design.steps, design.separation, design.most)
+
+
+FORM = Correlated(sensitivity, square)
+BOUND = FORM.bound(Theorem(
+    name="correlated-cyclic",
+    example="correlated --steps 1000 --order cyclic --separation 100 --strategy square-root --sigma 5 --delta 1e-5",
+    statement="all steps together are μ-GDP, μ = Δ·‖Σ_j |C|e_{jb}‖/σ over all steps jb, where Δ is what one record "
+              "changes (1, or 2 where it is replaced); exactly so where c is non-negative and a record takes part in "
+              "every b-th step",
+    source=f"dpcalc; compare {profile.DENISOV}",
+    assumptions=(*profile.SETTING, "a record takes part in steps whose distances are multiples of b"),
+    released="every step's output",
+))
