@@ -110,7 +110,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     if switches["explain"] and answer.table:
         from dpcalc.core.errors import DpcalcError
 
-        raise DpcalcError("unneeded", "no bound is used to print the noise of steps", "--explain")
+        raise DpcalcError("unneeded", "the answer is a table, which has no row to explain", "--explain")
     from dpcalc.output.answer import document
     from dpcalc.output.formats import render
 

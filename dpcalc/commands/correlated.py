@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
@@ -26,6 +25,10 @@ def answer(given: Given) -> Answer:
 
     if given.has("schedule"):
         return _printed(given)
+    if given.has("compare"):
+        from dpcalc.commands import correlated_compare
+
+        return correlated_compare.answer(given)
     found = design(given)
     _refuse_noise_multiplier(given, found)
     question = read_question(COMMAND, given)
@@ -38,36 +41,19 @@ def answer(given: Given) -> Answer:
 
 def _unsampled(given: Given, design: Design, question: Question) -> Answer:
     """The answer for batches whose order is fixed."""
-    from dpcalc.accounting.answer import rows
     from dpcalc.commands import correlated_notes
     from dpcalc.commands.asking import check_options, shown, with_solution
+    from dpcalc.commands.correlated_theorems import rows_of
     from dpcalc.core.results import Answer
 
     check_options(given, question, _USED, ("sigma",), "without --sampling-rate", "for this question", "by correlated")
     change = noise_multiplier.SENSITIVITY[given["adjacency"]]
-
-    def bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
-        return {"design": design, "change": change, "sigma": values["sigma"]}
-
-    found = rows(routes(design), given, bound_params, question, given["bound"] or ())
+    found = rows_of(given, design, question)
     sigma = with_solution(given, question, found)["sigma"]
     numbers = _numbers(found[0], design, change, sigma)
     return Answer("correlated", question, shown(given, _USED), found, {"kind": "gdp", "mu": numbers["mu"]},
                   given["adjacency"], "every step's output",
                   correlated_notes.notes(design, found[0], numbers, given), numbers)
-
-
-def routes(design: Design) -> tuple[Route, ...]:
-    """The theorems that cover a design."""
-    from dpcalc.bounds import correlated as b
-    from dpcalc.core.results import Route
-
-    if design.participations == 1:
-        return (Route(b.correlated_once.BOUND),)
-    if design.is_banded:
-        return (Route(b.correlated_bands.BOUND),)
-    cyclic = (Route(b.correlated_cyclic.BOUND),) if design.order == "cyclic" else ()
-    return (Route(b.correlated_separated.BOUND), *cyclic)
 
 
 def _numbers(head: Row, design: Design, change: float, sigma: float) -> dict[str, float]:
@@ -89,6 +75,7 @@ def _refuse_noise_multiplier(given: Given, design: Design) -> None:
     """Raises DpcalcError for a noise multiplier, which other tools give in two units, with what to write instead."""
     if not given.has("noise_multiplier"):
         return
+    from dpcalc.commands.correlated_theorems import routes
     from dpcalc.core.bound import ProfileBound
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.numbers import human, plain
@@ -149,6 +136,7 @@ COMMAND = Command(
                                                 "clipping norm, or by the sensitivity", safe_direction=0), MECHANISM),
         Option(q.SCHEDULE._replace(help="print the coefficients of C⁻¹ of steps FIRST to LAST, or of COUNT of them"),
                MECHANISM),
+        Option(q.STRATEGIES, MECHANISM),
         Option(q.STEPS._replace(help="number of steps", safe_direction=0, le=float(LONGEST)), RUN),
         Option(q.TAKES_PART, RUN),
         Option(q.SEPARATION, RUN),
@@ -175,6 +163,6 @@ COMMAND = Command(
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε), --epsilon (prints δ) or --alpha (prints the RDP), or give a budget and --solve "
-         "sigma. --schedule prints the coefficients of the noise.",
+         "sigma. --schedule prints the coefficients of the noise, and --compare a table of strategies.",
     usual=("epsilon", "delta", "solve", "strategy", "sigma", "steps", "order", "separation", "participations"),
 )

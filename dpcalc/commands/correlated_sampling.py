@@ -34,8 +34,8 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     if given["adjacency"] != "zero-out":
         raise DpcalcError("refused", "the theorem about cyclic Poisson batches is for zero-out neighbours; drop it",
                           "--adjacency")
-    cycle = _cycle(given, design)
-    found = _rows(given, question, design, cycle)
+    cycle = cycle_of(given, design)
+    found = rows_of(given, question, design, cycle)
     values = with_solution(given, question, found)
     sampled = _sampled(values, design, cycle)
     params = run.bound_params(sampled)
@@ -45,7 +45,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
                   {**numbers, **run.lower_end(question, found)})
 
 
-def _cycle(given: Given, design: Design) -> int:
+def cycle_of(given: Given, design: Design) -> int:
     """The number of groups. Raises DpcalcError where no theorem covers the strategy, or a group is too small."""
     bands = design.strategy.bands(design.steps)
     if not design.strategy.is_banded:
@@ -76,7 +76,7 @@ def _is_attained(design: Design, cycle: int) -> bool:
     return (design.steps - 1) % cycle + 1 >= design.strategy.bands(design.steps)
 
 
-def _rows(given: Given, question: Question, design: Design, cycle: int) -> tuple[Row, ...]:
+def rows_of(given: Given, question: Question, design: Design, cycle: int) -> tuple[Row, ...]:
     """The rows of the theorems about Poisson batches."""
     call = given.replace({**given.values, **_sampled({**given.values, "sigma": given["sigma"] or 1.0}, design, cycle)})
     return rows(run.routes(call, question), given, lambda values: run.bound_params(_sampled(values, design, cycle)),
@@ -103,7 +103,7 @@ def independent_sigma(given: Given, design: Design, epsilon: float, delta: float
     same = Design(Strategy(INDEPENDENT), design.steps)
     question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
     values = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
-    return _rows(Given(values, frozenset()), question, same, 1)[0].result["sigma"]
+    return rows_of(Given(values, frozenset()), question, same, 1)[0].result["sigma"]
 
 
 def _notes(design: Design, cycle: int, params: Values, numbers: Values) -> tuple[str, ...]:

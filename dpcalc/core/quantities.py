@@ -187,6 +187,8 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 
 STRATEGY = Quantity("strategy", "how the noise of a step takes back earlier noise: independent, feedback:λ, "
                     "square-root, banded-sqrt:B, banded-inverse-sqrt:P, or blt", kind="text", metavar="NAME[:NUMBER]")
+STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
+                      "banded-sqrt:8), or usual ones where it is left out", kind="text", metavar="[LIST]")
 COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
                         "@FILE that holds it", "c_0,…", kind="series", ge=-1e100, le=1e100, reads=True)
 BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz strategy: c_k = Σ scale·decay^(k−1)",
@@ -271,7 +273,8 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
                  metavar="FILE|-", reads=True)
 
 # In answers, where a letter alone would not be understood.
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
+                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
 
 
 @cache

@@ -127,6 +127,27 @@ def test_coefficients_from_a_file(tmp_path):
     assert mine["result"] == pytest.approx(same["result"], rel=1e-12)
 
 
+def test_a_comparison_at_equal_privacy():
+    """The number of bands that pays off grows with ε; each row is a call of its own."""
+    line = "correlated --steps 2052 --separation 342 --participations 6 --epsilon 8 --delta 1e-5"
+    table = answer(f"{line} --compare")["guarantee"]
+    assert table["strategy"][0] == "banded-sqrt:342" and table["strategy"][-1] == "independent"
+    assert table["rmse"] == sorted(table["rmse"]) and table["ratio_to_independent"][-1] == 1
+    for strategy, sigma, rmse in zip(table["strategy"], table["sigma"], table["rmse"], strict=True):
+        alone = answer(f"{line} --strategy {strategy} --solve sigma")["result"]
+        assert (alone["sigma"], alone["rmse"]) == pytest.approx((sigma, rmse), rel=1e-9)
+    few = answer(f"{line} --compare independent,banded-sqrt:8")
+    assert few["guarantee"]["strategy"] == ["banded-sqrt:8", "independent"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon, best, rmse", [(1, "independent", 58.31), (8, "banded-sqrt:32", 13.09)])
+def test_whether_correlated_noise_helps_on_poisson_batches(epsilon, best, rmse):
+    line = f"correlated --steps 2000 --sampling-rate 0.01 --epsilon {epsilon} --delta 1e-5"
+    table = answer(f"{line} --compare independent,banded-sqrt:32")["guarantee"]
+    assert table["strategy"][0] == best and table["rmse"][0] == pytest.approx(rmse, rel=2e-3)
+
+
 REFUSED = [
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --separation 10", "--separation: Poisson batches draw each record"),
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --participations 3", "--participations: Poisson batches draw each"),
@@ -149,6 +170,7 @@ REFUSED = [
     ("--coefficients 1,-2", "--coefficients: the noise of this strategy grows so fast"),
     ("--strategy blt --blt-scale 0.2", "--blt-decay: needed with --strategy blt"),
     ("--strategy blt --blt-scale 0.2 --blt-decay 0.1,0.2", "--blt-decay: has 2 values, and --blt-scale 1"),
+    ("--compare square-root", "--sigma: not used with --compare"),
     ("", "--strategy: needed by correlated (or --coefficients)"),
 ]
 
