@@ -42,7 +42,7 @@ def errors(numbers: Mapping[str, float]) -> str:
     ratio = numbers.get("ratio_to_independent")
     than = f", {human(ratio, 4)} times that of independent noise with the same privacy" if ratio else ""
     return (f"prefix sums of the gradients have an RMSE of {human(numbers['rmse'])} clipping norms{than}; the largest "
-            f"is {human(numbers['max_error'])}")
+            f"error is {human(numbers['max_error'])}")
 
 
 def _participation(design: Design, given: Given) -> tuple[str, ...]:

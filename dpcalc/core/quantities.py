@@ -196,7 +196,7 @@ BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz s
 BLT_DECAY = Quantity("blt_decay", "decays of the buffers of a buffered linear Toeplitz strategy", kind="numbers", ge=0,
                      le=1)
 CONTRACTION = Quantity("contraction", "factor r by which earlier gradients decay at every step, as by weight decay "
-                       "(default: 1); errors are of Σ_j r^(t−j) g_j, and square roots are made for it", "r", gt=0, le=1)
+                       "(default: 1)", "r", gt=0, le=1)
 TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --separation apart, or every "
                       "--separation-th step (default: separated with --separation, else once)",
                       kind="choice", choices=("once", "separated", "cyclic"))

@@ -143,6 +143,8 @@ def _banded_prefix(strategy: Strategy, n: int) -> Array:
 
 
 def _inverse_banded(strategy: Strategy, n: int) -> tuple[Array, float]:
+    if strategy.number >= n:
+        return _contracted(_root(n), strategy), 0.0
     c, error = reciprocal(_inverse_root(min(int(strategy.number), n)), n, _ROUNDINGS)
     return _contracted(c, strategy), error
 

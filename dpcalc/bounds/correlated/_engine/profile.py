@@ -54,7 +54,7 @@ class Correlated(NamedTuple):
         return gaussian_exact.theta(mp, epsilon, self.exact_mu(mp, **params))
 
     def bound(self, theorem: Theorem) -> ProfileBound:
-        return ProfileBound(theorem=theorem, params=PARAMS, value=self.value, exact=self.exact, rtol=1e-9,
+        return ProfileBound(theorem=theorem, params=PARAMS, value=self.value, exact=self.exact, rtol=1e-8,
                             inverse=self.inverse, rdp=self.rdp, mu=GaussianDp(self.mu, self.exact_mu))
 
 
