@@ -9,7 +9,7 @@ from random_solves import COUNTS, KINDS, run
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution
 
-QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10,
+QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10, "correlated": 10,
          "online-noise": 10, "tv": 15,
          "compare": 3}  # random runs of a kind in the quick tests
 MANY = 250  # of each kind, in the long ones

@@ -9,6 +9,7 @@ from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 
 PARAMS = ("design", "change", "sigma")
@@ -16,6 +17,7 @@ SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of a
            "one record changes the sum of a step by at most one clipping norm (two where it is replaced), and batches "
            "do not depend on the data", "gradients may depend on earlier outputs")
 DENISOV = "Denisov et al. 2022, arXiv:2202.08312"
+_MOST_EXACT_STEPS = 3_000_000  # in whole numbers: they take about 10 s, and a gigabyte of memory
 _MORE_BITS = 64  # than the working precision: rounding up every coefficient costs less than one digit of it
 
 
@@ -43,7 +45,11 @@ class Correlated(NamedTuple):
         return gdp_rdp.value(alpha, self.mu(**params))
 
     def exact_sensitivity(self, mp: Any, design: Design) -> Any:
-        """The sensitivity at the precision of mp, from whole numbers that are rounded up."""
+        """The sensitivity at the precision of mp, from whole numbers that are rounded up. Raises OutOfScope for too
+        many steps."""
+        if design.steps > _MOST_EXACT_STEPS:
+            raise OutOfScope("too-large", f"{design.steps} steps are too many for whole numbers; at most "
+                                          f"{_MOST_EXACT_STEPS:g} are evaluated in them", "--steps")
         bits = int(mp.prec) + _MORE_BITS
         return mp.sqrt(mp.mpf(self.square(design, design.magnitudes(bits)))) / mp.mpf(2) ** bits
 
