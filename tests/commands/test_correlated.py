@@ -199,6 +199,8 @@ def test_the_notes_say_what_units_and_distances_mean():
     RUN, f"{RUN} --separation 37 --adjacency replace-one", f"{RUN} --order cyclic --separation 100",
     "correlated --steps 100 --coefficients 1,-0.4,0.9 --separation 2 --epsilon 2 --delta 1e-5 --solve sigma",
     f"correlated --steps 300 {BLT} --separation 50 --sigma 3 --epsilon 1",
+    "correlated --steps 396 --strategy banded-inverse-sqrt:5 --sigma 1.7 --alpha 2.7801",
+    "correlated --steps 2298 --strategy banded-sqrt:9 --order cyclic --separation 1015 --sigma 7.69 --epsilon 0.4",
     "correlated --steps 100 --sampling-rate 0.05 --strategy banded-sqrt:4 --sigma 2 --alpha 4",
 ])
 def test_verify_proves_the_sensitivity_and_refutes_a_smaller_one(line):

@@ -173,18 +173,7 @@ def feedback(rng):
     return f"{run} --sigma {log_uniform(rng, .05, 3)} {_asks(rng)}"
 
 
-def correlated(rng):
-    n = rng.randint(1, 3000)
-    strategy = rng.choice(("square-root", "independent", "feedback:0.9", "banded-sqrt:7", "banded-inverse-sqrt:5"))
-    run = f"correlated --steps {n} --strategy {strategy} --adjacency {rng.choice(('zero-out', 'replace-one'))}"
-    if rng.random() < 0.7:
-        run += f" --separation {rng.randint(1, n)} --order {rng.choice(('separated', 'cyclic'))}"
-    if rng.random() < 0.3:
-        return f"{run} {_budget(rng)} --solve sigma"
-    return f"{run} --sigma {log_uniform(rng, .5, 100)} {_asks(rng)}"
-
-
-COMMANDS = (rdp, rdp, convert, convert, subsample, subsample, shuffle, shuffle, online, burn_in, tv, feedback, correlated)
+COMMANDS = (rdp, rdp, convert, convert, subsample, subsample, shuffle, shuffle, online, burn_in, tv, feedback)
 
 
 def questions(count, seed):
