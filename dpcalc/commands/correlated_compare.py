@@ -15,7 +15,7 @@ from dpcalc.core.results import Answer, Table
 
 USUAL = "usual"
 _SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}
-_SAMPLED = {"steps", "sampling_rate", "cycle", "precision", "contraction", "adjacency", "clipping_norm"}
+_SAMPLED = {"steps", "sampling_rate", "precision", "contraction", "adjacency", "clipping_norm"}
 _TERMS = (8, 64)  # independent noises that a step of banded-inverse-sqrt remembers: few, and as many as fit in memory
 
 
@@ -63,8 +63,7 @@ def _labels(given: Given, independent: Design) -> tuple[str, ...]:
     if given["compare"] != USUAL:
         return tuple(dict.fromkeys(label.strip() for label in given["compare"].split(",")))
     if given["sampling_rate"] is not None:
-        most = min(int(1 / given["sampling_rate"]), independent.steps, given["cycle"] or independent.steps)
-        return (s.INDEPENDENT, *_banded(most))
+        return (s.INDEPENDENT, *_banded(min(int(1 / given["sampling_rate"]), independent.steps)))
     always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent.steps),
               *(f"{s.BANDED_INVERSE_SQRT}:{terms}" for terms in _TERMS if terms < independent.steps))
     return always if independent.order == "once" else (*always, *_banded(independent.separation))

@@ -195,15 +195,15 @@ BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz s
                      kind="numbers", ge=-1e100, le=1e100)
 BLT_DECAY = Quantity("blt_decay", "decays of the buffers of a buffered linear Toeplitz strategy", kind="numbers", ge=0,
                      le=1)
-CONTRACTION = Quantity("contraction", "factor r by which earlier gradients decay at every step, as by weight decay "
-                       "(default: 1)", "r", gt=0, le=1)
+CONTRACTION = Quantity("contraction", "factor of earlier gradients at every step; below 1 with weight decay (default: "
+                       "1)", "r", gt=0, le=1)
 TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --separation apart, or every "
                       "--separation-th step (default: separated with --separation, else once)",
                       kind="choice", choices=("once", "separated", "cyclic"))
 SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow "
                       "Federated's min_separation counts the steps between: one less", "b", **_WHOLE)
-CYCLE = Quantity("cycle", "number of fixed groups of records that Poisson batches are drawn from in turn, with "
-                 "--sampling-rate (default: the bands of the strategy)", "m", **_WHOLE)
+CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
+                 "strategy)", "m", **_WHOLE)
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
