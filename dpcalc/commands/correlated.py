@@ -130,8 +130,8 @@ COMMAND = Command(
         Option(q.COEFFICIENTS, MECHANISM),
         Option(q.BLT_SCALE, MECHANISM),
         Option(q.BLT_DECAY, MECHANISM),
-        Option(q.SIGMA._replace(help="standard deviation of each independent noise, in clipping norms; step "
-                                     "t adds (C⁻¹z)_t to its sum of clipped gradients", unit="clipping norms"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of each independent noise, in clipping norms; "
+                                     "step t adds (C⁻¹z)_t to its sum of clipped gradients", unit="clipping norms"), MECHANISM),
         Option(q.NOISE_MULTIPLIER._replace(help="refused, with what to write instead: other tools divide σ by the "
                                                 "clipping norm, or by the sensitivity", safe_direction=0), MECHANISM),
         Option(q.SCHEDULE._replace(help="print the coefficients of C⁻¹ of steps FIRST to LAST, or of COUNT of them"),
