@@ -49,6 +49,7 @@ def main() -> None:
         _on_interrupt(_leave, instead_of=signal.default_int_handler)
     except KeyboardInterrupt:
         _leave()
+    gc.freeze()  # so that the collection at the end of the process, when nothing is needed any more, is fast
     sys.exit(code)
 
 

@@ -12,13 +12,12 @@ import subprocess
 import sys
 import tempfile
 from contextlib import chdir
-from importlib import import_module
 from pathlib import Path
 
 import accuracy
 from calling import call
 
-from dpcalc.bounds import ROOMS, all_bounds
+from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands.catalogue import answers, entries
 from dpcalc.output.formats import markdown
 from dpcalc.output.tables import TextTable
@@ -90,7 +89,7 @@ def bounds():
     """The catalogue of `dpcalc bounds`, a table for each family."""
     parts, header = [], ("bound", "status", "answers", "commands", "source")
     for room in ROOMS:
-        family = [entries()[bound.name] for bound in import_module(f"dpcalc.bounds.{room}").BOUNDS]
+        family = [entries()[bound.name] for module in modules_of(room) for bound in bounds_in(module)]
         rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
                 for e in family]
         parts += [f"## {_ROOM_TITLES[room]}",

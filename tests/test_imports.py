@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"scipy", "mpmath", "matplotlib", "pandas", "numpy.ma"}  # np.unique imports numpy.ma
+HEAVY = {"pydantic", "scipy", "mpmath", "matplotlib", "pandas", "numpy.ma"}  # np.unique imports numpy.ma
 PROBE = """
 import sys
 from dpcalc.__main__ import main
@@ -17,21 +17,21 @@ for line in {lines!r}:
             main()
         except SystemExit as end:
             assert not end.code, line
-    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.") or m == "numpy.ma"}})))
+    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith(("scipy.", "dpcalc.")) or m == "numpy.ma"}})))
 """
 CASES = [
-    ("--version", {"typer", "pydantic", "numpy", "rich"}),
-    ("--help", {"pydantic", "numpy", "rich"}),
-    ("rdp --help", {"pydantic", "numpy", "rich"}),
-    ("subsample --help", {"pydantic", "numpy", "rich"}),
-    ("subsample -h", {"pydantic", "numpy", "rich"}),
-    ("help", {"pydantic", "numpy", "rich"}),
-    ("help neighbours", {"pydantic", "numpy", "rich"}),
-    ("completion bash", {"pydantic", "numpy", "rich"}),
-    ("convert --help", {"pydantic", "numpy", "rich"}),
-    ("burn-in --help", {"pydantic", "numpy", "rich"}),
-    ("noise-feedback --help", {"pydantic", "numpy", "rich"}),
-    ("correlated --help", {"pydantic", "numpy", "rich"}),
+    ("--version", {"typer", "typing", "numpy", "rich"}),
+    ("--help", {"pydantic_core", "numpy", "rich"}),
+    ("rdp --help", {"pydantic_core", "numpy", "rich"}),
+    ("subsample --help", {"pydantic_core", "numpy", "rich"}),
+    ("subsample -h", {"pydantic_core", "numpy", "rich"}),
+    ("help", {"pydantic_core", "numpy", "rich"}),
+    ("help neighbours", {"pydantic_core", "numpy", "rich"}),
+    ("completion bash", {"pydantic_core", "numpy", "rich"}),
+    ("convert --help", {"pydantic_core", "numpy", "rich"}),
+    ("burn-in --help", {"pydantic_core", "numpy", "rich"}),
+    ("noise-feedback --help", {"pydantic_core", "numpy", "rich"}),
+    ("correlated --help", {"pydantic_core", "numpy", "rich"}),
     ("correlated --steps 99 --strategy square-root --sigma 2 --delta 1e-5 --json", {"rich"}),
     ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json",
      {"numpy", "rich"}),
@@ -41,31 +41,34 @@ CASES = [
     ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
      "--delta 1e-5 --json",
      {"rich"}),
-    ("rdp --sigma 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("rdp --sigma 1 --delta 1e-5 --json",
+     {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
     ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
     ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
     ("rdp --sigma 1,2 --delta 1e-5 --json", {"numpy", "rich"}),
     ("rdp --sigma 1,2 --delta 1e-5 --plot -", {"numpy", "rich"}),
-    ("tv --help", {"pydantic", "numpy", "rich"}),
-    ("bounds --help", {"pydantic", "numpy", "rich"}),
+    ("tv --help", {"pydantic_core", "numpy", "rich"}),
+    ("bounds --help", {"pydantic_core", "numpy", "rich"}),
     ("bounds", {"numpy"}),
     ("bounds --command tv --json", {"numpy", "rich"}),
-    ("explain burn-in-profile", {"numpy", "rich"}),
+    ("explain burn-in-profile", {"pydantic_core", "numpy", "rich"}),
+    ("explain sampling", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
+    ("help headline", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
     ("tv --sigma 1 --fpr .1 --json", {"numpy", "rich"}),
     ("tv --mechanism laplace --tv .01 --solve scale --json", {"numpy", "rich"}),
     ("convert --from gdp --mu 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"numpy", "rich"}),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
     ("subsample --sampling-rate .01 --sigma 1 --delta 1e-5 --json", {"rich"}),
-    ("shuffle-pnsgd --help", {"pydantic", "numpy", "rich"}),
+    ("shuffle-pnsgd --help", {"pydantic_core", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "
-     "--json", {"numpy", "rich"}),
+     "--json", {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta "
      "1e-5 --json", {"rich"}),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
-    ("compare --help", {"pydantic", "numpy", "rich"}),
+    ("compare --help", {"pydantic_core", "numpy", "rich"}),
     ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 "
      "--learning-rate .1 "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from dpcalc.accounting.by_bound import by_bound
@@ -15,10 +14,9 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row, Table
 from dpcalc.numerics.rounding import difference_down, up
-from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
+from dpcalc.numerics.tradeoff import among, best_guess, true_positive
 
 Delta = Callable[[float], float]
-_ROUNDS, _LEAST_GAIN = 6, 1e-5  # ε and the order are improved in turn, until a round gains less than that share
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
 _REUSE = 0.3  # share of the precision of a composed δ by which the rate of a reused ε may exceed the least rate
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
@@ -29,16 +27,13 @@ class Profile:
     """The privacy profile of a route, a function from ε >= 0 to δ, rounded up; each ε is computed once.
 
     With a side it is the profile of one direction (see Sides). A bound on the total variation alone gives the same δ
-    at every ε. `orders` holds the Rényi order used at each ε; `cheaper` is the profile by a rougher conversion, where
-    there is one.
+    at every ε. `orders` holds the Rényi order used at each ε.
     """
 
     def __init__(self, route: Route, params: Params, side: int = 0) -> None:
         self.route, self.params, self.side = route, params, side
         self.known: dict[float, float] = {}
         self.orders: dict[float, float] = {}
-        rough = route.conversion and route.conversion.rough
-        self.cheaper: Profile | None = Profile(route._replace(conversion=rough), params) if rough else None
 
     def __call__(self, epsilon: float) -> float:
         if epsilon not in self.known:
@@ -61,10 +56,6 @@ class Profile:
         if self.route.bound.kind == "rdp":
             self.orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
-
-    def at_order(self, epsilon: float, alpha: float) -> float:
-        """δ at ε by one Rényi order, without a search."""
-        return by_bound(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
 
 
 class Sides:
@@ -121,24 +112,12 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 
 
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
-    """The true-positive rate of one side, and the ε that proves it. Where a conversion is slow, ε is found by a cheaper
-    one, and then improved at the Rényi order that is best there. `enough` is the rate of the other side, below which no
-    search is needed."""
+    """The true-positive rate of one side, and the ε that proves it. `enough` is the rate of the other side, below which
+    no search is needed."""
     delta = sides.of[side]
-    if delta.cheaper is None:
-        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side],
-                                                   enough)
-    u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
-    best = at_level(delta(abs(u)), u, fpr), u
-    for _ in range(_ROUNDS):
-        alpha = delta.orders.get(abs(u))
-        if alpha is None:
-            break
-        u = _search(partial(delta.at_order, alpha=alpha), delta.route, delta.params, fpr, u)[1]
-        last, best = best, min(best, (at_level(delta(abs(u)), u, fpr), u))
-        if best[0] > last[0] * (1 - _LEAST_GAIN):
-            break
-    return min(1.0, best[0]), best[1]
+    points = _SCAN if delta.route.bound.kind == "rdp" else ()
+    return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, points, sides.of[-side],
+                                               enough)
 
 
 def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import reduce
 from operator import or_
@@ -13,6 +14,10 @@ from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
 from dpcalc.accounting.schemes import SCHEMES, Scheme
 from dpcalc.accounting.schemes.record import COUNT, RATE
+
+# When the first model is made, pydantic reads the metadata of every installed package to look for plugins; dpcalc uses
+# none.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]

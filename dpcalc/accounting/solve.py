@@ -23,6 +23,7 @@ from dpcalc.numerics.root import Unreachable, boundary, bracket
 
 PRECISION = 1e-3  # relative: of a numerical composition, where --precision is not given
 CLOSED_FORM_RTOL = 1e-15  # of x: how close to the boundary a closed form is solved
+_ORDER_RTOL = 1e-11  # of a value converted from RDP: what a Rényi order that is not quite the best may cost
 _JUMP = 1e-3  # a larger residual is not due to rounding, and no estimate of the distance to a feasible value
 _HALVINGS = 24  # at most so many values, each half the one before, are tried first where a loss may rise and fall
 _SUM_RTOL = 1e-14  # of sums over steps, beside the claimed error of a theorem's value
@@ -34,14 +35,17 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
 
     A value that misses the budget was evaluated next to it: within 1e-15 of it, or the next whole number. Where the
     value is a `numerical` composition it was evaluated within a tenth of the precision, or within 1 % where the budget
-    is met with at most a quarter of the precision to spare. The search starts at `guess`.
+    is met with at most a quarter of the precision to spare; where Rényi orders are searched, with at most 1e-11 to
+    spare. The search starts at `guess`.
 
     Raises NoSolution where the safe end of the range misses the budget, OutOfScope where the theorem covers no value.
     """
     assert question.unknown is not None and question.target is not None
     unknown, search = question.unknown, _Search(route, given, derive, question, numerical)
     precision = float(given.get("precision") or PRECISION)
-    rtol, slack = (precision / 10, precision / 4) if numerical else (0.0 if search.whole else CLOSED_FORM_RTOL, 0.0)
+    rtol, slack = (0.0, 0.0) if search.whole else (CLOSED_FORM_RTOL, _ORDER_RTOL if route.conversion else 0.0)
+    if numerical:
+        rtol, slack = precision / 10, precision / 4
     low, high = search.range
     start = guess - search.origin if guess is not None else 1.0 if low <= 1.0 <= high else (low * high) ** 0.5
     try:
@@ -57,8 +61,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             raise search.reason from None
         raise NoSolution("no-solution", f"no {noun(unknown)} gives {budget(question)}", "--solve",
                          partial(search.best_reachable, end.at)) from None
-    row = search.settled(found, rtol)
-    return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
+    return search.settled(found, rtol)
 
 
 class _Search:
@@ -74,15 +77,20 @@ class _Search:
         self.origin = low - 1 if self.whole else self.unknown.origin
         self.range = (max(low - self.origin, 2.0**-52 * self.origin), high - self.origin)
         self.reason: OutOfScope | None = None  # of the last value that the theorem does not cover
+        self.rows: dict[float, Row] = {}  # by d
+
+    def unknown_at(self, d: float) -> float:
+        """x as the unknown is given: a count is a whole number."""
+        x = self.origin + d
+        return int(x) if self.whole else x
 
     def params(self, d: float) -> Params:
-        x = self.origin + d
-        return self.derive({**self.given, self.unknown.name: int(x) if self.whole else x})
+        return self.derive({**self.given, self.unknown.name: self.unknown_at(d)})
 
     def row(self, d: float) -> Row:
-        x = self.origin + d
-        return evaluate(self.route, self.params(d),
-                        self.question)._replace(params={self.unknown.name: int(x) if self.whole else x})
+        if d not in self.rows:
+            self.rows[d] = evaluate(self.route, self.params(d), self.question)
+        return self.rows[d]
 
     def residual(self, d: float) -> float:
         """log(value/budget), which is at most 0 where the budget is met; inf where the theorem does not cover d.
@@ -91,13 +99,13 @@ class _Search:
         """
         question, bound = self.question, self.route.bound
         try:
-            params = self.params(d)
             by_delta = question.asks == "epsilon" and question.delta
             if by_delta and bound.kind == "profile" and not self.numerical:
+                params = self.params(d)
                 own = own_params(bound, params) | chosen(bound, params, epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
             if by_delta and self.target == 0:
-                row = evaluate(self.route, params, Question("delta", epsilon=0.0, orders=question.orders))
+                row = evaluate(self.route, self.params(d), Question("delta", epsilon=0.0, orders=question.orders))
                 return _log_share(row.result["log_delta"], question.log_delta)
             return _log_ratio(self.row(d).result[question.asks], self.target)
         except OutOfScope as reason:
@@ -107,14 +115,15 @@ class _Search:
         return inf
 
     def settled(self, d: float, rtol: float) -> Row:
-        """The row at d, or at a safer value next to it: where d was found by its δ, its ε may be above the budget by
-        rounding."""
+        """The row at d, or at a safer value next to it, with the unknown: where d was found by its δ, its ε may be above
+        the budget by rounding.
+        """
         step = rtol
         while True:
             row = self.row(d)
             above = max(_log_ratio(row.result[self.question.asks], self.target), self._delta_above(d))
             if above <= 0:
-                return row
+                return row._replace(result={self.unknown.name: self.unknown_at(d), **row.result})
             step = max(2 * step, above if above < _JUMP else 0.0)
             last, d = d, self._safer(d, step)
             if d == last:

@@ -1,6 +1,11 @@
-"""Every bound that dpcalc knows: each room of this package lists its bounds, one file each."""
+"""Every bound that dpcalc knows: each room of this package lists its modules, one file for each bound or few of a kind.
 
+The lists hold names, so that a command which uses one bound of a room does not import all of them.
+"""
+
+from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 
 from dpcalc.core.bound import Bound
 
@@ -17,7 +22,17 @@ def replacement_message(name: str) -> str:
     return f"{old} was replaced by {REPLACED[old]}, which contains it" if old in REPLACED else ""
 
 
+def modules_of(room: str) -> Iterator[ModuleType]:
+    """The modules of a room that define bounds, in the order of its list."""
+    return (import_module(f"dpcalc.bounds.{room}.{name}") for name in import_module(f"dpcalc.bounds.{room}").MODULES)
+
+
+def bounds_in(module: ModuleType) -> tuple[Bound, ...]:
+    """The bounds that a module defines: BOUNDS, or BOUND alone."""
+    bounds: tuple[Bound, ...] = module.BOUNDS if hasattr(module, "BOUNDS") else (module.BOUND,)
+    return bounds
+
+
 def all_bounds() -> dict[str, Bound]:
     """All bounds of all rooms by name."""
-    rooms = (import_module(f"dpcalc.bounds.{room}") for room in ROOMS)
-    return {bound.name: bound for room in rooms for bound in room.BOUNDS}
+    return {bound.name: bound for room in ROOMS for module in modules_of(room) for bound in bounds_in(module)}

@@ -7,9 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError, fault
-from dpcalc.core.text import report
 
 
 def write(text: str) -> None:
@@ -47,6 +45,9 @@ def exit_code(run: Callable[[], int], program: str = "dpcalc", as_json: bool = F
 
 
 def _fail(error: DpcalcError, program: str, as_json: bool) -> int:
+    from dpcalc.core import style
+    from dpcalc.core.text import report
+
     if as_json:
         from dpcalc.core.strict_json import dumps
 

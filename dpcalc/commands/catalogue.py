@@ -7,12 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from dpcalc.bounds import ROOMS, all_bounds
+from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
@@ -145,12 +144,16 @@ def named_quantities() -> dict[str, Quantity]:
     return found
 
 
+def quantity_named(name: str) -> Quantity | None:
+    """The quantity with this name, or with this name in other tools; None where there is none."""
+    word, named = name.replace("-", "_"), named_quantities()
+    return named.get(word) or next((q for q in named.values() if word in q.names), None)
+
+
 def option_record(name: str) -> dict[str, Any] | None:
     """The JSON record of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
     where there is no such option."""
-    word = name.replace("-", "_")
-    named = named_quantities()
-    q = named.get(word) or next((q for q in named.values() if word in q.names), None)
+    q = quantity_named(name)
     having = [c for c, command in calculators().items() if q and any(o.name == q.name for o in command.all_options())]
     if q is None or not having:
         return None
@@ -188,11 +191,7 @@ def parameters(entry: Entry) -> list[dict[str, str]]:
 
 def module_of(bound: Bound) -> ModuleType:
     """The module that defines a bound."""
-    for room in ROOMS:
-        for module in vars(import_module(f"dpcalc.bounds.{room}")).values():
-            if isinstance(module, ModuleType) and any(x is bound for x in vars(module).values()):
-                return module
-    raise LookupError(bound.name)
+    return next(module for room in ROOMS for module in modules_of(room) if bound in bounds_in(module))
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:

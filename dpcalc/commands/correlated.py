@@ -115,10 +115,10 @@ def _printed(given: Given) -> Answer:
 
 
 def theorems() -> tuple[Route, ...]:
-    from dpcalc.bounds import correlated
+    from dpcalc.bounds import bounds_in, modules_of
     from dpcalc.core.results import Route
 
-    return tuple(map(Route, correlated.BOUNDS))
+    return tuple(Route(bound) for module in modules_of("correlated") for bound in bounds_in(module))
 
 
 COMMAND = Command(
@@ -131,7 +131,8 @@ COMMAND = Command(
         Option(q.BLT_SCALE, MECHANISM),
         Option(q.BLT_DECAY, MECHANISM),
         Option(q.SIGMA._replace(help="standard deviation of each independent noise, in clipping norms; "
-                                     "step t adds (C⁻¹z)_t to its sum of clipped gradients", unit="clipping norms"), MECHANISM),
+                                     "step t adds (C⁻¹z)_t to its sum of clipped gradients",
+                                unit="clipping norms"), MECHANISM),
         Option(q.NOISE_MULTIPLIER._replace(help="refused, with what to write instead: other tools divide σ by the "
                                                 "clipping norm, or by the sensitivity", safe_direction=0), MECHANISM),
         Option(q.SCHEDULE._replace(help="print the coefficients of C⁻¹ of steps FIRST to LAST, or of COUNT of them"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.accounting.answer import rows
-from dpcalc.bounds import correlated as b
+from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.core.command import Given
 from dpcalc.core.noise_multiplier import SENSITIVITY
@@ -17,11 +17,11 @@ from dpcalc.core.results import Route, Row
 def routes(design: Design) -> tuple[Route, ...]:
     """The theorems that cover a design."""
     if design.participations == 1:
-        return (Route(b.correlated_once.BOUND),)
+        return (Route(correlated_once.BOUND),)
     if design.is_banded:
-        return (Route(b.correlated_bands.BOUND),)
-    cyclic = (Route(b.correlated_cyclic.BOUND),) if design.order == "cyclic" else ()
-    return (Route(b.correlated_separated.BOUND), *cyclic)
+        return (Route(correlated_bands.BOUND),)
+    cyclic = (Route(correlated_cyclic.BOUND),) if design.order == "cyclic" else ()
+    return (Route(correlated_separated.BOUND), *cyclic)
 
 
 def rows_of(given: Given, design: Design, question: Question) -> tuple[Row, ...]:

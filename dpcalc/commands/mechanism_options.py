@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.core import quantities as q
 from dpcalc.core.command import MECHANISM, Option
 
@@ -12,7 +11,7 @@ _DEFAULTS = {"hits": 1, "queries": "any"}
 def mechanism_options(sigma: str) -> tuple[Option, ...]:
     """The options; `sigma` is the help of --sigma, which says what the noise is added to."""
     return (
-        Option(q.MECHANISM, MECHANISM, default="gaussian", choices=tuple(MECHANISMS)),
+        Option(q.MECHANISM, MECHANISM, default="gaussian"),
         *(Option(o._replace(help=sigma) if o is q.SIGMA else o, MECHANISM, default=_DEFAULTS.get(o.name))
           for o in q.MECHANISM_OPTIONS),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),

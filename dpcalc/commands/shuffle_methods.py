@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
-from dpcalc.bounds import hiding as h
-from dpcalc.bounds import pnsgd as b
+from dpcalc.bounds.hiding import (
+    output_perturbation_shuffled_hiding,
+    shuffled_hiding,
+    shuffled_hiding_laplace,
+    shuffled_hiding_last,
+    smooth_nonconvex_shuffled_hiding,
+)
+from dpcalc.bounds.pnsgd import (
+    fixed_order,
+    fixed_order_hybrid,
+    fixed_order_iteration,
+    fixed_order_iteration_rdp,
+    output_perturbation,
+    output_perturbation_exact,
+    output_perturbation_shuffled,
+    output_perturbation_shuffled_exact,
+    randomly_stopped,
+    randomly_stopped_loose,
+    shuffled_contraction,
+    shuffled_iteration,
+    shuffled_iteration_rdp,
+    shuffled_limit,
+    smooth_nonconvex,
+    smooth_nonconvex_exact,
+    smooth_nonconvex_high_noise,
+    smooth_nonconvex_shuffled,
+    smooth_nonconvex_shuffled_exact,
+)
 from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, Method
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
@@ -13,35 +39,35 @@ _FREE = ("lipschitz", "learning_rate", "smoothness")
 def methods(placed: bool, last_iterate: bool) -> tuple[Method, ...]:
     """The bounds for records in a fixed order, where the place of the record is known (`placed`), or for shuffled
     records; with those for a run that releases only its last iterate where it does."""
-    stopped = (Method(b.randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
-               Method(b.randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
+    stopped = (Method(randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+               Method(randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
     if placed:
         return (
-            Method(b.fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
-            Method(b.fixed_order.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-            Method(b.fixed_order_iteration.BOUND, _FREE, contracts=True),
-            Method(b.fixed_order_iteration_rdp.BOUND, _FREE, contracts=True),
-            Method(b.smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
-            Method(b.smooth_nonconvex.BOUND, _FREE),
+            Method(fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
+            Method(fixed_order.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+            Method(fixed_order_iteration.BOUND, _FREE, contracts=True),
+            Method(fixed_order_iteration_rdp.BOUND, _FREE, contracts=True),
+            Method(smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
+            Method(smooth_nonconvex.BOUND, _FREE),
             *stopped,
-            Method(b.output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-            Method(b.output_perturbation.BOUND, _FREE, usual=False),
+            Method(output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
+            Method(output_perturbation.BOUND, _FREE, usual=False),
         )
-    last = (Method(h.shuffled_hiding_last.BOUND, _FREE, contracts=True),) if last_iterate else ()
+    last = (Method(shuffled_hiding_last.BOUND, _FREE, contracts=True),) if last_iterate else ()
     return (
         *last,
-        Method(h.shuffled_hiding.BOUND, _FREE, contracts=True),
-        Method(h.shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
-        Method(b.shuffled_contraction.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-        Method(b.shuffled_iteration.BOUND, _FREE, contracts=True),
-        Method(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
-        Method(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
-        Method(h.smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
+        Method(shuffled_hiding.BOUND, _FREE, contracts=True),
+        Method(shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
+        Method(shuffled_contraction.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+        Method(shuffled_iteration.BOUND, _FREE, contracts=True),
+        Method(shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
+        Method(shuffled_limit.BOUND, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
+        Method(smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
+        Method(smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
+        Method(smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
+        Method(smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
         *stopped,
-        Method(h.output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
-        Method(b.output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-        Method(b.output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
+        Method(output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
+        Method(output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
+        Method(output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
     )

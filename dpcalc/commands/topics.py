@@ -213,6 +213,7 @@ TOPICS = (
     ),
 )
 NAMES = tuple(topic.name for topic in TOPICS)
+NAMES_OF_BOUNDS = ("composition", "group-privacy")  # the topics of which a bound has the name, too
 WORDS = {word: topic for topic in TOPICS for word in (topic.name, *topic.words)}
 
 

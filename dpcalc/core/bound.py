@@ -166,7 +166,7 @@ class Conversion(Bound):
     kind = "conversion"
     log_delta: Callable[..., float]  # (alpha, rdp, epsilon) → log δ, its inverse
     default: bool = False  # the one that is used where --bound names a curve alone
-    rough: Conversion | None = None  # a cheaper one with nearly the same best order
+    estimate: Conversion | None = None  # about the same numbers, faster and without proof: for searches
     condition: Callable[..., Any] | None = None  # where `exact` is a root: what is >= 0 where (ε, δ) follows
 
 

@@ -1,11 +1,13 @@
-"""Validation of the options of a call, by a pydantic model that is made on demand from the quantities."""
+"""Validation of the options of a call, by a schema of pydantic_core that is made on demand from the quantities.
+
+The package pydantic is not imported for that: it would take as long as all other imports of a short call.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Command, Given, Option, Page
@@ -14,25 +16,28 @@ from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-# Pydantic reads the metadata of every installed package to look for plugins; dpcalc uses none.
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from pydantic_core import CoreSchema, SchemaValidator
 
 
 def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
     """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError that names the option."""
-    from pydantic import ValidationError
-
-    options, defaults = _options(command)
+    _, defaults = _options(command)
     provided = {k: v for k, v in raw.items() if v is not None and v != ()}
     if noise_multiplier.NAME in provided:
         noise_multiplier.refuse_others(noise_multiplier.NAME, provided)
-    try:
-        values = dict(vars(_model(command, tuple(provided)).model_validate(provided)))
-    except ValidationError as e:
-        raise _first_error(e, options) from None
+    values = _validated(command, provided) if provided else {}
     return Given(_with_form({**defaults, **values}, values), frozenset(values), inputs)
+
+
+def _validated(command: Command | Page, provided: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the options that were given. Raises DpcalcError that names the first one that is not valid."""
+    from pydantic_core import ValidationError
+
+    try:
+        values: dict[str, Any] = _validator(command, tuple(provided)).validate_python(provided)
+    except ValidationError as e:
+        raise _first_error(e, _options(command)[0]) from None
+    return values
 
 
 def _with_form(values: dict[str, Any], provided: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,48 +57,46 @@ def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]
 
 
 @lru_cache(maxsize=256)
-def _model(command: Command, names: tuple[str, ...]) -> type[BaseModel]:
-    """The model of a call that gives these options; the lines of a batch share it."""
+def _validator(command: Command | Page, names: tuple[str, ...]) -> SchemaValidator:
+    """The validator of a call that gives these options; the lines of a batch share it."""
+    from pydantic_core import SchemaValidator
+
     options, _ = _options(command)
-    return model_of(command.name, [options[name] for name in names])
+    return SchemaValidator(schema_of(options[name] for name in names))
 
 
-def model_of(name: str, options: list[Option]) -> type[BaseModel]:
-    """A pydantic model with one field for each option; the JSON Schema is made from it too."""
-    from pydantic import ConfigDict, create_model
+def schema_of(options: Iterable[Option]) -> CoreSchema:
+    """The schema of a mapping with values of these options; the JSON Schema is made from it too."""
+    from pydantic_core import core_schema as core
 
-    fields: dict[str, Any] = {o.name: (_annotation(o), ... if o.default is None else o.default) for o in options}
-    config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, protected_namespaces=())
-    return create_model(name, __config__=config, **fields)
+    fields = {o.name: core.typed_dict_field(_schema(o), required=False) for o in options}
+    return core.typed_dict_schema(fields, extra_behavior="forbid", config={"allow_inf_nan": False})
 
 
-def _annotation(option: Option) -> Any:
-    """The type of a field: a value is parsed first, and then checked against the range of the quantity."""
-    from typing import Literal
-
-    from pydantic import BeforeValidator, Field, WithJsonSchema
+def _schema(option: Option) -> CoreSchema:
+    """The schema of a value: it is parsed first, and then checked against the range of the quantity."""
+    from pydantic_core import core_schema as core
 
     q = option.quantity
-    limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
-    item = Annotated[float, limits, BeforeValidator(_parsed)]
+    before = core.no_info_before_validator_function
+    number = before(_parsed, core.float_schema(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le))
     match q.kind:
         case "number":
-            return item
+            return number
         case "count":
-            return Annotated[int, limits, BeforeValidator(_whole)]
+            gt, ge, lt, le = (None if limit is None else int(limit) for limit in (q.gt, q.ge, q.lt, q.le))
+            return before(_whole, core.int_schema(gt=gt, ge=ge, lt=lt, le=le))
         case "numbers":
-            return Annotated[tuple[item, ...], BeforeValidator(_split)]
+            return before(_split, core.tuple_variable_schema(number))
         case "series":
-            return Annotated[tuple[item, ...], BeforeValidator(lambda x: _from_file(x, q.option))]
-        case "horizon":  # not a float, because the models refuse infinities
-            return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, q))]
+            return before(lambda x: _from_file(x, q.option), core.tuple_variable_schema(number))
+        case "horizon":  # not a float, because infinities are refused there
+            return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
-            choice: Any = Literal[option.choices or q.choices]
-            return Annotated[choice, BeforeValidator(lambda x: _choice(x, q))] if q.spellings else choice
+            return before(lambda x: _choice(x, q), core.literal_schema(list(option.choices or q.choices)))
         case _:
-            data = WithJsonSchema({"type": ["string", "object"], "description": describe(q)})
-            plain: Any = Annotated[str, BeforeValidator(_as_json), data] if q.reads else str
-            return Annotated[tuple[plain, ...], BeforeValidator(_several)] if option.multiple else plain
+            text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
+            return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
 
 
 def _choice(x: Any, q: Quantity) -> Any:
@@ -140,7 +143,7 @@ def _as_json(x: Any) -> Any:
 
 
 def describe(q: Quantity) -> str:
-    """The description of a field in the JSON Schema: the help and the symbol."""
+    """What a quantity is, with its symbol, for a message and for the JSON Schema."""
     return f"{q.help}{f' {q.symbol}' if q.symbol else ''}"
 
 
@@ -187,7 +190,7 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else near(
             str(shown), choices)
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{way_out}", q.option)
-    if q.kind == "text":
+    if q.kind in ("text", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     symbol = f"{q.symbol}: " if q.symbol else ""

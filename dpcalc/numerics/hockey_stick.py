@@ -5,6 +5,7 @@ With a = ε/r − r/2, b = a + r and the Mills ratio R = Q/φ, e^ε φ(b) = φ(a
 θ = φ(a)(R(a) − R(b)) = φ(a) ∫_a^b (1 − xR(x)) dx and 1 − θ = φ(a)(R(−a) + R(b)): sums of positive terms.
 """
 
+from functools import cache
 from math import frexp, inf, ldexp, log, sqrt
 
 from dpcalc.numerics.elementary import log1mexp
@@ -76,6 +77,7 @@ def log_theta_complement(epsilon: float, ratio: float) -> float:
 def epsilon_for(log_delta: float, ratio: float) -> float:
     """The smallest ε >= 0 with θ(ε, r) <= δ: the inequality holds at the value returned, which is tight to 1e-13."""
 
+    @cache
     def residual(epsilon: float) -> float:
         return log_theta(epsilon, ratio) - log_delta
 
@@ -89,6 +91,7 @@ def ratio_for(epsilon: float, log_delta: float) -> float:
     """The largest r with θ(ε, r) <= δ: the inequality holds at the value returned, which is tight to 1e-13. Raises
     Unreachable where it holds for no r > 1e-300."""
 
+    @cache
     def residual(ratio: float) -> float:
         return log_theta(epsilon, ratio) - log_delta
 

@@ -2,6 +2,8 @@
 minimum is good enough."""
 
 from collections.abc import Callable, Sequence
+from math import expm1, inf, log, nan, sqrt
+from operator import itemgetter
 
 _GOLDEN = 0.3819660112501051  # (3 − √5)/2, the share of a golden section
 
@@ -30,6 +32,58 @@ def minimise(f: Callable[[float], float], start: float, low: float, high: float,
             elif fy <= fv or v in (x, w):
                 v, fv = y, fy
     return x
+
+
+def minimise_hyperbolic(f: Callable[[float], float], start: float, low: float, high: float, step: float,
+                        tolerance: float = 1e-10) -> float:
+    """A point close to a local minimum of f on [low, high], for an f that is nearly a constant plus be^x + ce^{−x}.
+
+    After walking downhill from `start` in growing steps, that form through the three best points gives the next one.
+    The search ends where the form promises a gain below the tolerance, relative where |f| < 1, and promised little the
+    time before, so that it fits; or where f is 0. Where f rises steeply, or the steps become smaller slowly, a part of
+    the bracket is halved instead.
+    """
+    (a, fa), (x, fx), (b, fb) = _walk(f, min(max(start, low), high), low, high, step)
+    (w, fw), (v, fv) = sorted(((a, fa), (b, fb)), key=itemgetter(1))
+    move = before = b - a
+    gain = inf
+    for _ in range(60):
+        scale = min(abs(fx), 1.0)
+        if not scale or not fv - fx > tolerance / 100 * scale:  # f is 0, flat or infinite
+            break
+        if x in (a, b):  # the end of the range
+            y = x + (v - x) / 16
+        elif fv - fx > abs(fx):
+            y = (x + v) / 2
+        else:
+            y, promised = _hyperbolic_step(w - x, v - x, fw - fx, fv - fx)
+            last_gain, gain = gain, promised / scale
+            if gain <= tolerance and last_gain <= sqrt(tolerance):
+                break
+            y = x + y if a < x + y < b and abs(y) < before / 2 else (x + (a if x - a > b - x else b)) / 2
+        before, move = move, abs(y - x)
+        fy = f(y)
+        if fy <= fx:
+            a, b = (x, b) if y > x else (a, x)
+            v, fv, w, fw, x, fx = w, fw, x, fx, y, fy
+        else:
+            a, b = (a, y) if y > x else (y, b)
+            if fy <= fw:
+                v, fv, w, fw = w, fw, y, fy
+            elif fy <= fv:
+                v, fv = y, fy
+    return x
+
+
+def _hyperbolic_step(s: float, t: float, rise_s: float, rise_t: float) -> tuple[float, float]:
+    """The step to the least value of be^x + ce^{−x}, and the fall to it, where that form rises by these amounts over
+    the steps s and t; NaN where it has no minimum."""
+    up_s, down_s, up_t, down_t = expm1(s), expm1(-s), expm1(t), expm1(-t)
+    scale = up_s * down_t - down_s * up_t
+    b, c = rise_s * down_t - down_s * rise_t, up_s * rise_t - up_t * rise_s  # times the scale
+    if not (b * scale > 0 and c * scale > 0):
+        return nan, nan
+    return log(c / b) / 2, (sqrt(b / scale) - sqrt(c / scale)) ** 2
 
 
 def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) -> int:

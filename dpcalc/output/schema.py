@@ -6,7 +6,7 @@ from typing import Any
 
 from dpcalc.core import quantities
 from dpcalc.core.command import OUTPUT, Command
-from dpcalc.core.validate import model_of
+from dpcalc.core.validate import describe, schema_of
 
 STATUS = quantities.STATUS.choices
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -80,14 +80,21 @@ def of_command(command: Command) -> dict[str, Any]:
 def parameters(command: Command) -> dict[str, Any]:
     """The schema of the parameters of a command: of every option that is not about the output.
 
-    An option that takes a list of numbers is, in an answer about one value, a single number.
+    An option that takes a list of numbers is, in an answer about one value, a single number; one that names a file may
+    be given the object that the file would hold.
     """
+    from pydantic.json_schema import GenerateJsonSchema
+
     options = [o for o in command.all_options() if o.group != OUTPUT]
-    schema: dict[str, Any] = model_of(command.name, options).model_json_schema()
+    schema: dict[str, Any] = GenerateJsonSchema().generate(schema_of(options))
     for option in options:
-        known = schema["properties"][option.name]
-        if option.quantity.kind == "numbers":
-            words = {k: known.pop(k) for k in ("title", "description") if k in known}
-            schema["properties"][option.name] = {"anyOf": [known["items"], known], **words}
-    schema.pop("required", None)
+        q, known = option.quantity, schema["properties"][option.name]
+        title = q.symbol or known["title"]
+        del known["title"]
+        if q.kind == "numbers":
+            known = {"anyOf": [known["items"], known]}
+        if q.reads and q.kind == "text":
+            (known["items"] if option.multiple else known)["type"] = ["string", "object"]
+        default = {} if option.default is None else {"default": option.default}
+        schema["properties"][option.name] = {**known, "title": title, "description": describe(q), **default}
     return schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.bounds import correlated
 from dpcalc.bounds.correlated import correlated_once
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.bound import ProfileBound
@@ -25,8 +24,8 @@ def claim_of_sensitivity(answer: Answer, record: Record) -> tuple[ProfileBound, 
         return None
     given = validate(command_of(record), record["options"])
     design, change = design_of(given), SENSITIVITY[given["adjacency"]]
-    name = answer.rows[0].route.bound.name
-    bound = next((bound for bound in correlated.BOUNDS if bound.name == name), correlated_once.BOUND)
+    head = answer.rows[0].route.bound
+    bound = head if "design" in head.params and isinstance(head, ProfileBound) else correlated_once.BOUND
 
     def exact(mp: Any) -> Any:
         assert bound.mu is not None and bound.mu.exact is not None

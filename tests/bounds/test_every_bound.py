@@ -1,13 +1,15 @@
 """Laws that hold for every bound; a new bound gets them by being listed (and by a line in domains.py)."""
 
 import random
+import re
 from math import exp, inf, log
+from pathlib import Path
 
 import domains
 import pytest
 from oracle import claimed, deviations, value
 
-from dpcalc.bounds import all_bounds
+from dpcalc.bounds import ROOMS, all_bounds, modules_of
 from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
@@ -19,6 +21,14 @@ ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 3 %
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
+
+
+def test_every_file_with_a_bound_is_listed():
+    for room in ROOMS:
+        listed = [Path(module.__file__) for module in modules_of(room)]
+        files = [path for path in listed[0].parent.glob("*.py")
+                 if re.search(r"^BOUNDS? = ", path.read_text(encoding="utf-8"), re.M)]
+        assert sorted(files) == sorted(listed), f"bounds/{room}/__init__.py: MODULES"
 
 
 @pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])

@@ -16,8 +16,18 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
 from dpcalc.cli.app import EXAMPLES, main
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
-from dpcalc.commands.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
-from dpcalc.commands.topics import NAMES, TOPICS
+from dpcalc.commands.catalogue import (
+    answers,
+    calculators,
+    entries,
+    measured,
+    parameters,
+    proof,
+    proofs,
+    quantity_named,
+    uses,
+)
+from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, TOPICS
 from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
 from dpcalc.output.theorem import short_source
@@ -323,7 +333,8 @@ def test_a_word_may_be_a_topic_and_an_option(printed):
 
 def test_a_word_names_one_topic():
     words = [word for topic in TOPICS for word in (topic.name, *topic.words)]
-    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} <= {"composition", "group-privacy"}
+    assert len(words) == len(set(words)) and set(words) & {*BOUNDS, *COMMANDS} == set(NAMES_OF_BOUNDS)
+    assert not any(quantity_named(name) for name in BOUNDS)
 
 
 def test_help_of_a_command_is_its_long_help(printed):

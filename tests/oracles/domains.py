@@ -8,8 +8,11 @@ from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds import hiding, noisy_sgd, online, pnsgd
+from dpcalc.bounds.hiding import output_perturbation_shuffled_hiding, smooth_nonconvex_shuffled_hiding
+from dpcalc.bounds.noisy_sgd import burn_in_contraction
+from dpcalc.bounds.online import online_hybrid
 from dpcalc.bounds.online._engine.levels import Listed, schedule
+from dpcalc.bounds.pnsgd import fixed_order_hybrid
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
 
 PARAMETERS = {
@@ -332,7 +335,7 @@ def one_sgd_step(rng, *without):
 
 def bounded_sgd(rng):
     """A run in a set of diameter D on full batches, or in so small a set that every window is one step."""
-    p = {k: v for k, v in sgd(rng).items() if k in noisy_sgd.burn_in_contraction.BOUND.params}
+    p = {k: v for k, v in sgd(rng).items() if k in burn_in_contraction.BOUND.params}
     if rng.random() < 0.6:
         p["batch_size"], width = p["n"], log_uniform(rng, 1e-3, 1e3)
         push = log_uniform(rng, 1e-6, 1) * min(4, 60 / width)
@@ -473,7 +476,7 @@ DRAW = {
                                                   "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
-    "burn-in-contraction": lambda r: within(lambda: bounded_sgd(r), noisy_sgd.burn_in_contraction.BOUND, -600),
+    "burn-in-contraction": lambda r: within(lambda: bounded_sgd(r), burn_in_contraction.BOUND, -600),
     "burn-in-rdp-nonconvex": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **smooth_sgd(r, sgd(r))},
     "burn-in-profile-nonconvex": lambda r: one_sgd_step(r, "strong_convexity"),
     "iteration-nonconvex": lambda r: deterministic_order(r, convex=False),
@@ -500,7 +503,7 @@ DRAW = {
     "shuffled-iteration": lambda r: a_run(r, 300, "diameter"),
     "fixed-order-iteration-rdp": lambda r: {"alpha": alpha(r), **a_run(r, 1e9, "diameter", "epsilon", index=True)},
     "shuffled-iteration-rdp": lambda r: {"alpha": alpha(r, 50), **a_run(r, 2000, "diameter", "epsilon")},
-    "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
+    "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), fixed_order_hybrid.BOUND),
     "shuffled-hiding": lambda r: with_or_without_set(r, a_run(r, 300)),
     "shuffled-hiding-laplace": lambda r: without(a_run(r, r.choice((1e3, 1e12)), laws=(LAPLACE,)), "law"),
     "shuffled-hiding-last": lambda r: several_passes(r, with_or_without_set(r, a_run(r, 300))),
@@ -512,7 +515,7 @@ DRAW = {
                                                   **smooth(r, 300)},
     "smooth-nonconvex-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
                                                                   **smooth(r, 300)},
-                                                         hiding.smooth_nonconvex_shuffled_hiding.BOUND, -1000),
+                                                         smooth_nonconvex_shuffled_hiding.BOUND, -1000),
     "smooth-nonconvex-high-noise": high_noise,
     "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e12, index=True)},
     "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
@@ -523,14 +526,14 @@ DRAW = {
     "output-perturbation-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0,
                                                                                           log_uniform(r, 1e-3, 2))),
                                                                      **output(r, 300)},
-                                                            hiding.output_perturbation_shuffled_hiding.BOUND, -1000),
+                                                            output_perturbation_shuffled_hiding.BOUND, -1000),
     "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-conjecture-sum": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-unamplified": lambda r: {"alpha": alpha(r), **partial(r, constant=False)},
     "without-replacement-lower": lambda r: {"alpha": whole_alpha(r), **partial(r, constant=False)},
     "online-contraction": lambda r: a_stream(r, 600),
     "online-iteration": lambda r: a_stream(r, 400, "law", "diameter", law=GAUSSIAN),
-    "online-hybrid": lambda r: within(lambda: a_stream(r, 60, "law", law=GAUSSIAN), online.online_hybrid.BOUND),
+    "online-hybrid": lambda r: within(lambda: a_stream(r, 60, "law", law=GAUSSIAN), online_hybrid.BOUND),
     "online-limit": a_limit,
 }
 

@@ -12,7 +12,7 @@ import flint
 import integrals
 import limits
 
-from dpcalc.bounds.conversions import rdp_optimal
+from dpcalc.bounds.conversions import rdp_optimal, two_outcomes
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
@@ -176,7 +176,7 @@ def _newton(a, d, grown, x, times):
 def _least(a, d, epsilon, alpha, delta, near):
     """An x next to the minimum of h: by Newton's method from the doubles, or halving first where that leads nowhere."""
     grown, low, high = epsilon.exp(), (a - 1) * d, 1 - d
-    x = flint.arb(exp(rdp_optimal.log_minimizer(alpha, near, delta, log(alpha - 1) + log(delta))))
+    x = flint.arb(exp(two_outcomes.log_minimizer(alpha, near, delta, log(alpha - 1) + log(delta))))
     last = ((1 - d) * (1 - flint.arb(2) ** (-flint.ctx.prec // 2))).mid()
     if _parts(a, d, grown, last)[1] < 0:  # α near 1: the minimum is nearer to 1 − δ than that
         return last

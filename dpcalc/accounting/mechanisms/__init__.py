@@ -1,31 +1,30 @@
-"""The mechanisms, one record each, by the names that --mechanism takes."""
+"""The mechanisms, one record each, by the names that --mechanism takes; each has the module of its name."""
 
-from dpcalc.accounting.mechanisms import (
-    above_threshold,
-    discrete_gaussian,
-    discrete_laplace,
-    exponential,
-    gaussian,
-    k_randomized_response,
-    laplace,
-    randomized_response,
-    shuffled_ldp,
-    unary,
-)
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from dpcalc.accounting.mechanisms.record import Mechanism, with_steps
+from dpcalc.core import quantities
 
-MECHANISMS: dict[str, Mechanism] = {m.name: m for m in (
-    gaussian.MECHANISM,
-    laplace.MECHANISM,
-    randomized_response.MECHANISM,
-    discrete_gaussian.MECHANISM,
-    discrete_laplace.MECHANISM,
-    k_randomized_response.MECHANISM,
-    unary.MECHANISM,
-    unary.OPTIMIZED,
-    exponential.MECHANISM,
-    above_threshold.MECHANISM,
-    shuffled_ldp.MECHANISM,
-)}
+
+class _Mechanisms(Mapping[str, Mechanism]):
+    """Name → record. A record is imported, with all its bounds, when it is read: most commands need one of them."""
+
+    def __getitem__(self, name: str) -> Mechanism:
+        if name not in quantities.MECHANISM.choices:
+            raise KeyError(name)
+        record: Mechanism = import_module(f"{__name__}.{name.replace('-', '_')}").MECHANISM
+        return record
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(quantities.MECHANISM.choices)
+
+    def __len__(self) -> int:
+        return len(quantities.MECHANISM.choices)
+
+
+MECHANISMS = _Mechanisms()
 
 __all__ = ["MECHANISMS", "Mechanism", "with_steps"]

@@ -1,8 +1,7 @@
-"""Unary encoding: a category as one bit for every category, each bit randomised (RAPPOR, OUE).
+"""Unary encoding: a category as one bit for every category, each bit randomised (RAPPOR).
 
-`unary` takes the probabilities p = Pr[1 is reported as 1] and q = Pr[0 is reported as 1], where q is 1 − p unless it is
-given (RAPPOR without Bloom filters has p = 1 − f/2). `optimized-unary` (OUE) takes ε₀, with p = 1/2 and
-q = 1/(e^ε₀ + 1).
+The options are the probabilities p = Pr[1 is reported as 1] and q = Pr[0 is reported as 1], where q is 1 − p unless it
+is given (RAPPOR without Bloom filters has p = 1 − f/2).
 """
 
 from __future__ import annotations
@@ -65,16 +64,4 @@ MECHANISM = Mechanism(
     part=Part(fields={"probability": Number(below=1.0), "flip_probability": Number(below=1.0)}, write=_probabilities),
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), unary_exact.BOUND),
     bound_params=_probabilities,
-)
-
-OPTIMIZED = MECHANISM._replace(
-    name="optimized-unary",
-    words="optimised unary encoding",
-    sentence=lambda text: (
-        "Every respondent reports one bit for every category. The bit of the true category is reported as 1 with "
-        "probability 1/2, and every other bit with probability 1/(e^ε₀ + 1), all of them independently, with ε₀ = "
-        f"{text('step_epsilon')}."),
-    options=("step_epsilon",),
-    optional=(),
-    part=Part(fields={"step_epsilon": Number()}, write=lambda p: {"step_epsilon": p["step_epsilon"]}),
 )

@@ -123,3 +123,5 @@ RDP = RdpBound(
     exact=exact_rdp,
     rtol=1e-12,
 )
+
+BOUNDS = (PROFILE, RDP)

@@ -7,24 +7,23 @@ Among all pairs with E_{e^ε} >= δ the least Rényi divergence is attained on t
 
 is convex (each term is a perspective of a convex power along a line), so its minimum over x is one root of H′.
 (ε, δ) holds iff e^{(α−1)ε(α)} <= min H. A minimum found too high would be unsound: the root is enclosed, and the
-value used is where the two tangents at the ends of the enclosure meet, which lies below the minimum.
+value used is where the two tangents at the ends of the enclosure meet, which lies below the minimum. Newton's method
+finds ε and the root together, and ε is then proven by one enclosure; where it fails, every ε of a search is.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from math import exp, expm1, inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.conversions import rdp_improved
-from dpcalc.bounds.conversions.bregman import bregman
+from dpcalc.bounds.conversions.two_outcomes import log_minimizer, log_minimum, rounding, stationary
 from dpcalc.core.bound import Conversion, Theorem
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary
 
 _LEAST_LOG_DELTA = -700.0  # e^−700 is a double; for smaller δ the improved conversion is as good to (αδ)^{1/α}
-_LARGEST_EXPONENT = 700.0  # e^700 is a double
-_ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1
-_NEAR_ONE = 0.1  # a log H below it is computed as log1p(H − 1): as log H it would have lost a digit
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -37,15 +36,24 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     if alpha * delta >= 1:
         return min(top, max(0.0, rdp + log1p(-delta) + 4e-16 * rdp))
 
-    u = log(alpha - 1) + log_delta
-
-    def residual(epsilon: float) -> float:
-        nonlocal u  # the minimizer at the last ε is near that at the next one
-        u = log_minimizer(alpha, epsilon, delta, u)
+    def residual(epsilon: float, u: float) -> float:
         return (alpha - 1) * rdp * (1 + 4e-16) - log_minimum(alpha, epsilon, delta, u)
 
+    near = stationary(alpha, rdp, top, log_delta, "epsilon")
+    if near and near.epsilon > 0:
+        spare = rounding(alpha, near.epsilon, delta, near.u, (alpha - 1) * rdp) / near.growth
+        found = _feasible_near(lambda epsilon: residual(epsilon, near.u), near.epsilon, near.growth, spare)
+        if found is not None:
+            return min(found, top)
+    u = log(alpha - 1) + log_delta
+
+    def slow_residual(epsilon: float) -> float:
+        nonlocal u  # the minimizer at the last ε is near that at the next one
+        u = log_minimizer(alpha, epsilon, delta, u)
+        return residual(epsilon, u)
+
     try:
-        return boundary(residual, top, 0.0, 2e-13)
+        return boundary(slow_residual, top, 0.0, 2e-13)
     except Unreachable:  # rounding errors next to the improved conversion, which is proven
         return top
 
@@ -57,135 +65,88 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     if top <= _LEAST_LOG_DELTA:
         return top
 
+    def rounded_up(x: float) -> float:
+        return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it is near 1
+
+    closed = _closed_log_delta(alpha, rdp, epsilon)
+    if closed is not None:
+        return rounded_up(closed)
+
+    def residual(x: float, u: float) -> float:
+        return (alpha - 1) * rdp * (1 + 4e-16) - log_minimum(alpha, epsilon, exp(x), u)
+
+    near = stationary(alpha, rdp, epsilon, min(top, _below_closed(alpha)), "log_delta")
+    if near and near.log_delta > _LEAST_LOG_DELTA:
+        spare = rounding(alpha, epsilon, exp(near.log_delta), near.u, (alpha - 1) * rdp) / near.growth
+        found = _feasible_near(lambda x: residual(x, near.u), near.log_delta, near.growth, spare)
+        if found is not None:
+            return rounded_up(found)
+
     @cache
-    def residual(x: float) -> float:
+    def slow_residual(x: float) -> float:
         delta = exp(x)
         if alpha * delta >= 1:
             return rdp - (epsilon - log1p(-delta)) if delta < 1 else -inf
-        u = log_minimizer(alpha, epsilon, delta, log(alpha - 1) + x)
-        return (alpha - 1) * rdp * (1 + 4e-16) - log_minimum(alpha, epsilon, delta, u)
+        return residual(x, log_minimizer(alpha, epsilon, delta, log(alpha - 1) + x))
 
     feasible, step = top, 0.5  # the improved conversion is seldom far above
-    while (low := max(feasible - step, _LEAST_LOG_DELTA)) > _LEAST_LOG_DELTA and residual(low) <= 0:
+    while (low := max(feasible - step, _LEAST_LOG_DELTA)) > _LEAST_LOG_DELTA and slow_residual(low) <= 0:
         feasible, step = low, 4 * step
     try:
-        x = boundary(residual, feasible, low, 2e-14)
-        return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it is near 1
+        return rounded_up(boundary(slow_residual, feasible, low, 2e-14))
     except Unreachable:
         return top
+
+
+def estimate(alpha: float, rdp: float, log_delta: float) -> float:
+    """About `value`, for a search over orders."""
+    top = rdp_improved.value(alpha, rdp, log_delta)
+    if top > 0 and log_delta > _LEAST_LOG_DELTA and log_delta < _below_closed(alpha):
+        near = stationary(alpha, rdp, top, log_delta, "epsilon")
+        if near and near.epsilon > 0:
+            return near.epsilon
+    return value(alpha, rdp, log_delta)
+
+
+def estimate_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
+    """About `log_delta`, for a search over orders."""
+    top = rdp_improved.log_delta(alpha, rdp, epsilon)
+    closed = _closed_log_delta(alpha, rdp, epsilon)
+    if closed is not None:
+        return closed
+    near = stationary(alpha, rdp, epsilon, min(top, _below_closed(alpha)), "log_delta")
+    return near.log_delta if near else log_delta(alpha, rdp, epsilon)
+
+
+def _feasible_near(residual: Callable[[float], float], x: float, growth: float, spare: float) -> float | None:
+    """A feasible x near one at which the residual is about 0, and falls by `growth` a unit; None where it is not found
+    soon. It is at most 2e-13 of itself, and thrice the rounding error `spare`, above the boundary."""
+    enough = 2e-13 * abs(x) + 3 * spare
+    x += 1.5 * spare
+    for _ in range(4):
+        above = residual(x) / growth
+        if -enough <= above <= 0:
+            return x
+        x += above + spare
+    return None
+
+
+def _closed_log_delta(alpha: float, rdp: float, epsilon: float) -> float | None:
+    """log δ of the closed form ε = ε(α) + log(1 − δ), where αδ >= 1 by it."""
+    log_rest = epsilon - rdp  # log(1 − δ)
+    if log_rest >= 0 or -alpha * expm1(log_rest) < 1:
+        return None
+    return log1p(-exp(log_rest)) if log_rest < -1 else log(-expm1(log_rest))
+
+
+def _below_closed(alpha: float) -> float:
+    """A log δ with αδ < 1, so that the closed form does not apply."""
+    return -log(alpha) - 0.1
 
 
 def _rounded_up(alpha: float, rdp: float) -> float:
     """The divergence; at orders next to 1, where (α−1)ε(α) is known to some 1e-9 of itself only, 5e-9 more of it."""
     return rdp * (1 + 5e-9) if alpha - 1 < 1e-12 else rdp
-
-
-def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
-    """A lower bound of log min_x H(x) where αδ < 1, from an enclosure of the minimizer that starts at x = e^u; tight to
-    1e-14 where u is near it."""
-    low, high = log(alpha - 1) + log(delta), log1p(-delta)
-    step = 1e-8
-    left, right = max(low, u - step), min(high, u + step)
-    while left > low and _log_h(alpha, epsilon, delta, left)[1] > 0:
-        step *= 16
-        left = max(low, left - step)
-    while right < high and _log_h(alpha, epsilon, delta, right)[1] < 0:
-        step *= 16
-        right = min(high, right + step)
-    height_left, slope_left = _log_h(alpha, epsilon, delta, left)
-    if right == high:  # at x = 1 − δ the second term is gone; the tangent at the left end alone is a bound
-        drop = slope_left * (exp(right) - exp(left)) / exp(left)
-        return height_left + log1p(drop) - _ULPS if drop > -1 else -inf
-    height_right, slope_right = _log_h(alpha, epsilon, delta, right)
-    # H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r), which meet inside; H′ = d log H/du · H/x.
-    scale, x, width = min(height_left, height_right), exp(left), exp(right) - exp(left)
-    near_one = scale < _NEAR_ONE
-    scale = 0.0 if near_one else scale
-    h_left, h_right = (expm1(h) if near_one else exp(h - scale) for h in (height_left, height_right))  # H − 1, or H
-    fall = min(slope_left, 0.0) * exp(height_left - scale) / x
-    rise = max(slope_right, 0.0) * exp(height_right - scale) / (x + width)
-    meet = (h_left - h_right + rise * width) / (rise - fall) if rise > fall else 0.0
-    least = min(h_left, h_right, h_left + fall * min(max(meet, 0.0), width))
-    if least <= (-1.0 if near_one else 0.0):
-        return -inf  # the tangents meet below H = 0: they are of no use
-    height = log1p(least) if near_one else scale + log(least)
-    return height - _rounding(alpha, epsilon, delta, u, height)
-
-
-def _rounding(alpha: float, epsilon: float, delta: float, u: float, log_h: float) -> float:
-    """A bound on the rounding error of log H.
-
-    In general it is that of its terms, which are multiples of α; near H = 1, where the terms of H − 1 are small and
-    positive, it is relative. """
-    if abs(log_h) < _NEAR_ONE:
-        y = epsilon + log1p(delta / exp(u))
-        return _ULPS * abs(log_h) * (2 + (alpha * y if alpha * y < _LARGEST_EXPONENT else (alpha - 1) * y))
-    return _ULPS + 5e-16 * (abs(log_h) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
-
-
-def _log_h(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
-    """log H at x = e^u, and its derivative in u."""
-    a1, x = alpha - 1, exp(u)
-    p, q, rest = x + delta, exp(u - epsilon), 1 - x - delta
-    first = alpha * log(p) - a1 * (u - epsilon)
-    if rest <= 0:
-        return first, 1.0
-    second = alpha * log(rest) - a1 * log1p(-q)
-    top = max(first, second)
-    w1, w2 = exp(first - top), exp(second - top)
-    log_h = top + log(w1 + w2)
-    if log_h < _NEAR_ONE:
-        near = alpha * (epsilon + log1p(delta / x)) < _LARGEST_EXPONENT
-        excess, slope = (_excess if near else _excess_of_large_ratios)(alpha, epsilon, delta, u)
-        return log1p(excess), slope / (1 + excess)
-    slope = w1 * (alpha * x / p - a1) + w2 * (a1 * q / (1 - q) - alpha * x / rest)
-    return log_h, slope / (w1 + w2)
-
-
-def _excess(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
-    """H − 1 and its derivative in u, without cancellation where H is near 1.
-
-    H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)) with b(r) = r^α − 1 − α(r−1) >= 0, b′(r) = α(r^{α−1} − 1).
-    """
-    x, q = exp(u), exp(u - epsilon)
-    y, fall = epsilon + log1p(delta / x), (x * expm1(-epsilon) - delta) / (1 - q)
-    z = log1p(fall) if fall > -0.5 else log(1 - x - delta) - log1p(-q)
-    first, second = bregman(alpha, expm1(y), y), bregman(alpha, fall, z)
-    rise, drop = alpha * expm1((alpha - 1) * y), alpha * expm1((alpha - 1) * z)
-    slope = q * (first - second) - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
-    return q * first + (1 - q) * second, slope
-
-
-def _excess_of_large_ratios(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
-    """The same where (p/q)^α is no double, as p·((p/q)^{α−1} − 1) + (1−p)·(((1−p)/(1−q))^{α−1} − 1): the second term is
-    small beside the first."""
-    a1, x, q = alpha - 1, exp(u), exp(u - epsilon)
-    p = x + delta
-    first, second = a1 * (epsilon + log1p(delta / x)), a1 * (log1p(-p) - log1p(-q))
-    slope = exp(first) * (x - a1 * delta) + exp(second) * (1 - p) * (a1 * q / (1 - q) - alpha * x / (1 - p))
-    return p * expm1(first) + (1 - p) * expm1(second), slope
-
-
-def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> float:
-    """u = log x near the minimizer of H, by a safeguarded secant on dH/du: any u is sound, a near one gives a tight
-    bound."""
-    left, right = log(alpha - 1) + log(delta), log1p(-delta)
-    u = min(max(start, left), right)
-    slope = _log_h(alpha, epsilon, delta, u)[1]
-    v = min(u + 1e-4, right) if slope < 0 else max(u - 1e-4, left)
-    left, right = (u, right) if slope < 0 else (left, u)
-    for k in range(120):
-        if v == u or right - left < 1e-9:
-            break
-        slope_v = _log_h(alpha, epsilon, delta, v)[1]
-        left, right = (max(left, v), right) if slope_v < 0 else (left, min(right, v))
-        middle = (left + right) / 2
-        secant = v - slope_v * (v - u) / (slope_v - slope) if slope_v != slope else middle
-        u, slope = v, slope_v
-        v = secant if left <= secant <= right and k % 3 < 2 else middle  # every third step halves the bracket
-        if abs(v - u) < 1e-9:
-            return v
-    return u
 
 
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
@@ -251,6 +212,6 @@ BOUND = Conversion(
     # at orders within 1e-2 of 1 and δ above .9, where the minimum of H is at the end of its range; 5e-10 elsewhere
     rtol=2e-8,
     log_delta=log_delta,
-    rough=rdp_improved.BOUND,
     condition=condition,
 )
+BOUND = replace(BOUND, estimate=replace(BOUND, value=estimate, log_delta=estimate_log_delta))

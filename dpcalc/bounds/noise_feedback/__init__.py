@@ -1,5 +1,3 @@
 """Affine gradients, with and without noise feedback."""
 
-from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-
-BOUNDS = (with_feedback.BOUND, without_feedback.BOUND)
+MODULES = ("with_feedback", "without_feedback")

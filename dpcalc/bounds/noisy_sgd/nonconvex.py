@@ -46,3 +46,5 @@ SCHEDULE = without_convexity(
      "only the last iterate is released"),
     "after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
 )
+
+BOUNDS = (BURN_IN_RDP, BURN_IN_PROFILE, SCHEDULE)

@@ -2,11 +2,17 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
+from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact, randomized_response_exact
 from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
+
+TOTAL_VARIATIONS = {  # by the name of the mechanism, where it depends on one ratio
+    "gaussian": gaussian_exact.TOTAL_VARIATION,
+    "laplace": laplace_exact.TOTAL_VARIATION,
+    "randomized-response": randomized_response_exact.TOTAL_VARIATION,
+}
 
 
 def value(mechanism: str, ratio: float, steps: int) -> dict[str, float]:

@@ -38,23 +38,32 @@ def named(word: str) -> list[dict[str, Any]]:
     """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
     of epochs has the record of one epoch."""
     from dpcalc.bounds import replacement_message
-    from dpcalc.commands import PAGES
-    from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
-    from dpcalc.commands.topics import WORDS, topic_record
+    from dpcalc.commands import COMMANDS, PAGES
+    from dpcalc.commands.catalogue import (
+        calculators,
+        command_record,
+        entries,
+        named_quantities,
+        option_record,
+        quantity_named,
+        record,
+    )
+    from dpcalc.commands.topics import NAMES_OF_BOUNDS, WORDS, topic_record
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
 
-    known = entries()
-    bound = known.get(word) or known.get(word.removesuffix("-basic"))
-    if bound:
-        return [r for r in (record(bound), topic_record(word)) if r]
-    found = [r for r in (topic_record(word), command_record(word), option_record(word)) if r]
+    topic = topic_record(word)
+    is_no_bound = (topic or quantity_named(word)) and word not in (*NAMES_OF_BOUNDS, *COMMANDS)
+    known = {} if is_no_bound else entries()  # for which every bound is imported
+    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
+        return [r for r in (record(bound), topic) if r]
+    found = [r for r in (topic, command_record(word), option_record(word)) if r]
     if not found:
         if word in PAGES:
             raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
         if gone := replacement_message(word):
             raise DpcalcError("unknown-value", gone)
-        close = near(word, (*known, *calculators(), *named_quantities(), *WORDS))
+        close = near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
         raise DpcalcError("unknown-value",
                           f"{word!r} is no bound, command, option or topic"
                           f"{close or '; dpcalc bounds lists the bounds, dpcalc help the topics'}")

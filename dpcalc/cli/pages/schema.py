@@ -9,26 +9,26 @@ from dpcalc.core.command import Page
 
 def text(words: tuple[str, ...]) -> str:
     """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
-    from dpcalc.commands.catalogue import calculators
+    from dpcalc.commands import calculator
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
     from dpcalc.output.formats import json_text
     from dpcalc.output.schema import of_command, of_result
 
-    commands = calculators()
+    commands = tuple(names())
     if len(words) > 1:
         raise DpcalcError("usage", f"one command at a time, not {' '.join(words)}")
     if words and words[0] not in commands:
         raise DpcalcError("unknown-value",
-                          f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
-    found = of_command(commands[words[0]]) if words else of_result(tuple(commands))
+                          f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], commands)}")
+    found = of_command(calculator(words[0])) if words else of_result(commands)
     return json_text(found)
 
 
 def names() -> Iterable[str]:
-    from dpcalc.commands.catalogue import calculators
+    from dpcalc.commands import COMMANDS, PAGES
 
-    return calculators()
+    return (name for name in COMMANDS if name not in PAGES)
 
 
 COMMAND = Page(

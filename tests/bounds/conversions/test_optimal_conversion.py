@@ -1,5 +1,8 @@
 """The optimal conversion of an RDP value: its condition, tiny divergences, orders next to 1."""
 
+import math
+import random
+
 import mpmath
 import pytest
 from answers import answer
@@ -69,3 +72,31 @@ def test_delta_next_to_order_1_is_that_of_30_digits(rdp, epsilon):
         delta = answer(f"convert --from rdp --alpha {alpha!r} --rdp {rdp} --epsilon {epsilon} --digits 30 "
                        "--bound rdp-optimal")["bounds"][0]
         assert float(delta["digits"]["delta"]) <= delta["delta"] <= float(delta["digits"]["delta"]) * (1 + 2e-8)
+
+
+def drawn(rng):
+    """An order and a divergence as they meet in the conversion of Gaussian noise, ε and log δ."""
+    rho, log_delta = math.exp(rng.uniform(-9, 2)), -rng.uniform(1, 40)
+    alpha = 1 + math.sqrt(-log_delta / rho) * math.exp(rng.uniform(-1, 1))
+    return alpha, alpha * rho, log_delta
+
+
+def test_estimates_for_the_search_over_orders_are_near_the_proven_values():
+    rng, estimate = random.Random(50), rdp_optimal.BOUND.estimate
+    for _ in range(200):
+        alpha, rdp, log_delta = drawn(rng)
+        epsilon = rdp_optimal.value(alpha, rdp, log_delta)
+        assert estimate.value(alpha, rdp, log_delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-12)
+        if epsilon > 0:
+            assert estimate.log_delta(alpha, rdp, epsilon) == pytest.approx(log_delta, rel=1e-9)
+
+
+def test_epsilon_and_delta_are_inverse():
+    """δ at the ε of a δ is at most that δ, and hardly less; a thousandth less of ε needs more."""
+    rng = random.Random(51)
+    for _ in range(100):
+        alpha, rdp, log_delta = drawn(rng)
+        epsilon = rdp_optimal.value(alpha, rdp, log_delta)
+        if epsilon > 1e-3:
+            assert rdp_optimal.log_delta(alpha, rdp, epsilon) == pytest.approx(log_delta, abs=1e-8)
+            assert rdp_optimal.log_delta(alpha, rdp, epsilon * 0.999) > log_delta

@@ -7,14 +7,14 @@ import correlated_designs as designs
 import numpy as np
 import pytest
 
-from dpcalc.bounds import correlated
+from dpcalc.bounds import bounds_in, modules_of
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.commands.correlated_notes import is_exact
 from dpcalc.commands.correlated_theorems import routes
 from dpcalc.core.results import Route, Row
 
-BOUNDS = {bound.name: bound for bound in correlated.BOUNDS}
+BOUNDS = {bound.name: bound for module in modules_of("correlated") for bound in bounds_in(module)}
 MANY = Strategy("square-root"), Strategy("feedback", 0.9), Strategy("banded-sqrt", 16), Strategy("banded-inverse-sqrt", 8)
 
 
