@@ -15,8 +15,8 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.commands import subsample_run as run
 from dpcalc.commands.asking import check_options, shown, with_solution
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import human
+from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.core.numbers import SMALLEST_NORMAL, human
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
@@ -85,14 +85,17 @@ def rows_of(given: Given, question: Question, design: Design, cycle: int) -> tup
 
 def _numbers(given: Given, question: Question, design: Design, head: Row, sigma: float) -> dict[str, float]:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
-    same privacy, which is solved for, where the answer has an ε at a positive δ."""
+    same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
     errors = design.errors
     numbers = {"sensitivity": correlated_once.sensitivity(design), "sigma": sigma, "rmse": sigma * errors.rmse,
                "max_error": sigma * errors.largest, "step_noise": sigma * errors.step_noise}
     epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
-    if question.asks == "rdp" or not epsilon or not delta:
+    if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers
-    plain = independent_sigma(given, design, epsilon, delta)
+    try:
+        plain = independent_sigma(given, design, epsilon, delta)
+    except (NoSolution, OutOfScope):  # out of the range of σ that is searched: then there is nothing to compare with
+        return numbers
     return {**numbers, "ratio_to_independent": numbers["rmse"] / (plain * errors.rmse_of_independent)}
 
 

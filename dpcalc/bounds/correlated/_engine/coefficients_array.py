@@ -35,8 +35,9 @@ class Coefficients(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Standard deviations at σ = 1, to about 1e-12 of each: of the noise of the last step, and of prefix sums (with
-    contraction, of Σ_j r^(t−j) g_j); with independent noise of the same σ for comparison."""
+    """Standard deviations at σ = 1, usually to 1e-12 of each, and at worst to about 1e-7: of the noise of the last
+    step, and of prefix sums (with contraction, of Σ_j r^(t−j) g_j); with independent noise of the same σ for
+    comparison."""
 
     step_noise: float
     rmse: float  # the root of the mean over all prefixes
