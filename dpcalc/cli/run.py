@@ -110,7 +110,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     if switches["explain"] and answer.table:
         from dpcalc.core.errors import DpcalcError
 
-        raise DpcalcError("unneeded", "the answer is a table, which has no row to explain", "--explain")
+        raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
     from dpcalc.output.answer import document
     from dpcalc.output.formats import render
 

@@ -29,7 +29,7 @@ BOUND = FORM.bound(Theorem(
     statement="all steps together are μ-GDP, μ = Δ·‖Σ_j |C|e_{jb}‖/σ over all steps jb, where Δ is what one record "
               "changes (1, or 2 where it is replaced); exactly so where c is non-negative and a record takes part in "
               "every b-th step",
-    source=f"dpcalc; compare {profile.DENISOV}",
+    source=f"dpcalc, bounds/correlated/correlated_cyclic.py (proof there), after {profile.DENISOV}",
     assumptions=(*profile.SETTING, "a record takes part in steps whose distances are multiples of b"),
     released="every step's output",
 ))
