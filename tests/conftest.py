@@ -32,6 +32,11 @@ def needs(program):
                               reason=f"{program} is not installed")
 
 
+def slow(*values):
+    """A case of a parametrised test for CI: the quick tests have cheaper ones of its kind."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.fixture
 def mp():
     context = mpmath.mp.clone()

@@ -6,16 +6,14 @@ exist yet. """
 
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from contextlib import chdir
 from pathlib import Path
 
 import accuracy
-from calling import call
+from calling import shell
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands.catalogue import answers, entries
@@ -45,15 +43,9 @@ def commands(block):
 
 
 def printed(command, directory):
-    """What a command prints into a pipe, in this process where it is dpcalc alone."""
-    line = re.sub(r" *\\\n *", " ", command)
-    if line.startswith("dpcalc ") and not re.search(r"[|;&<>$]", line):
-        with chdir(directory):
-            done = call(shlex.split(line)[1:])
-    else:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, cwd=directory,
-                              env={**os.environ, "PATH": path})
+    """What a command prints into a pipe."""
+    with chdir(directory):
+        done = shell(re.sub(r" *\\\n *", " ", command))
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     return rounded(done.stdout.rstrip("\n"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import exp, log
 from typing import NamedTuple
 
 from dpcalc.accounting.by_bound import by_bound
@@ -14,11 +16,11 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row, Table
 from dpcalc.numerics.rounding import difference_down, up
-from dpcalc.numerics.tradeoff import among, best_guess, true_positive
+from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
+_LOOSE = 5e-4  # relative: where a rate by a single composition is larger than its own by that, it is no guide
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
-_REUSE = 0.3  # share of the precision of a composed δ by which the rate of a reused ε may exceed the least rate
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
@@ -27,11 +29,12 @@ class Profile:
     """The privacy profile of a route, a function from ε >= 0 to δ, rounded up; each ε is computed once.
 
     With a side it is the profile of one direction (see Sides). A bound on the total variation alone gives the same δ
-    at every ε. `orders` holds the Rényi order used at each ε.
+    at every ε. `orders` holds the Rényi order used at each ε. `least` is the smallest rate of errors, of either kind,
+    that is asked about.
     """
 
-    def __init__(self, route: Route, params: Params, side: int = 0) -> None:
-        self.route, self.params, self.side = route, params, side
+    def __init__(self, route: Route, params: Params, side: int = 0, least: float = 0.5) -> None:
+        self.route, self.params, self.side, self.least = route, params, side, least
         self.known: dict[float, float] = {}
         self.orders: dict[float, float] = {}
 
@@ -57,6 +60,22 @@ class Profile:
             self.orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
 
+    @cached_property
+    def reading(self) -> Delta:
+        """An upper bound on a composed profile by a single composition for all ε, which is cheap and shows where the
+        best ε is. At the best ε of a rate f, δ is at least a few hundredths of f·δ(0)."""
+        from dpcalc.accounting.composition import parts
+        from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
+
+        composed = parts(self.route, self.params, self.side)
+        log_delta = log(max(0.03 * self.least * self(0.0), 1e-300))
+        try:
+            rough = epsilon_at_delta(composed, log_delta, 0.1, bracket=False, one_sided=True).upper
+            read = upper_profile(composed, min(rough, -log(self.least)))
+        except OutOfScope:  # the losses are too large for grids
+            return self
+        return lambda epsilon: exp(read(epsilon))
+
 
 class Sides:
     """The profiles of both directions of a route: side +1 is P against Q, side −1 is Q against P.
@@ -65,12 +84,9 @@ class Sides:
     the directions are alike, or the bound does not distinguish them, there is one profile, of side 0.
     """
 
-    def __init__(self, route: Route, params: Params) -> None:
-        self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
-
-    def known(self, side: int) -> list[tuple[float, float]]:
-        """(u, δ(|u|)) for all u that were evaluated; a negative u belongs to the reversed direction."""
-        return [*self.of[side].known.items(), *((-e, delta) for e, delta in self.of[-side].known.items() if e > 0)]
+    def __init__(self, route: Route, params: Params, rates: Sequence[float]) -> None:
+        least = min(min(f, 1 - f) for f in rates)
+        self.of = {side: Profile(route, params, side, least) for side in _sides(route, params)}
 
 
 def _sides(route: Route, params: Params) -> tuple[int, ...]:
@@ -97,7 +113,7 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
 
     if params.get("step_delta") == 0 and epsilon >= params["steps"] * params["step_epsilon"] * (1 + 1e-15):
         return 0.0  # pure differential privacy adds up
-    return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False, side=side).result["delta"]
+    return to_delta(route, params, Question("delta", epsilon=epsilon, upper_only=True), side).result["delta"]
 
 
 def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:
@@ -114,20 +130,15 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
     """The true-positive rate of one side, and the ε that proves it. `enough` is the rate of the other side, below which
     no search is needed."""
-    delta = sides.of[side]
+    delta, other = sides.of[side], sides.of[-side]
+    if delta.route.bound.is_composed(delta.params):
+        read, u = _search(delta.reading, delta.route, delta.params, fpr, start, (), other.reading, enough)
+        found = at_level(delta(u) if u >= 0 else other(-u), u, fpr)
+        if found > read * (1 - _LOOSE):
+            return min(1.0, found), u
+        start = u
     points = _SCAN if delta.route.bound.kind == "rdp" else ()
-    return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, points, sides.of[-side],
-                                               enough)
-
-
-def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
-    """The true-positive rate by an ε at which δ was composed before, if that is precise enough; else None."""
-    delta = sides.of[side]
-    if not delta.route.bound.is_composed(delta.params):
-        return None
-    from dpcalc.pld.bracket import PRECISION
-
-    return among(sides.known(side), fpr, _REUSE * float(delta.params.get("precision") or PRECISION))
+    return _search(delta, delta.route, delta.params, fpr, start, points, other, enough)
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
@@ -159,7 +170,7 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
                      f"output is right with probability at most {human(best)}, on average over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
-    found = _curve([Sides(route, params) for route in sharpest(routes)], rates, tv)
+    found = _curve([Sides(route, params, rates) for route in sharpest(routes)], rates, tv)
     numbers |= {"fpr": rates[0], "tpr": found[0]}
     header: tuple[str, ...] = ("fpr", "tpr")
     table = list(zip(rates, found, strict=True))
@@ -191,7 +202,7 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The row that answers the true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    sides = Sides(route, params)
+    sides = Sides(route, params, (fpr,))
     both = list(rated(sides, fpr, dict.fromkeys(sides.of, start or 0.0)).values())
     epsilon, orders = both[0][1], next(iter(sides.of.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}

@@ -49,15 +49,15 @@ def parts(route: Route, params: Params, side: int = 0) -> Parts:
     return tuple(((pair.reverse or pair) if side < 0 else pair, count * steps) for pair, count in once)
 
 
-def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
-    """The row that answers ε at δ, with a lower end unless `bracket` is false. A bound from below gives the lower end
-    alone.
+def to_epsilon(route: Route, params: Params, question: Question) -> Row:
+    """The row that answers ε at δ, with a lower end unless the question is about the upper one only. A bound from below
+    gives the lower end alone.
 
     Raises OutOfScope where no finite ε holds, and TooLarge where the grids do not fit into memory.
     """
     if _is_variation(params, question.delta or 0.0):
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
-    point_sum = _point_sum(params)
+    point_sum, bracket = _point_sum(params), _is_bracketed(route, question)
     if question.delta == 0 and point_sum is None:
         raise no_pure_epsilon(params)
     _refuse_infinite(parts(route, params), question, point_sum)
@@ -86,9 +86,10 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
 
 
-def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
+def to_delta(route: Route, params: Params, question: Question, side: int = 0) -> Row:
     """The row that answers δ at ε; with a side, δ of that direction alone."""
     epsilon, most, point_sum = question.epsilon or 0.0, _log_variation(route, params), _point_sum(params)
+    bracket = _is_bracketed(route, question)
     log_point_sum = point_sum.log_delta if point_sum and point_sum.delta and epsilon >= point_sum.least else 0.0
     try:
         found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket,
@@ -166,9 +167,9 @@ def _no_epsilon(composed: Parts, question: Question, point_sum: _PointSum | None
                       f"{least if least != delta else repr(infinite)}", "--delta")
 
 
-def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+def to_tv(route: Route, params: Params, question: Question) -> Row:
     """The row that answers the total variation, which is δ at ε = 0."""
-    row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
+    row = to_delta(route, params, question._replace(epsilon=0.0))
     tv = row.result["delta"]
     if route.bound.status == "lower":
         return Row(route, {"tv": tv}, row.witness)
@@ -197,6 +198,11 @@ def _log_variation(route: Route, params: Params) -> float:
 
 
 ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
+
+
+def _is_bracketed(route: Route, question: Question) -> bool:
+    """Whether the lower end is composed, too, which is the value of a bound from below."""
+    return route.bound.status == "lower" or not question.upper_only
 
 
 def _precision(params: Params) -> float:

@@ -77,7 +77,7 @@ class _Search:
         self.origin = low - 1 if self.whole else self.unknown.origin
         self.range = (max(low - self.origin, 2.0**-52 * self.origin), high - self.origin)
         self.reason: OutOfScope | None = None  # of the last value that the theorem does not cover
-        self.rows: dict[float, Row] = {}  # by d
+        self.rows: dict[tuple[float, bool], Row] = {}  # by d, and whether from above only
 
     def unknown_at(self, d: float) -> float:
         """x as the unknown is given: a count is a whole number."""
@@ -87,10 +87,12 @@ class _Search:
     def params(self, d: float) -> Params:
         return self.derive({**self.given, self.unknown.name: self.unknown_at(d)})
 
-    def row(self, d: float) -> Row:
-        if d not in self.rows:
-            self.rows[d] = evaluate(self.route, self.params(d), self.question)
-        return self.rows[d]
+    def row(self, d: float, upper_only: bool = False) -> Row:
+        """The row at d; with `upper_only`, a composed loss is not computed from below."""
+        if (d, upper_only) not in self.rows:
+            question = self.question._replace(upper_only=upper_only)
+            self.rows[d, upper_only] = evaluate(self.route, self.params(d), question)
+        return self.rows[d, upper_only]
 
     def residual(self, d: float) -> float:
         """log(value/budget), which is at most 0 where the budget is met; inf where the theorem does not cover d.
@@ -105,9 +107,10 @@ class _Search:
                 own = own_params(bound, params) | chosen(bound, params, epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
             if by_delta and self.target == 0:
-                row = evaluate(self.route, self.params(d), Question("delta", epsilon=0.0, orders=question.orders))
+                at_zero = Question("delta", epsilon=0.0, orders=question.orders, upper_only=True)
+                row = evaluate(self.route, self.params(d), at_zero)
                 return _log_share(row.result["log_delta"], question.log_delta)
-            return _log_ratio(self.row(d).result[question.asks], self.target)
+            return _log_ratio(self.row(d, upper_only=self.numerical).result[question.asks], self.target)
         except OutOfScope as reason:
             self.reason = reason
         except OverflowError:
@@ -115,9 +118,8 @@ class _Search:
         return inf
 
     def settled(self, d: float, rtol: float) -> Row:
-        """The row at d, or at a safer value next to it, with the unknown: where d was found by its δ, its ε may be above
-        the budget by rounding.
-        """
+        """The row at d with the unknown, or at a safer value next to it: where d was found by its δ, its ε may be above
+        the budget by rounding."""
         step = rtol
         while True:
             row = self.row(d)

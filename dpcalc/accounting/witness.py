@@ -60,7 +60,7 @@ def _grid_at(row: Row, params: Params, u: float, side: int) -> Mapping[str, Any]
     from dpcalc.core.question import Question as At
 
     try:
-        return to_delta(row.route, params, At("delta", epsilon=abs(u)), bracket=False,
-                        side=side if u >= 0 else -side).witness
+        return to_delta(row.route, params, At("delta", epsilon=abs(u), upper_only=True),
+                        side if u >= 0 else -side).witness
     except OutOfScope:  # too fine a grid: the rate rests on a smaller ε
         return {}

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dpcalc.cli.arguments import check_format
+from dpcalc.cli.printed import Printed, warn
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
-from dpcalc.core.text import report
 
 if TYPE_CHECKING:
-    from dpcalc.commands.sweep import Axis
     from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
-    from dpcalc.output.sweep_words import Point
 
-
-class Printed(NamedTuple):
-    """The text for standard output, and the exit code."""
-
-    text: str
-    code: int = 0
-
-
-_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
 _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
-    """The text to print; with --batch, a function that prints while it reads and returns the exit code.
+    """The text to print; for --batch and for lines of a sweep, a function that prints them as they come and returns the
+    exit code.
 
     Raises DpcalcError for every mistake in the call.
     """
@@ -59,7 +47,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     swept = axes(command, raw)
     target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
     if swept:
-        return _answer_sweep(command, raw, inputs, swept, switches, target)
+        from dpcalc.cli.sweep import answer_sweep
+
+        return answer_sweep(command, raw, swept, switches, target,
+                            lambda options: _answer(command, options, inputs, switches))
     return _answer_one(command, raw, inputs, switches, target)
 
 
@@ -136,82 +127,3 @@ def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switc
     given = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
             "--explain": switches["explain"]}
     return checked(command, raw, name, swept, next((option for option, value in given.items() if value), None))
-
-
-def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
-                  switches: Mapping[str, bool], target: Target | None) -> Printed:
-    """The answers at all points, printed or drawn. A point without an answer is reported, and makes the exit code 1."""
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.formats import render
-    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document
-    from dpcalc.output.sweep_words import unanswered
-
-    if switches["explain"]:
-        raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
-    if raw.get("format") == "statement":
-        raise DpcalcError("unneeded",
-                          f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
-    if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
-        raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
-                          "--digits")
-    points = _points(command, raw, inputs, swept, switches)
-    failed = [p.error for p in points if p.error]
-    if len(failed) == len(points):
-        raise failed[0]
-    drawn_here = target is not None and target.in_terminal
-    has_table = (raw.get("format") or "table") == "table" and not switches["quiet"] and not drawn_here
-    # A table already says below it that its numbers hold for one record only.
-    answers = [p.answer._replace(only=None) if has_table else p.answer for p in points if p.answer]
-    for warning in _of_each_kind(w for answer in answers for w in warnings_of(answer)):
-        warn(warning)
-    code = 1 if failed else 0
-    if drawn_here or switches["quiet"] or raw.get("format") in FORMATS_WITHOUT_ERRORS:
-        for line in unanswered(points):
-            warn(line)
-    if target:
-        from dpcalc.output.plot.data import plot_sweep
-
-        plot = plot_sweep(command, raw, points)
-        if drawn_here:
-            return Printed(target.shown(plot), code)
-    if switches["quiet"]:
-        text = "\n".join(x for p in points for x in (map(repr, p.answer.values) if p.answer else ("",)))
-    else:
-        text = render(document(points), raw.get("format") or "table")
-    if target:
-        target.write(plot)
-    return Printed(text, code)
-
-
-def _of_each_kind(warnings: Iterable[str]) -> list[str]:
-    """The first of the warnings that differ in numbers only, and how many more there are."""
-    kinds: dict[str, list[str]] = {}
-    for warning in dict.fromkeys(warnings):
-        kinds.setdefault(_NUMBER.sub("", warning), []).append(warning)
-    return [first + (f" (and so at {len(more)} more points)" if len(more) > 1 else
-                     " (and so at 1 more point)" if more else "") for first, *more in kinds.values()]
-
-
-def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
-            switches: Mapping[str, bool]) -> list[Point]:
-    """The answer or the error at every point of the sweep."""
-    from dpcalc.cli.progress import waiting
-    from dpcalc.commands.sweep import points
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.sweep_words import Point
-
-    found: list[Point] = []
-    size = prod(len(axis.values) for axis in swept)
-    with waiting(f"dpcalc {command.name}") as work:
-        for at in points(swept):
-            try:
-                found.append(Point(at, _answer(command, {**raw, **at}, inputs, switches)))
-            except DpcalcError as error:
-                found.append(Point(at, error=error))
-            work.show(len(found) / size, f"{len(found)} of {size} points")
-    return found
-
-
-def warn(text: str) -> None:
-    """Prints a warning on standard error."""
-    report(text, "warning")

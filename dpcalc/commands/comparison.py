@@ -38,14 +38,14 @@ class Found(NamedTuple):
     error: DpcalcError | None  # the first one of a bound that should apply
 
 
-def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: Answers, with_tv: bool = True) -> Found:
-    """The guarantees by every interpretation of the run. `named` are the bounds that --bound names; `answers` caches
-    the answers of other commands."""
+def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: Answers, whole: bool = True) -> Found:
+    """The guarantees by every interpretation of the run; if `whole`, with total variations and bounds from below.
+    `named` are the bounds that --bound names; `answers` caches the answers of other commands."""
     rows: list[tuple[Row, Answer]] = []
     failed: list[tuple[float, str, str]] = []  # (conditions met, bound, reason)
     error: DpcalcError | None = None
     for interpretation in INTERPRETATIONS:
-        bounds, why = _bounds(interpretation, run, named, question)
+        bounds, why = _bounds(interpretation, run, named, question, whole)
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
         failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
@@ -58,7 +58,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
             failed += [(inf, name, answer.message) for name in bounds]
             error = error or (answer if interpretation.adjacency == run.adjacency else None)
             continue
-        tv = _tv(interpretation, run, bounds, answers) if with_tv and not question.unknown else {}
+        tv = _tv(interpretation, run, bounds, answers) if whole and not question.unknown else {}
         rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)
                  if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
@@ -79,7 +79,7 @@ def _value(row: Row, key: str) -> float:
 
 def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
     """The tightest row for the run's own adjacency, or None."""
-    found = guarantees(run, question, named, answers, with_tv=False).rows
+    found = guarantees(run, question, named, answers, whole=False).rows
     return found[0] if found else None
 
 
@@ -90,13 +90,13 @@ def _for_other_neighbours(adjacency: str) -> str:
 # --- the questions to other commands ---------------------------------------------------------------------------------
 
 
-def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...],
-            question: Question) -> tuple[tuple[str, ...], dict[str, str]]:
+def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...], question: Question,
+            whole: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of an interpretation that apply, and bound → reason where they do not."""
     wanted = tuple(name for name in interpretation.bounds_for(run) if not named or name in named)
     if reason := interpretation.unmet(run):
         return (), dict.fromkeys(wanted, reason)
-    below = [name for name in wanted if question.unknown and all_bounds()[name].status == "lower"]
+    below = [name for name in wanted if (question.unknown or not whole) and all_bounds()[name].status == "lower"]
     return tuple(name for name in wanted if name not in below), dict.fromkeys(below, _NO_SOLUTION)
 
 

@@ -12,7 +12,8 @@ from dpcalc.core.quantities import Quantity, symbol
 class Question(NamedTuple):
     """`asks` is epsilon, delta, rdp, tv, tpr (at `fpr`), mu, rho, or guarantee: only the description, for a pipe.
 
-    With an `unknown`, the parameter to solve for, `target` is the budget on the quantity that `asks` names.
+    With an `unknown`, the parameter to solve for, `target` is the budget on the quantity that `asks` names. A search
+    asks for the upper end of a numerical composition only.
     """
 
     asks: str
@@ -23,6 +24,7 @@ class Question(NamedTuple):
     unknown: Quantity | None = None
     target: float | None = None
     fpr: float | None = None
+    upper_only: bool = False
 
     @property
     def log_delta(self) -> float:

@@ -7,7 +7,6 @@ from math import exp, log
 from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import up
 
-_Point = tuple[float, float, float]  # e^ε, the bound, and ε
 _SMALLEST = -40.0  # the least ε of the search: below it, the bound on the rate is within e^−40 of 1
 
 
@@ -47,28 +46,6 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
 class _Enough(Exception):
     """A rate that is small enough was found."""
-
-
-def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tuple[float, float] | None:
-    """The true-positive rate and the u that proves it, as in `true_positive`, by the best of the known pairs (u,
-    δ(|u|)); None where another u may lower the rate by more than the relative amount `near`. (The bound is convex in
-    e^u: between two of its points it is above the lines through each of them and its neighbour.)"""
-    points = sorted({(exp(u), at_level(delta, u, fpr), u) for u, delta in known if u >= _SMALLEST})
-    k = min(range(len(points)), key=lambda i: points[i][1], default=0)
-    if not 2 <= k < len(points) - 2:
-        return None
-    least = min(_crossing(*points[k - 2:k], *points[k:k + 2]), _crossing(*points[k - 1:k + 1], *points[k + 1:k + 3]))
-    _, best, u = points[k]
-    return (min(1.0, best), u) if best - least <= near * best else None
-
-
-def _crossing(a: _Point, b: _Point, c: _Point, d: _Point) -> float:
-    """The least height between b and c of the larger of two lines, that through a and b and that through c and d."""
-    left, right = (b[1] - a[1]) / (b[0] - a[0]), (d[1] - c[1]) / (d[0] - c[0])
-    if left >= right:
-        return min(b[1], c[1])
-    x = (c[1] - b[1] + left * b[0] - right * c[0]) / (left - right)
-    return min(b[1], c[1]) if not b[0] <= x <= c[0] else b[1] + left * (x - b[0])
 
 
 def at_level(delta: float, u: float, fpr: float) -> float:

@@ -57,13 +57,17 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def json_line(value: Any) -> str:
+    """JSON on one line. Raises ValueError for infinities and NaN."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
 def _json_lines(records: Any) -> str:
     """One line of JSON for each record."""
-    lines = records if isinstance(records, list) else [records]
-    return "\n".join(json.dumps(line, ensure_ascii=False, allow_nan=False) for line in lines)
+    return "\n".join(map(json_line, records if isinstance(records, list) else [records]))
 
 
-def _delimited(table: TextTable, delimiter: str) -> str:
+def delimited(table: TextTable, delimiter: str) -> str:
     import csv
     import io
 
@@ -83,12 +87,13 @@ def markdown(written: TextTable | TitledTable) -> str:
     return lines if isinstance(written, TextTable) else "\n\n".join((written.title, lines, " ".join(written.below)))
 
 
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMATS: dict[str, Callable[[Document], str]] = {
     "table": lambda document: document.text(),
     "json": lambda document: json_text(document.records()),
     "jsonl": lambda document: _json_lines(document.records()),
-    "csv": lambda document: _delimited(document.full(), ","),
-    "tsv": lambda document: _delimited(document.full(), "\t"),
+    "csv": lambda document: delimited(document.full(), DELIMITERS["csv"]),
+    "tsv": lambda document: delimited(document.full(), DELIMITERS["tsv"]),
     "markdown": lambda document: markdown(document.rounded()),
     "latex": lambda document: latex(document.rounded()),
     "statement": lambda document: document.statement(),

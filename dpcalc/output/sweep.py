@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dpcalc.core.numbers import human, human_probability
@@ -39,22 +39,26 @@ FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 def document(points: Points) -> Document:
     """The sweep as a document. At least one of its points has an answer."""
-    return Document(lambda: _page(points), lambda: [_record(p) for p in points],
-                    lambda: _full_table(with_one_adjacency(points)), lambda: _for_papers(points),
+    return Document(lambda: _page(points), lambda: [record_of(p) for p in points], lambda: long_table(points),
+                    lambda: _for_papers(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 
 def with_one_adjacency(points: Points) -> Points:
     """The points without the rows of a comparison that are for another adjacency than the headline."""
-    return [p._replace(answer=p.answer and p.answer._replace(rows=tuple(
-        row for row in p.answer.rows if _adjacency(row, p.answer) == p.answer.adjacency))) for p in points]
+    return [p._replace(answer=_with_one_adjacency(p.answer)) if p.answer else p for p in points]
+
+
+def _with_one_adjacency(answer: Answer) -> Answer:
+    return answer._replace(rows=tuple(row for row in answer.rows if _adjacency(row, answer) == answer.adjacency))
 
 
 def _adjacency(row: Row, answer: Answer) -> str:
     return row.context.get("adjacency", answer.adjacency)
 
 
-def _record(point: Point) -> dict[str, Any]:
+def record_of(point: Point) -> dict[str, Any]:
+    """The object of a point in JSON."""
     if point.answer:
         return record(point.answer._replace(more=None))  # the further keys are for a single run
     assert point.error is not None
@@ -211,17 +215,18 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 # --- the table for programs ------------------------------------------------------------------------------------------
 
 
-def _full_table(points: Points) -> TextTable:
-    """The table for programs: a row for each bound at each point, with numbers in full precision."""
-    swept = points[0].at
-    tables = [(point, _renamed(full_table(point.answer), point.answer, swept)) for point in points if point.answer]
+def long_table(points: Iterable[Point]) -> TextTable:
+    """The table for programs: a row for each bound at each point, with numbers in full precision. The points are
+    read once, and only their cells are kept."""
+    tables = [(p.at, _renamed(full_table(_with_one_adjacency(p.answer)), p.answer, p.at)) for p in points if p.answer]
+    swept = tables[0][0]
     names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
     rows = []
-    for point, table in tables:
-        at = tuple(x if isinstance(x, str) else repr(x) for x in point.at.values())
+    for at, table in tables:
         for row in table.rows:
             cells = dict(zip(table.header, row, strict=True))
-            rows.append((*at, *(cells.get(name, "") for name in names)))
+            rows.append((*(x if isinstance(x, str) else repr(x) for x in at.values()),
+                         *(cells.get(name, "") for name in names)))
     return TextTable((*swept, *names), rows)
 
 

@@ -5,23 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import fsum, inf, sqrt
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from math import hypot, inf, sqrt
 
 from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.enumerated import enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids
-from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, log_tail
+from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of
 from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.pilot import ROUNDING, Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import ULP
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 __all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite", "upper_profile"]
 
@@ -46,9 +39,9 @@ def log_infinite(parts: Parts) -> float:
 
 def merge_gaussians(parts: Parts) -> Parts:
     """The same composition with all Gaussian pairs replaced by a single one: it depends on Σμ² only."""
-    squares = [count * pair.mu * pair.mu for pair, count in parts if isinstance(pair, Gaussian)]
+    ratios = [pair.mu * sqrt(count) for pair, count in parts if isinstance(pair, Gaussian)]
     others = [(pair, count) for pair, count in parts if not isinstance(pair, Gaussian)]
-    return [(Gaussian(sqrt(fsum(squares)) * (1 + 4 * ULP)), 1), *others] if squares else others
+    return [(Gaussian(hypot(*ratios) * (1 + 4 * ULP)), 1), *others] if ratios else others
 
 
 def _worse_direction(question: Question, one_sided: bool) -> Bracket:
@@ -62,7 +55,7 @@ def _worse_direction(question: Question, one_sided: bool) -> Bracket:
     other = question.reversed
     if _is_at_most(other, answer):
         return answer
-    second = answer_one_direction(replace(other, bracket=False))
+    second = answer_one_direction(replace(other, bracket=False, enough=answer.upper))
     if second.upper > answer.upper and question.bracket:
         second = answer_one_direction(other)
     better, worse = sorted((answer, second), key=lambda x: x.upper)
@@ -79,25 +72,28 @@ def _is_at_most(question: Question, answer: Bracket) -> bool:
         epsilon, log_delta = question.epsilon, answer.upper
     if epsilon == inf:
         return True
-    c = Composition(question.parts, log_tail(question))
+    c = composition_of(question)
     return any(c.chernoff_log_delta(answer.witness["tilt"] * x, epsilon) <= log_delta
                for x in (0.5, 0.7, 1.0, 1.4, 2.0))
 
 
-def upper_profile(parts: Parts, largest: float) -> Callable[[Array], Array]:
-    """The function ε → an upper bound on log δ of a composition of symmetric pairs, for 0 <= ε <= `largest`, from a
-    single set of grids."""
+def upper_profile(parts: Parts, largest: float) -> Callable[[float], float]:
+    """The function ε → an upper bound on log δ of a composition, for 0 <= ε <= `largest`, from a single set of grids.
+    It is of one direction; symmetric pairs have no other."""
     parts = merge_gaussians(parts)
-    c = Composition(parts, log_tail(Question(parts, largest, None, PRECISION, False))).capped_for(largest)
+    if sums := enumerate_sums(parts):
+        return sums.upper_log_delta
+    c = composition_of(Question(parts, largest, None, PRECISION, False)).capped_for(largest)
     tilt, _ = c.tilt_at(largest / 4)  # the grids of a smaller tilt still serve larger ε; not the other way round
     try:
         on_grids = compose_on_grids(c, tilt, PRECISION, False).upper.log_delta
     except TooLarge:
         on_grids = None
+    by_moments = c.chernoff_profile(tilt)
 
     def log_delta(epsilon: float) -> float:
         if epsilon >= c.largest_sum * (1 + ROUNDING) + ROUNDING:  # only infinite losses are above ε
             return min(0.0, c.log_truncated + rounding_margin(c.log_truncated))
-        return min(c.chernoff_log_delta(tilt, epsilon), on_grids(epsilon) if on_grids else 0.0)
+        return min(by_moments(epsilon), on_grids(epsilon) if on_grids else 0.0)
 
-    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
+    return log_delta

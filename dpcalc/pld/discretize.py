@@ -7,6 +7,7 @@ distribution has its mass. """
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor, inf, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,12 @@ import numpy as np
 
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
 from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
-from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, split
+from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, loss_error, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.pld.pair import Pair
+    from dpcalc.pld.pair import Masses, Pair
 
     Array = NDArray[Any]
 
@@ -32,15 +33,25 @@ CDF_ERROR = 5e-15  # relative rounding error of the distribution functions of pa
 
 @dataclass(frozen=True)
 class Level:
-    """The cells between the points step·first and step·last, except those of the finer level inside."""
+    """The cells of a pair between the points step·first and step·last, except those of the finer level inside."""
 
+    pair: Pair
     step: float
     first: int
     last: int
 
-    @property
+    @cached_property
     def edges(self) -> Array:
         return np.arange(self.first, self.last + 1) * self.step
+
+    @cached_property
+    def masses(self) -> Masses:
+        return self.pair.masses(self.edges)
+
+    @cached_property
+    def split(self) -> tuple[Array, Array]:
+        """The logs of the P-masses that each cell gives to its lower and to its upper edge."""
+        return split(*self.masses, self.edges)
 
 
 def power_of_two(x: float) -> float:
@@ -50,12 +61,10 @@ def power_of_two(x: float) -> float:
     return 2.0 ** floor(log2(x))
 
 
-def cell_costs(pair: Pair, tilt: float, level: Level, log_moment: float, weight: float) -> Array:
+def cell_costs(level: Level, tilt: float, log_moment: float, weight: float) -> Array:
     """The costs of all cells: the difference that splitting instead of merging makes to the moment E_P[e^{λℓ}],
     relative to the moment, times `weight`."""
-    edges = level.edges
-    log_p, loss = pair.masses(edges)
-    low, high = split(log_p, loss, edges)
+    edges, (log_p, loss), (low, high) = level.edges, level.masses, level.split
     with np.errstate(over="ignore", invalid="ignore"):
         if_split = np.exp(low + tilt * edges[:-1] - log_moment) + np.exp(high + tilt * edges[1:] - log_moment)
         if_merged = np.exp(np.where(log_p > -inf, log_p + tilt * loss, -inf) - log_moment)
@@ -69,9 +78,9 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
     `coarsest`. Together they cost at most the budget, unless a level would need more than MAX_CELLS."""
     safe_step = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with it, any grid costs at most half the budget
     step = power_of_two(max(min(max((high - low) / FIRST_CELLS, safe_step), coarsest), (high - low) / MAX_CELLS))
-    level, outside = Level(step, floor(low / step), floor(high / step) + 1), list[Level]()
+    level, outside = Level(pair, step, floor(low / step), floor(high / step) + 1), list[Level]()
     while True:
-        cost = cell_costs(pair, tilt, level, log_moment, weight)
+        cost = cell_costs(level, tilt, log_moment, weight)
         total, cells = float(cost.sum()), level.last - level.first
         if not total < inf:
             raise TooLarge("too-large", "the moments of so large losses are beyond doubles")
@@ -88,44 +97,41 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
             first, last, ratio = level.first, level.last, 2
         if ratio * (last - first) > MAX_CELLS:
             return outside if outside and outside[0] is level else [level, *outside]
-        level = Level(level.step / ratio, first * ratio, last * ratio)
+        level = Level(pair, level.step / ratio, first * ratio, last * ratio)
 
 
-def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[MultiscalePmf, float]:
+def pessimistic(levels: list[Level], tilt: float) -> tuple[MultiscalePmf, float]:
     """The tilted pessimistic estimate, all masses being split between grid points, and the log of the P-mass of an
     infinite loss. Losses below the first point are moved up to it, and losses above the last point are split between it
     and ∞."""
     log_weights: list[Array] = []
-    inside, log_infinite = None, -inf
+    inside = None
     for level in levels:
+        low, high = level.split
         logs = np.full(level.last - level.first + 1, -inf)
-        for edges in _edges_around(level, inside, level is levels[-1]):
-            low, high = split(*pair.masses(edges), edges)
-            at_edges = np.logaddexp(np.append(low, -inf), np.append(-inf, high))
-            finite = np.isfinite(edges)
-            points = np.rint(edges[finite] / level.step).astype(int) - level.first
-            logs[points] = np.logaddexp(logs[points], at_edges[finite])
-            log_infinite = float(at_edges[-1]) if edges[-1] == inf else log_infinite
-        log_weights.append(logs + tilt * level.edges)
+        for begin, end in _cells_around(level, inside):
+            logs[begin:end] = np.logaddexp(logs[begin:end], low[begin:end])
+            logs[begin + 1 : end + 1] = np.logaddexp(logs[begin + 1 : end + 1], high[begin:end])
+        log_weights.append(logs)
         inside = level
-    return _normalized(levels, log_weights, [0.0] * len(levels), None), log_infinite
+    outer = levels[-1]
+    around = np.array([-inf, outer.edges[0], outer.edges[-1], inf])
+    log_p, loss = outer.pair.masses(around)
+    low, high = split(log_p, loss + loss_error(log_p, loss, outer.pair.rounding_scale), around)
+    logs[0], logs[-1] = np.logaddexp(logs[0], high[0]), np.logaddexp(logs[-1], low[2])
+    tilted = [logs + tilt * level.edges for logs, level in zip(log_weights, levels, strict=True)]
+    return _normalized(levels, tilted, [0.0] * len(levels), None), float(high[2])
 
 
-def _edges_around(level: Level, inside: Level | None, is_last: bool) -> list[Array]:
-    """The edges of the cells of a level, without those of the finer level inside; the outermost cells of the last level
-    extend to ±∞."""
-    points = level.edges
-    runs = [points]
-    if inside is not None:
-        ratio = round(level.step / inside.step)
-        runs = [points[: inside.first // ratio - level.first + 1], points[inside.last // ratio - level.first :]]
-    if is_last:
-        runs[0] = np.append(-inf, runs[0])
-        runs[-1] = np.append(runs[-1], inf)
-    return [edges for edges in runs if len(edges) > 1]
+def _cells_around(level: Level, inside: Level | None) -> list[tuple[int, int]]:
+    """The ranges of the cells of a level, without those of the finer level inside."""
+    if inside is None:
+        return [(0, level.last - level.first)]
+    ratio = round(level.step / inside.step)
+    return [(0, inside.first // ratio - level.first), (inside.last // ratio - level.first, level.last - level.first)]
 
 
-def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[MultiscalePmf, tuple[float, float]]:
+def optimistic(levels: list[Level], tilt: float) -> tuple[MultiscalePmf, tuple[float, float]]:
     """The tilted optimistic estimate, all outcomes of a cell around a grid point being merged, with the excess over the
     weights of Q; and the logs of the P-mass and the Q-mass of finite losses above all cells.
 
@@ -140,7 +146,7 @@ def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Multiscale
         log_p, loss = np.full(len(points), -inf), points.copy()
         for first, edges in _cells_around_points(level, inside):
             here = slice(first - level.first, first - level.first + len(edges) - 1)
-            log_p[here], loss[here] = pair.masses(edges)
+            log_p[here], loss[here] = level.pair.masses(edges)
         has_mass = log_p > -inf
         logs = np.where(has_mass, log_p + tilt * points, -inf)
         from_point = np.where(has_mass, np.clip(loss - points, -level.step, level.step), 0.0)
@@ -153,7 +159,7 @@ def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Multiscale
             raise TooLarge("too-large", "cells are too wide to show anything from below")
         excess.append(-np.expm1(difference))
         inside = level
-    above = pair.masses(np.array([(levels[-1].last + 0.5) * levels[-1].step, inf]))
+    above = level.pair.masses(np.array([(level.last + 0.5) * level.step, inf]))
     return _normalized(levels, log_weights, offsets, excess), (float(above[0][0]), float(log_q(above)[0]))
 
 
@@ -199,7 +205,7 @@ def rounding_of_one_use(pair: Pair, estimate: MultiscalePmf, tilt: float) -> tup
         weight, loss = level.weight[counted], level.losses[counted]
         abs_log_p = np.abs(np.log(weight) + estimate.log_scale - tilt * loss)
         log_p += float((weight * abs_log_p).sum())
-        size += float((weight * (np.abs(loss) + pair.rounding_scale) * (4 + 2 * abs_log_p)).sum())
+        size += float((weight * loss_error(abs_log_p, loss, pair.rounding_scale)).sum()) / ULP
     cdf_error = CDF_ERROR * min(1.0, (1 + tilt) * size)
     scales = pair.rounding_scale + abs(estimate.log_scale)
     return ULP * (log_p + scales) + (1 + tilt) * (ULP * size + cdf_error), ULP * size

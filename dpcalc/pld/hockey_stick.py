@@ -7,16 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from math import exp, expm1, inf, log, log1p, sqrt
+from functools import cache, cached_property
+from math import exp, expm1, inf, log, log1p, nextafter, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.root import boundary
 from dpcalc.pld.multiscale import MultiscalePmf
 from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pilot import ROUNDING, log_peak, rounding_margin
 from dpcalc.pld.pmf import Pmf
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 EPSILON_TOLERANCE = 1e-9  # relative: how closely an ε is solved for, well below the precision of any bracket
 
@@ -37,14 +44,17 @@ class UpperProfile:
         peak = exp(log_peak(self.tilt))
         return sum(x.truncated * peak + x.fft_error * kernel_norm(x, self.tilt) for x in self.estimate.levels)
 
+    @cached_property
+    def _losses(self) -> list[Array]:
+        return [x.losses for x in self.estimate.levels]
+
     def sum_above(self, epsilon: float) -> float:
         """The sum over ℓ_k > ε."""
         total = 0.0
-        for x in self.estimate.levels:
-            losses = x.losses[max(x.index_of(epsilon) - 1, 0) :] - epsilon
-            above = np.maximum(losses, 0.0)
-            total += float((x.weight[len(x.weight) - len(above) :] * np.exp(-self.tilt * above)
-                            * -np.expm1(-above)).sum())
+        for x, losses in zip(self.estimate.levels, self._losses, strict=True):
+            begin = max(x.index_of(epsilon) - 1, 0)
+            above = np.maximum(losses[begin:] - epsilon, 0.0)
+            total -= float(np.add.reduce(x.weight[begin:] * np.exp(-self.tilt * above) * np.expm1(-above)))
         return total
 
     def log_delta(self, epsilon: float) -> float:
@@ -119,34 +129,22 @@ def kernel_norm(x: Pmf, tilt: float) -> float:
 
 def smallest_epsilon(log_delta: Callable[[float], float], target: float, largest: float) -> float:
     """An ε in [0, largest] at which an upper profile is at most δ, close to the smallest; inf where there is none."""
-    if log_delta(0.0) <= target:
+    residual = cache(lambda epsilon: log_delta(epsilon) - target)
+    if residual(0.0) <= 0:
         return 0.0
-    return _crossing(log_delta, target, 0.0, largest)[1] if log_delta(largest) <= target else inf
+    return boundary(residual, largest, 0.0, EPSILON_TOLERANCE) if residual(largest) <= 0 else inf
 
 
-def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float) -> float:
-    """An ε below `upper` at which a lower profile is above δ, close to the largest; 0 where none is found. The search
-    goes down from the upper bound, as the lower profile shows nothing at an ε well below the losses that the tilt makes
-    typical."""
-    distance, last = EPSILON_TOLERANCE * upper, upper
+def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float, step: float = 0.0) -> float:
+    """An ε below `upper` at which a lower profile is above δ, close to the largest; 0 where none is found.
+
+    The search goes down from the upper bound, first by `step`, as the lower profile shows nothing at an ε well below
+    the losses that the tilt makes typical. """
+    above_target = nextafter(target, inf)
+    residual = cache(lambda epsilon: above_target - log_delta(epsilon))
+    distance, last = max(step, EPSILON_TOLERANCE * upper), upper
     while distance < upper:
-        if log_delta(upper - distance) > target:
-            return _crossing(log_delta, target, upper - distance, last)[0]
+        if residual(upper - distance) <= 0:
+            return boundary(residual, upper - distance, last, EPSILON_TOLERANCE)
         distance, last = 3 * distance, upper - distance
     return 0.0
-
-
-def _crossing(log_delta: Callable[[float], float], target: float, low: float, high: float) -> tuple[float, float]:
-    """Neighbouring ε with log δ above the target at the first one and not at the second one: by secants, as log δ is
-    nearly linear in ε, and every third time by bisection."""
-    at_low, at_high = log_delta(low) - target, log_delta(high) - target
-    for k in range(200):
-        if high - low <= EPSILON_TOLERANCE * high:
-            break
-        middle = (low + high) / 2
-        if k % 3 and at_high > -inf:
-            middle = low + min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3) * (high - low)
-        at_middle = log_delta(middle) - target
-        low, high, at_low, at_high = ((middle, high, at_middle, at_high) if at_middle > 0 else
-                                      (low, middle, at_low, at_middle))
-    return low, high

@@ -122,7 +122,8 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
     def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         return x or y if x is None or y is None else grid.add(x, y)
 
-    for step in sorted({*a.steps, *b.steps}):
+    steps = sorted({*a.steps, *b.steps})
+    for step in steps:
         x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))
         lower_a = coarsened(all_a, step, grid) if all_a else None
         if a is b:
@@ -133,7 +134,8 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
             level = add(product(x, all_b), product(lower_a, y))
         if level is not None:
             levels.append(level)
-        all_a = add(lower_a, x)
+        if step < steps[-1]:
+            all_a = add(lower_a, x)
     error = a.relative_error + b.relative_error + max(errors)
     return MultiscalePmf(tuple(levels), a.log_scale + b.log_scale, error).normalized()
 

@@ -38,8 +38,7 @@ def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: boo
     finest_last = max(each[-1].step for each in levels)
     coarsest = max(power_of_two(sqrt(4 * budget / (curvature * number))), finest_last)
     splitting = Splitting(tilt, curvature, coarsest)
-    estimates, log_infinite = zip(*(pessimistic(pair, each, tilt)
-                                    for each, (pair, _) in zip(levels, c.parts, strict=True)), strict=True)
+    estimates, log_infinite = zip(*(pessimistic(each, tilt) for each in levels), strict=True)
     sums = []
     for estimate, count in zip(estimates, counts, strict=True):
         splitting.budget += budget / 4 / number
@@ -82,9 +81,8 @@ def _levels_of_parts(c: Composition, tilt: float, budget: float, curvature: floa
 def _lower_profile(c: Composition, merging: Merging, levels: list[list[Level]], log_error: float,
                    log_ratio_error: float) -> LowerProfile:
     """The lower profile by the grids and the choices of the upper one, which also bounds its rounding errors."""
-    pairs, counts = zip(*c.parts, strict=True)
-    estimates, above = zip(*(optimistic(pair, each, merging.tilt) for pair, each in zip(pairs, levels, strict=True)),
-                           strict=True)
+    counts = [count for _, count in c.parts]
+    estimates, above = zip(*(optimistic(each, merging.tilt) for each in levels), strict=True)
     total = multiscale.compose([self_compose(estimate, count, merging)
                                 for estimate, count in zip(estimates, counts, strict=True)], merging)
     in_p = log_probability_of_any([(log_add(p, pair.log_infinite), count)

@@ -46,13 +46,15 @@ class Bracket(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """Exactly one of ε and log δ is given. The other one is bounded from above and, with `bracket`, from below."""
+    """Exactly one of ε and log δ is given. The other one is bounded from above and, with `bracket`, from below. The
+    search ends at an upper bound of at most `enough`."""
 
     parts: Parts
     epsilon: float | None
     log_delta: float | None
     precision: float
     bracket: bool
+    enough: float = -inf
 
     @property
     def reversed(self) -> Question:
@@ -95,20 +97,20 @@ def answer_one_direction(question: Question) -> Bracket:
         return Bracket(min(0.0, log_infinite + margin), log_infinite - margin, {"tilt": 1.0})
     if sums := enumerate_sums(question.parts):
         return _by_enumeration(sums, question)
-    c = Composition(question.parts, log_tail(question))
+    c = composition_of(question)
     return _log_delta(c, question) if question.epsilon is not None else _epsilon(c, question)
 
 
-def log_tail(question: Question) -> float:
-    """The log of the P-mass that may be truncated, which is a negligible part of δ."""
+def composition_of(question: Question) -> Composition:
+    """The composition with pilots outside of which there is a negligible part of δ."""
     if question.log_delta is not None:
-        return max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL)
+        return Composition(question.parts, max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL))
     tail = -2 * LOG_TRUNCATION
     while True:
         c = Composition(question.parts, tail)
         log_delta = c.chernoff_log_delta(c.best_tilt(question.epsilon, None), question.epsilon or 0.0)
         if tail == SMALLEST_LOG_TAIL or c.log_truncated < log_delta - LOG_TRUNCATION / 2:
-            return tail
+            return c
         tail = max(min(2 * tail, log_delta - 2 * LOG_TRUNCATION), SMALLEST_LOG_TAIL)
 
 
@@ -132,7 +134,7 @@ def _log_delta(c: Composition, question: Question) -> Bracket:
     tilt, _ = c.tilt_at(epsilon)
     lower = max(c.log_infinite - rounding_margin(c.log_infinite), _log_delta_of_largest_sum(c, epsilon))
     answer = Bracket(c.chernoff_log_delta(tilt, epsilon), lower, _by_moments(tilt))
-    if answer.upper < SMALLEST_COMPOSED_LOG_DELTA:
+    if answer.upper < max(SMALLEST_COMPOSED_LOG_DELTA, question.enough):
         return answer
     work = 0
     for budget in question.budgets or (FIRST_BUDGET,):
@@ -154,19 +156,21 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
     log_delta = question.log_delta or 0.0
     answer, largest_tilt = _epsilon_by_moments(c, log_delta)
     if answer.upper == 0:
-        at_zero = _log_delta(c, replace(question, epsilon=0.0, log_delta=None, bracket=False))
+        at_zero = _log_delta(c, replace(question, epsilon=0.0, log_delta=None, bracket=False, enough=-inf))
         return answer._replace(witness=at_zero.witness if at_zero.upper <= log_delta else answer.witness)
     if "largest" in answer.witness and question.width(answer) <= question.precision:
         return answer
     for _ in range(4):  # a smaller ε allows a lower cap on losses, and that lowers the bound by moments
-        c, before = c.capped_for(answer.upper), answer
+        before, c_before, c = answer, c, c.capped_for(answer.upper)
+        if c is c_before:
+            break
         largest_tilt = c.best_tilt(None, log_delta)
         answer = answer.improved(c.chernoff_epsilon(largest_tilt, log_delta), 0.0, _by_moments(largest_tilt))
         if answer.upper > 0.9 * before.upper:
             break
     work = 0
     for tries, budget in enumerate((FIRST_BUDGET, *question.budgets)):
-        if answer.upper == 0:
+        if answer.upper <= max(0.0, question.enough):
             break
         tilt, slope = c.tilt_at(answer.upper, largest_tilt)
         try:
@@ -174,10 +178,12 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
             profiles = compose_on_grids(c, tilt, log_delta_budget, question.bracket and tries > 0)
         except TooLarge:
             break
-        before, upper = answer, smallest_epsilon(profiles.upper.log_delta, log_delta,
-                                                 c.largest_sum * (1 + 1e-9) + 1e-12)
+        largest = min(answer.upper, c.largest_sum * (1 + 1e-9) + 1e-12)
+        before, upper = answer, smallest_epsilon(profiles.upper.log_delta, log_delta, largest)
         best = min(upper, before.upper)
-        lower = largest_epsilon(profiles.lower.log_delta, log_delta, best) if profiles.lower else 0.0
+        lower = 0.0
+        if profiles.lower:
+            lower = largest_epsilon(profiles.lower.log_delta, log_delta, best, log_delta_budget / slope)
         answer = answer.improved(upper, lower, profiles.witness)
         work += profiles.work
         if best == 0 or work > MAX_WORK:
@@ -185,8 +191,8 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
         if tries and question.is_answered(answer, before, profiles.upper.rounding(best) / (slope * best)):
             break
         if best < before.upper:  # the next try is for the smaller ε
-            c = c.capped_for(best)
-            largest_tilt = c.best_tilt(None, log_delta)
+            c_before, c = c, c.capped_for(best)
+            largest_tilt = largest_tilt if c is c_before else c.best_tilt(None, log_delta)
     return answer
 
 

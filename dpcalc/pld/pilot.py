@@ -8,7 +8,7 @@ typical. """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, inf, isqrt, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ import numpy as np
 
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pmf import ULP, split
+from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.pmf import ULP, loss_error, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +38,8 @@ MIN_TILT_DEVIATIONS = 0.3
 # Distance from ε to the cap on losses, in standard deviations of the sum of the negative losses. Any cap is valid; with
 # half the distance the sum of the other losses is below ε − cap so often that bounds become loose.
 CAP_DEVIATIONS = 12.0
+# Of the difference of means to the noise: below it, rounding errors of losses are more than 2e-5 of their deviation.
+SMALLEST_RATIO = 1e-11
 ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
@@ -74,6 +77,7 @@ class Pilot:
         if cap < edges[-1]:
             edges = np.append(edges[edges < cap], cap)
         log_p, loss = pair.masses(np.concatenate(([-inf], edges, [inf])))
+        loss[-1:] += loss_error(log_p[-1:], loss[-1:], pair.rounding_scale)  # of the mass that is split with infinity
         low, high = split(log_p[1:], loss[1:], np.append(edges, inf))
         logs = low
         logs[1:] = np.logaddexp(logs[1:], high[:-1])
@@ -90,9 +94,11 @@ class Pilot:
 
     def log_moments(self, tilts: Array) -> Array:
         """log E_P[e^{λℓ}] for several λ."""
-        x = self.log_p + tilts[:, None] * self.loss
+        x = np.multiply.outer(tilts, self.loss)
+        x += self.log_p
         top = x.max(axis=1)
-        logs: Array = top + np.log(np.exp(x - top[:, None]).sum(axis=1))
+        x -= top[:, None]
+        logs: Array = top + np.log(np.exp(x, out=x).sum(axis=1))
         return logs
 
     def lowest_loss(self, tilt: float, share: float) -> float:
@@ -122,6 +128,9 @@ class Composition:
     e^ε times the Q-mass. It removes rare losses far above ε, which otherwise dominate the tilted distributions."""
 
     def __init__(self, parts: Parts, log_tail: float, cap: float = inf) -> None:
+        if all(isinstance(base := getattr(pair, "base", pair), Gaussian) and base.mu < SMALLEST_RATIO
+               for pair, _ in parts):
+            raise TooLarge("too-large", "with so much noise losses are smaller than the rounding errors of doubles")
         self.parts, self.cap = parts, cap
         self.log_tail = log_tail
         self.uses = sum(count for _, count in parts)
@@ -158,12 +167,14 @@ class Composition:
         """The first scan of tilts: smaller ones where losses are large."""
         return TILTS / max(1.0, self.largest_sum / max(1, self.uses))
 
-    @cached_property
-    def log_moments(self) -> Array:
-        """log E_P[e^{λ·sum}] at these tilts."""
-        total: Array = np.sum([count * pilot.log_moments(self.tilts) for pilot, count in self._pilots_and_counts()],
-                              axis=0)
+    def log_moments(self, tilts: Array) -> Array:
+        """log E_P[e^{λ·sum}] at several tilts."""
+        total: Array = np.sum([count * pilot.log_moments(tilts) for pilot, count in self._pilots_and_counts()], axis=0)
         return total
+
+    @cached_property
+    def _log_moments_of_tilts(self) -> Array:
+        return self.log_moments(self.tilts)
 
     def log_moment(self, tilt: float) -> float:
         return sum(count * pilot.log_moment(tilt) for pilot, count in self._pilots_and_counts())
@@ -181,8 +192,12 @@ class Composition:
 
     def chernoff_log_delta(self, tilt: float, epsilon: float) -> float:
         """An upper bound on log δ at ε: K(λ) − λε + log max_x e^{−λx}(1 − e^{−x}), and the mass of infinite losses."""
-        finite = self._upper_log_moment(tilt) - tilt * epsilon + log_peak(tilt)
-        return min(0.0, log_add(finite, self.log_truncated))
+        return self.chernoff_profile(tilt)(epsilon)
+
+    def chernoff_profile(self, tilt: float) -> Callable[[float], float]:
+        """This upper bound as a function of ε."""
+        at_zero, log_truncated = self._upper_log_moment(tilt) + log_peak(tilt), self.log_truncated
+        return lambda epsilon: min(0.0, log_add(at_zero - tilt * epsilon, log_truncated))
 
     def chernoff_epsilon(self, tilt: float, log_delta: float) -> float:
         """An upper bound on ε at δ; inf where more than δ is infinite."""
@@ -195,22 +210,20 @@ class Composition:
         """The tilt with about the least Chernoff bound, on log δ if ε is given and on ε if log δ is: by a scan, and by
         trisection around the best one. Any tilt is valid."""
 
-        def bound(tilt: float, moment: float) -> float:
-            if epsilon is None:
-                return (moment + log_peak(tilt) - (log_delta or 0.0)) / tilt
-            return moment - tilt * epsilon + log_peak(tilt)
+        def bounds(tilts: Array, moments: Array) -> Array:
+            log_deltas: Array = moments - tilts * np.log1p(1 / tilts) - np.log1p(tilts)
+            return (log_deltas - (log_delta or 0.0)) / tilts if epsilon is None else log_deltas - tilts * epsilon
 
-        values = np.array([bound(x, k) for x, k in zip(self.tilts.tolist(), self.log_moments.tolist(), strict=True)])
+        values = bounds(self.tilts, self._log_moments_of_tilts)
         best = int(np.argmin(values))
         if epsilon is None:
             best = int(np.argmax(values <= values[best] + MIN_GAIN * abs(values[best])))
         low, high = log(self.tilts[max(best - 1, 0)]), log(self.tilts[min(best + 1, len(TILTS) - 1)])
         for _ in range(8):
             a, b = low + (high - low) / 3, high - (high - low) / 3
-            if bound(exp(a), self.log_moment(exp(a))) <= bound(exp(b), self.log_moment(exp(b))):
-                high = b
-            else:
-                low = a
+            tilts = np.array([exp(a), exp(b)])
+            at_a, at_b = bounds(tilts, self.log_moments(tilts)).tolist()
+            low, high = (low, b) if at_a <= at_b else (a, high)
         return exp((low + high) / 2)
 
     def tilt_at(self, epsilon: float, largest: float = inf) -> tuple[float, float]:

@@ -13,6 +13,7 @@ cells. """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, expm1, hypot, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,19 +50,13 @@ class Pmf(NamedTuple):
         return self.offset + (self.first + np.arange(len(self.weight))) * self.step
 
     def scaled(self, factor: float) -> Pmf:
-        return self._replace(weight=self.weight * factor, excess=None if self.excess is None else self.excess * factor,
-                             truncated=self.truncated * factor, fft_error=self.fft_error * factor,
-                             excess_fft_error=self.excess_fft_error * factor)
+        excess = None if self.excess is None else self.excess * factor
+        return Pmf(self.step, self.offset, self.first, self.weight * factor, excess, self.truncated * factor,
+                   self.fft_error * factor, self.excess_fft_error * factor)
 
     def part(self, begin: int, end: int) -> Pmf:
         excess = None if self.excess is None else self.excess[begin:end]
         return self._replace(first=self.first + begin, weight=self.weight[begin:end], excess=excess)
-
-    def every_second(self, begin: int) -> Pmf:
-        """The even (0) or odd (1) points of a grid whose first point is even, renumbered on a grid of twice the
-        step."""
-        excess = None if self.excess is None else self.excess[begin::2]
-        return self._replace(step=2 * self.step, first=self.first // 2, weight=self.weight[begin::2], excess=excess)
 
     def padded(self, before: int, after: int) -> Pmf:
         """The same weights with zeros added at both ends."""
@@ -96,15 +91,23 @@ def split(log_p: Array, loss: Array, edges: Array) -> tuple[Array, Array]:
         return log_p + np.log1p(-share), log_p + np.log(share)
 
 
+def loss_error(log_p: Array, loss: Array, rounding_scale: float) -> Array:
+    """An upper bound on the rounding errors of losses: a few units in the last place of themselves and of the pair's
+    rounding scale, more where masses are small."""
+    error: Array = ULP * (np.abs(loss) + rounding_scale) * (4 + 2 * np.abs(log_p))
+    return error
+
+
 def shifted(x: Pmf, by: float, tilt: float) -> Pmf:
     """The same distribution with its losses, and so its tilt, moved by a constant. The P- and Q-masses do not
     change."""
-    factor = exp(tilt * by)
-    if x.excess is None:
-        return x.scaled(factor)._replace(offset=x.offset + by)
-    excess = factor * (exp(by) * x.excess - expm1(by) * x.weight)
-    error = factor * (exp(by) * x.excess_fft_error + abs(expm1(by)) * x.fft_error)
-    return x.scaled(factor)._replace(offset=x.offset + by, excess=excess, excess_fft_error=error)
+    factor, excess, error = exp(tilt * by), None, 0.0
+    if x.excess is not None:
+        of_excess, of_weight = factor * exp(by), factor * expm1(by)
+        excess = of_excess * x.excess - of_weight * x.weight
+        error = of_excess * x.excess_fft_error + abs(of_weight) * x.fft_error
+    return Pmf(x.step, x.offset + by, x.first, factor * x.weight, excess, factor * x.truncated, factor * x.fft_error,
+               error)
 
 
 def add(a: Pmf, b: Pmf) -> Pmf:
@@ -136,10 +139,12 @@ def merged_to_double_step(x: Pmf, tilt: float) -> Pmf:
     x = x.padded(pad, (pad + len(x.weight)) % 2)
     total = float(x.weight.sum())
     shift = x.step * float(x.weight[1::2].sum()) / total if total > 0 else 0.0
-    even, odd = shifted(x.every_second(0), shift, tilt), shifted(x.every_second(1), shift - x.step, tilt)
-    return add(even, odd)._replace(truncated=max(even.truncated, odd.truncated),
-                                   fft_error=hypot(even.fft_error, odd.fft_error),
-                                   excess_fft_error=hypot(even.excess_fft_error, odd.excess_fft_error))
+    even, odd = (shifted(x._replace(weight=x.weight[k::2], excess=None if x.excess is None else x.excess[k::2]),
+                         shift - k * x.step, tilt) for k in (0, 1))
+    excess = None if even.excess is None or odd.excess is None else even.excess + odd.excess
+    return Pmf(2 * x.step, x.offset + shift, x.first // 2, even.weight + odd.weight, excess,
+               max(even.truncated, odd.truncated), hypot(even.fft_error, odd.fft_error),
+               hypot(even.excess_fft_error, odd.excess_fft_error))
 
 
 def truncate(x: Pmf, low: float, high: float) -> tuple[Pmf, list[Pmf]]:
@@ -160,37 +165,52 @@ def convolve(a: Pmf, b: Pmf, direct: bool = False) -> tuple[Pmf, float]:
     size = len(a.weight) + len(b.weight) - 1
     n = fft_length(size)
     eta = 4 * ULP * (log2(n) + 2)
-    sum_a, sum_b = float(a.weight.sum()), float(b.weight.sum())
-    error = a.fft_error * (sum_b + b.truncated) + b.fft_error * (sum_a + a.truncated)
+    x = _transformed(a, n)
+    y = x if a is b else _transformed(b, n)
+    error = a.fft_error * (y.sum + b.truncated) + b.fft_error * (x.sum + a.truncated)
     relative, excess, excess_error = 0.0, None, 0.0
-    if not direct or a.excess is not None:
-        transform_a = np.fft.rfft(a.weight, n)
-        transform_b = transform_a if a is b else np.fft.rfft(b.weight, n)
     if direct:
         weight, relative = np.convolve(a.weight, b.weight), min(len(a.weight), len(b.weight)) * ULP
     else:
-        weight = np.fft.irfft(transform_a * transform_b, n)[:size]
-        error += eta * (norm(a.weight) * sum_b + sum_a * norm(b.weight) + 2 * norm(weight))
-    if a.excess is not None and b.excess is not None:
-        excess_a = np.fft.rfft(a.excess, n)
-        excess_b = excess_a if a is b else np.fft.rfft(b.excess, n)
-        excess = np.fft.irfft(excess_a * transform_b + (transform_a - excess_a) * excess_b, n)[:size]
-        abs_a, abs_b = float(np.abs(a.excess).sum()), float(np.abs(b.excess).sum())
-        excess_error = (a.excess_fft_error * sum_b + b.excess_fft_error * (sum_a + abs_a)
-                        + a.fft_error * abs_b + b.fft_error * abs_a)
-        excess_error += 2 * eta * (norm(a.excess) * sum_b + norm(a.weight) * abs_b + sum_a * norm(b.excess)
-                                   + norm(b.weight) * abs_a + norm(excess))
-    negligible = NEGLIGIBLE_WEIGHT * sum_a * sum_b
+        weight = np.fft.irfft(x.weight * y.weight, n)[:size]
+        error += eta * (x.norm * y.sum + x.sum * y.norm + 2 * norm(weight))
+    if x.excess is not None and y.excess is not None:
+        excess = np.fft.irfft(x.excess * y.weight + (x.weight - x.excess) * y.excess, n)[:size]
+        excess_error = (a.excess_fft_error * y.sum + b.excess_fft_error * (x.sum + x.excess_sum)
+                        + a.fft_error * y.excess_sum + b.fft_error * x.excess_sum)
+        excess_error += 2 * eta * (x.excess_norm * y.sum + x.norm * y.excess_sum + x.sum * y.excess_norm
+                                   + y.norm * x.excess_sum + norm(excess))
+    negligible = NEGLIGIBLE_WEIGHT * x.sum * y.sum
     weight[weight < negligible] = 0.0
-    truncated = a.truncated * (sum_b + b.truncated) + b.truncated * sum_a + negligible * size
+    truncated = a.truncated * (y.sum + b.truncated) + b.truncated * x.sum + negligible * size
     return Pmf(a.step, a.offset + b.offset, a.first + b.first, weight, excess, truncated, error, excess_error), relative
+
+
+class _Transformed(NamedTuple):
+    """The Fourier transforms of weights and excess, and the ℓ1 and ℓ2 norms of both."""
+
+    weight: Array
+    sum: float
+    norm: float
+    excess: Array | None
+    excess_sum: float
+    excess_norm: float
+
+
+def _transformed(x: Pmf, n: int) -> _Transformed:
+    weight, total = np.fft.rfft(x.weight, n), float(np.add.reduce(x.weight))
+    if x.excess is None:
+        return _Transformed(weight, total, norm(x.weight), None, 0.0, 0.0)
+    return _Transformed(weight, total, norm(x.weight), np.fft.rfft(x.excess, n),
+                        float(np.add.reduce(np.abs(x.excess))), norm(x.excess))
 
 
 def norm(x: Array) -> float:
     """The ℓ2 norm. (BLAS would start threads, which cost more here than they save.)"""
-    return sqrt(float((x * x).sum()))
+    return sqrt(float(np.add.reduce(x * x)))
 
 
+@lru_cache(1024)
 def fft_length(n: int) -> int:
     """The smallest even number >= n of the form 2^a·k with k in 1, 3, 5, 9, 15, 25, for which transforms are fast."""
     return min(k << max(1, (-(-n // k) - 1).bit_length()) for k in (1, 3, 5, 9, 15, 25))

@@ -53,7 +53,7 @@ def _as_lower_bound(claim: Claim) -> Claim:
     if claim.quantity in ("delta", "tv", "log_delta") and claim.claimed >= (0 if is_log else 1):
         raise Unchecked("a lower value of 1")
     if claim.claimed <= (-inf if is_log else 0):  # always true
-        return claim._replace(slack=lambda mp: mp.mpf(0), is_lower=True)
+        return claim._replace(slack=lambda mp: mp.mpf(0), exact=lambda mp: mp.mpf(0), is_lower=True)
     return claim._replace(slack=lambda mp: -claim.slack(mp), is_lower=True)
 
 

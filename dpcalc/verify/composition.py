@@ -1,7 +1,7 @@
 """Upper and lower bounds on δ of a composition, by convolution of discretized privacy loss distributions.
 
 The bounds use the free choices of a witness (the grids, the tilt λ, and the windows of truncation), and share no code
-with the calculator: masses come from closed forms, and convolutions are exact products of integers.
+with the calculator: masses come from closed forms, and every rounding of a convolution is to the safe side.
 
     δ(ε) <= M (Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·peak·missing) + 1 − Π(1 − P(∞))
 
@@ -17,14 +17,20 @@ from collections.abc import Sequence
 from math import exp, frexp, inf
 from typing import Any
 
+import numpy as np
+
 from dpcalc.verify import composition_cells, loss_distributions, nested_grids
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
+from dpcalc.verify.directed_array import WORD_BITS, Array
 from dpcalc.verify.loss_distributions import Use
-from dpcalc.verify.nested_grids import MAX_EXPONENT, Merging, Rounding, Splitting, WeightedLevel, bounded_exp
+from dpcalc.verify.nested_grids import MAX_EXPONENT, Merging, Rounding, Splitting, WeightedLevel
 
 Parts = Sequence[tuple[Use, int]]
-GUARD_BITS = 64  # bits of the weights beyond the size of the result: all roundings together add about 2^−64 of it
+# Bits of the factors of products beyond the size of the result, at 128 bits of the arithmetic. The roundings of
+# products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which recorded numbers are
+# above it.
+GUARD_BITS = 36
 
 
 def merge_gaussians(parts: Parts) -> Parts:
@@ -49,37 +55,37 @@ def delta_from_above(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delt
     for one, (_, count) in zip(splits, parts, strict=True):
         scale = scale * _near_moment(mp, one.moment) ** count
         log_finite = log_finite + count * mp.log1p(-one.infinite)
-    rounding = Rounding(_weight_bits(mp, parts, plan, scale, epsilon, log_delta), (True,))
-    composer = Splitting(plan, rounding, _exp_in_units(mp, rounding.bits))
+    rounding = Rounding(_words(mp, parts, plan, scale, epsilon, log_delta), (True,))
+    composer = Splitting(mp, plan, rounding)
     sums = []
     for one, grid, (_, count) in zip(splits, plan.grids, parts, strict=True):
         single = composition_cells.to_weighted_grid(mp, grid, [one.levels], [_near_moment(mp, one.moment)], rounding)
         sums.append(nested_grids.self_compose(single, count, composer))
     levels = nested_grids.compose_all(sums, composer)
-    unit = mp.mpf(1) / (1 << rounding.bits)
     total = mp.fsum(_hockey_stick_sum(mp, level, plan.tilt, epsilon) for level in levels)
-    missing = sum(level.missing for level in levels) * _peak(mp, plan.tilt)
-    return scale * unit * (total + missing * mp.exp(-mp.mpf(plan.tilt) * mp.mpf(epsilon))) - mp.expm1(log_finite)
+    missing = mp.fsum(mp.mpf(level.missing) for level in levels) * _peak(mp, plan.tilt)
+    return scale * (total + missing * mp.exp(-mp.mpf(plan.tilt) * mp.mpf(epsilon))) - mp.expm1(log_finite)
 
 
-def delta_from_below(mp: Any, parts: Parts, plan: Plan, epsilon: float) -> Any:
-    """Return a lower bound of δ at ε in the direction of `parts`. The event also contains the outcomes of which some
-    loss is above all cells, if that makes the bound larger."""
+def delta_from_below(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delta: float = -inf) -> Any:
+    """Return a lower bound of δ at ε in the direction of `parts`, with an estimate `log_delta` as for the upper bound.
+    The event also contains the outcomes of which some loss is above all cells, if that makes the bound larger."""
     parts = _with_grids(parts, plan)
-    rounding = Rounding(2 * GUARD_BITS + 2 * sum(count for _, count in parts).bit_length(), (False, True))
-    composer = Merging(plan, rounding, _exp_in_units(mp, rounding.bits))
-    sums, scale_p, scale_q, log_p, log_q = [], mp.mpf(1), mp.mpf(1), mp.mpf(0), mp.mpf(0)
+    cells, scale_p, scale_q, log_p, log_q = [], mp.mpf(1), mp.mpf(1), mp.mpf(0), mp.mpf(0)
     for (use, count), grid in zip(parts, plan.grids, strict=True):
         one = composition_cells.merge_tilted(mp, use, grid, plan.tilt)
         moments = [_near_moment(mp, mp.fsum(x for row in rows for x in row)) for rows in (one.in_p, one.in_q)]
         log_p, log_q = (x + count * mp.log1p(-mass) for x, mass in zip((log_p, log_q), one.above, strict=True))
         scale_p, scale_q = scale_p * moments[0] ** count, scale_q * moments[1] ** count
+        cells.append((one, moments))
+    rounding = Rounding(_words(mp, parts, plan, scale_p, epsilon, log_delta), (False, True))
+    composer, sums = Merging(mp, plan, rounding), []
+    for (one, moments), grid, (_, count) in zip(cells, plan.grids, parts, strict=True):
         single = composition_cells.to_weighted_grid(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets)
         sums.append(nested_grids.self_compose(single, count, composer))
     levels = nested_grids.compose_all(sums, composer)
-    unit = mp.mpf(1) / (1 << rounding.bits)
     above_all_cells = mp.exp(mp.mpf(epsilon)) * mp.expm1(log_q) - mp.expm1(log_p)
-    within_cells = unit * mp.fsum(_threshold_test(mp, level, plan.tilt, epsilon, scale_p, scale_q) for level in levels)
+    within_cells = mp.fsum(_threshold_test(mp, level, plan.tilt, epsilon, scale_p, scale_q) for level in levels)
     return within_cells + above_all_cells if float(above_all_cells) > 0 else within_cells
 
 
@@ -128,13 +134,13 @@ def _peak(mp: Any, tilt: float) -> Any:
 
 
 def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) -> Any:
-    """Return Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the points of a level, in units of 2^−bits."""
+    """Return Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the points of a level."""
     begin = x.index_of(epsilon)
     while begin and not (x.first + begin - 1) * x.step <= epsilon:
         begin -= 1
     while begin < x.size and not (x.first + begin) * x.step > epsilon:
         begin += 1
-    weights = x.rows[0][begin:]
+    weights = x.rows[0][begin:].tolist()
     if not weights:
         return mp.mpf(0)
     h, lam, start = mp.mpf(x.step), mp.mpf(tilt), mp.mpf((x.first + begin) * x.step)
@@ -144,26 +150,27 @@ def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) ->
 
 
 def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scale_p: Any, scale_q: Any) -> Any:
-    """Return P(A) − e^ε Q(A) in units of 2^−bits, where A are the cells of a level from a threshold on. Every threshold
-    gives a valid bound; the best one is searched for in doubles."""
-    begin, log_ratio = max(x.index_of(epsilon) - 3, 0), float(mp.log(scale_q / scale_p))
-    base = x.first * x.step - epsilon
-    best, total, threshold = 0.0, 0.0, x.size
-    for k in range(x.size - 1, begin - 1, -1):
-        above = base + k * x.step
-        gain = x.rows[0][k] - x.rows[1][k] * bounded_exp(log_ratio - above)
-        total += bounded_exp(-tilt * above) * gain / (1 << (GUARD_BITS // 2))  # scaled down, against overflow
-        if total > best:
-            best, threshold = total, k
-    if threshold == x.size:
+    """Return P(A) − e^ε Q(A), where A are the cells of a level from a threshold on. Every threshold gives a valid
+    bound; the best one is searched for in doubles without bounds of their errors."""
+    p, q = x.rows
+    log_ratio = float(mp.log(scale_q / scale_p)) + epsilon
+    losses = np.minimum(x.step * (x.first + np.arange(x.size)), MAX_EXPONENT)
+
+    def from_here_on(row: Array, exponent: Array) -> Array:
+        return np.cumsum((row * np.exp(np.clip(exponent, -MAX_EXPONENT, MAX_EXPONENT)))[::-1])[::-1]
+
+    tilted = -tilt * (losses - epsilon)
+    gain = from_here_on(p, tilted) - from_here_on(q, tilted + log_ratio - losses)
+    threshold = int(gain.argmax()) if x.size else 0
+    if not x.size or not gain[threshold] > 0:
         return mp.mpf(0)
     h, lam, start = mp.mpf(x.step), mp.mpf(tilt), mp.mpf((x.first + threshold) * x.step)
-    in_p = scale_p * _polynomial(mp, x.rows[0][threshold:], mp.exp(-lam * h)) * mp.exp(-lam * start)
-    in_q = scale_q * _polynomial(mp, x.rows[1][threshold:], mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start)
+    in_p = scale_p * _polynomial(mp, p[threshold:].tolist(), mp.exp(-lam * h)) * mp.exp(-lam * start)
+    in_q = scale_q * _polynomial(mp, q[threshold:].tolist(), mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start)
     return in_p - mp.exp(mp.mpf(epsilon)) * in_q
 
 
-def _polynomial(mp: Any, coefficients: list[int], x: Any) -> Any:
+def _polynomial(mp: Any, coefficients: list[float], x: Any) -> Any:
     """Return Σ coefficients[k]·x^k."""
     if is_ball_context(mp):
         return mp.polynomial(coefficients, x)
@@ -178,17 +185,14 @@ def _near_moment(mp: Any, moment: Any) -> Any:
     return midpoint(mp, moment) if float(moment) else mp.mpf(1)
 
 
-def _weight_bits(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, log_delta: float) -> int:
-    """Return the number of bits of a weight for which all roundings together are about 2^−64 of δ, provided that δ is
-    at least e^−700 of its largest possible value."""
+def _words(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, log_delta: float) -> int:
+    """Return the number of words of the factors of products, so that all roundings of products together are negligible
+    beside δ, provided that it is at least e^−700 of its largest possible value."""
     log_share = 0.0
     if log_delta > -inf:
         log_all = mp.log(scale * _peak(mp, plan.tilt)) - mp.mpf(plan.tilt) * mp.mpf(epsilon)
         log_share = min(0.0, max(-MAX_EXPONENT, float(mp.mpf(log_delta) - log_all)))
     uses = sum(count for _, count in parts)
-    return GUARD_BITS + uses.bit_length() + max(0, -frexp(exp(log_share))[1])
-
-
-def _exp_in_units(mp: Any, bits: int) -> Any:
-    """Return the function (x, up) → e^x in units of 2^−bits, rounded up or down to an integer."""
-    return lambda exponent, up: composition_cells.to_units(mp, mp.exp(mp.mpf(exponent)), bits, up)
+    guard = GUARD_BITS * max(1, mp.prec // 128)
+    bits = guard + uses.bit_length() - frexp(exp(log_share))[1] + 1
+    return int(-(-bits // WORD_BITS))

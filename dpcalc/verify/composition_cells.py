@@ -7,14 +7,10 @@ from itertools import pairwise
 from math import log
 from typing import Any, NamedTuple
 
-from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_plans import Level
+from dpcalc.verify.directed_array import to_doubles
 from dpcalc.verify.loss_distributions import Use, infinite_mass, masses_above, p_mass_up_to
 from dpcalc.verify.nested_grids import Rounding, WeightedGrid, WeightedLevel
-
-# The largest radius of the ball of a weight, relative to the sum of all weights. Weights are rounded to the safe end of
-# their ball: at this radius that adds about 1e-10 to the total weight of a million losses.
-_MAX_RADIUS = 2.0**-56
 
 
 class SplitMasses(NamedTuple):
@@ -99,7 +95,7 @@ def merge_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merge
             for k, ((p, q), (p_next, q_next)) in enumerate(pairwise(masses), first):
                 point = mp.mpf(k * level.step)
                 p_row[k - level.first] = (p - p_next) * mp.exp(mp.mpf(tilt) * point)
-                q_row[k - level.first] = (q - q_next) * mp.exp(mp.mpf(tilt + 1) * point)
+                q_row[k - level.first] = (q - q_next) * mp.exp((mp.mpf(tilt) + 1) * point)
         in_p.append(p_row)
         in_q.append(q_row)
         offsets.append(_mean_offset(p_row, q_row, level.step))
@@ -122,12 +118,12 @@ def _mean_offset(p_row: list[Any], q_row: list[Any], step: float) -> float:
 
 def to_weighted_grid(mp: Any, grid: Sequence[Level], rows: Sequence[list[list[Any]]], moments: Sequence[Any],
                      rounding: Rounding, offsets: Sequence[float] | None = None) -> WeightedGrid:
-    """Divide the weights of each row by its moment, and round them to integers in units of 2^−bits."""
+    """Divide the weights of each row by its moment, and round them to doubles."""
     levels = []
     for j, level in enumerate(grid):
-        weights = tuple([to_units(mp, x / moment, rounding.bits, up) for x in row[j]]
+        weights = tuple(to_doubles(mp, (x / moment for x in row[j]), up)
                         for row, moment, up in zip(rows, moments, rounding.up, strict=True))
-        levels.append(WeightedLevel(level.step, level.first, weights, 0, offsets[j] if offsets else 0.0))
+        levels.append(WeightedLevel(level.step, level.first, weights, 0.0, offsets[j] if offsets else 0.0))
     return tuple(levels)
 
 
@@ -158,16 +154,3 @@ def _cells_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, lis
         yield level.first, [*edges_below(level.first, left), (finer.first - 0.5) * finer.step]
     if right <= level.last:
         yield right, [(finer.last + 0.5) * finer.step, *edges_below(right + 1, level.last + 1)]
-
-
-def to_units(mp: Any, x: Any, bits: int, up: bool) -> int:
-    """Return x in units of 2^−bits, rounded to an integer that is surely not below it (`up`) or surely not above it.
-    Raises Undecided where the ball of x is too wide."""
-    if not is_ball_context(mp):
-        scaled = x * (1 << bits)
-        return max(0, int(mp.ceil(scaled) if up else mp.floor(scaled)))
-    ball = x.real.x
-    if not (ball.is_finite() and ball.rad() < _MAX_RADIUS * (1 + abs(ball.mid()))):
-        raise mp.undecided("the masses of a grid are known too roughly")
-    scaled = ball * (1 << bits)
-    return max(0, int((scaled.upper().ceil() if up else scaled.lower().floor()).unique_fmpz()))

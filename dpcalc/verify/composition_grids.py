@@ -70,12 +70,12 @@ def delta_from_below(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
         raise Unchecked("lower ends need python-flint: pip install python-flint")
     if "sums" in witness:
         return delta_from_above(mp, parts, witness, epsilon, -inf)  # exact, so also a lower bound
-    best = _from_largest_losses(mp, parts, epsilon)
+    best, log_claimed = _from_largest_losses(mp, parts, epsilon), log(claimed) if claimed > 0 else -inf
     for is_other in (False, True):
         uses = _in_direction(parts, bool(witness.get("reversed")) != is_other)
         grids = witness.get("other", {}) if is_other else witness
         if "grids" in grids:
-            found = composition.delta_from_below(mp, uses, composition_plans.read_plan(grids), epsilon)
+            found = composition.delta_from_below(mp, uses, composition_plans.read_plan(grids), epsilon, log_claimed)
         else:
             found = infinite_mass(mp, uses)
         best = max(best, found, key=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from time import process_time
 from typing import NamedTuple
 
@@ -49,7 +50,8 @@ def _decide_by_balls(claim: Claim) -> Decision:
     for bits in _PRECISIONS:
         if bits > _PRECISIONS[0] and process_time() - start > _MAX_SECONDS:
             break
-        context = Context(bits)
+        context = _context(bits)
+        context.prec = bits  # which all contexts share
         how = f"ball arithmetic, {bits} bits"
         try:
             slack = enclosure(context, lambda: claim.slack(context)).real.x  # noqa: B023 - called at once
@@ -62,6 +64,12 @@ def _decide_by_balls(claim: Claim) -> Decision:
             return decision
         refused = decision
     return refused or Decision(None, (float("nan"), float("nan")), how, bits)
+
+
+@cache
+def _context(bits: int) -> Context:
+    """Return the same context for all claims, so that what claims have in common is computed once: δ and log δ, say."""
+    return Context(bits)
 
 
 def _endpoints(context: Context, claim: Claim) -> tuple[float, float]:

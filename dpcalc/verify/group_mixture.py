@@ -44,7 +44,7 @@ class _Mixture:
     def masses(self, mp: Any, z: Any, side: int) -> Masses:
         """Return the masses under P and Q of the outcomes above z (side +1), or below it (side −1)."""
         mu = self.mu(mp)
-        tails = [normal_tail(mp, side * (z - j * mu), (self, j, side)) for j in range(self.size + 1)]
+        tails = [normal_tail(mp, side * (z - j * mu)) for j in range(self.size + 1)]
         return mp.fsum(p * tail for p, tail in zip(self.weights(mp), tails, strict=True)), tails[0]
 
     def outcome(self, mp: Any, w: Any) -> Any:

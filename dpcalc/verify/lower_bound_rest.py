@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
+from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
@@ -42,7 +43,8 @@ class Rest(NamedTuple):
 
 def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) -> list[tuple[Any, Any]]:
     """Return for each event w >= threshold an upper bound of Q(event), and a lower bound of P(event) − Q(event)."""
-    rest, (lead, lost, c_q) = _differences(c, pair, steps, thresholds)
+    with c.at_bits(_bits(c)):
+        rest, (lead, lost, c_q) = _differences(c, pair, steps, thresholds)
     above = lower_bound_walks.tails(c, pair, rest.positions, rest.mass, thresholds, False)[0]
     return [(q * rest.error.exp() + slack, d * (-rest.error).exp() - off)
             for q, d, off, slack in zip(above, lead, lost, c_q, strict=True)]
@@ -51,7 +53,8 @@ def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) 
 def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tuple[Any, Any]]:
     """Return for the walls and for each cell between two edges an upper bound of Q(cell), and P(cell) − Q(cell) moved
     towards 0 by the bound on its error."""
-    rest, (lead, lost, c_q) = _differences(c, pair, steps, edges)
+    with c.at_bits(_bits(c)):
+        rest, (lead, lost, c_q) = _differences(c, pair, steps, edges)
     zero = c.arb(0)
     factor = rest.error.exp()
     least = [zero, *(_positive(c, d / factor - off) for d, off in zip(lead, lost, strict=True)), zero]
@@ -63,6 +66,11 @@ def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tu
         rise, fall = low - high_next, low_next - high
         found.append((q * factor + slacks[0] + slacks[1], rise if rise > 0 else -fall if fall > 0 else zero))
     return found
+
+
+def _bits(c: Context) -> int:
+    """Return the precision for the changes of a step, 80 bits of 128: the vectors that it changes are doubles."""
+    return c.prec * 5 // 8
 
 
 def _positive(c: Context, x: Any) -> Any:
@@ -158,7 +166,11 @@ def _density(c: Context, pair: Pair, up: bool) -> Any:
 
     def density(x: Any, start: Any) -> Any:
         z = x - start
-        return at_0 * sum((share * (-(z - m) * (z - m) / 2).exp() for m, share in pushes), c.arb(0))
+        total = c.arb(0)
+        for m, share in pushes:
+            y = z - m
+            total += share * (y * y * -0.5).exp()
+        return at_0 * total
 
     return density
 
@@ -189,5 +201,5 @@ def _sums(c: Context, pair: Pair, positions: Sequence[Any], vectors: Sequence[Se
         near = slice(bisect(centres, float(x) - pair.reach - reach), bisect(centres, float(x) + pair.reach + reach))
         entries = [entry(x, start) for start in starts[near]]
         for sums, vector, rest in zip(found, vectors, left_out, strict=True):
-            sums.append(sum((v * e for v, e in zip(vector[near], entries, strict=True)), rest))
+            sums.append(sum(map(mul, vector[near], entries), rest))
     return found

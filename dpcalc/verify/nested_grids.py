@@ -1,25 +1,27 @@
-"""Discretized distributions of sums of losses on nested grids, in integer arithmetic.
+"""Discretized distributions of sums of losses on nested grids, in doubles that are rounded to the safe side.
 
-The composition that a witness describes is repeated with every rounding to the safe side. Weights are integer multiples
-of 2^−bits, and products are computed exactly and then rounded. For an upper bound a distribution has one row of
-weights: the masses under P, split between grid points. For a lower bound it has two rows: the masses of cells under P
-and under Q. The weight that truncation removes from an upper bound is added up in `missing`.
+The composition that a witness describes is repeated with every rounding to the safe side (see directed_array.py). For
+an upper bound a distribution has one row of weights: the masses under P, split between grid points. For a lower bound
+it has two rows: the masses of cells under P and under Q. The weight that truncation removes from an upper bound is
+added up in `missing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import ceil, exp
+from collections.abc import Iterator, Sequence
+from math import ceil, exp, inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify.composition_convolution import multiply_polynomials
+import numpy as np
+
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
+from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
 from dpcalc.verify.unchecked import TooLong
 
-MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB of integers in each row
+MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row
 MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 
-Rows = tuple[list[int], ...]
+Rows = tuple[Array, ...]
 
 
 class WeightedLevel(NamedTuple):
@@ -32,7 +34,7 @@ class WeightedLevel(NamedTuple):
     step: float
     first: int
     rows: Rows
-    missing: int = 0
+    missing: float = 0.0
     offset: float = 0.0
 
     @property
@@ -52,27 +54,18 @@ WeightedGrid = tuple[WeightedLevel, ...]  # from the finest to the coarsest leve
 
 
 class Rounding(NamedTuple):
-    """The rounding of products of weights to whole units of 2^−bits: up or down, for each row."""
+    """The direction in which each row is rounded, and the number of 64-bit words of a factor in products."""
 
-    bits: int
+    words: int
     up: tuple[bool, ...]
-
-    def rescale(self, x: int, row: int) -> int:
-        """Convert a product of two weights, which is in units of 2^−2bits, to units of 2^−bits."""
-        return (x + ((1 << self.bits) - 1 if self.up[row] else 0)) >> self.bits
-
-    def scale(self, weights: Sequence[int], factor: int, row: int) -> list[int]:
-        return [self.rescale(w * factor, row) for w in weights]
 
 
 class Composer:
     """The operations on distributions, which take the windows and steps of a plan in their order. One subclass splits
     masses between points, for an upper bound; the other merges cells, for a lower bound."""
 
-    def __init__(self, plan: Plan, rounding: Rounding, exp_in_units: Callable[[float, bool], int]) -> None:
-        """`exp_in_units(x, up)` returns e^x in units of 2^−bits, rounded up or down."""
-        self.rounding, self.exp_in_units = rounding, exp_in_units
-        self.tilts = (plan.tilt, plan.tilt + 1)
+    def __init__(self, mp: Any, plan: Plan, rounding: Rounding) -> None:
+        self.mp, self.rounding, self.tilt = mp, rounding, plan.tilt
         self.windows, self.steps = iter(plan.windows), iter(plan.steps)
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
@@ -83,12 +76,13 @@ class Composer:
         """Return the sum of the masses of two levels with the same step."""
         first, last = min(x.first, y.first), max(x.first + x.size, y.first + y.size)
         rows = []
-        for a, b in zip(x.rows, y.rows, strict=True):
-            row = [0] * (x.first - first) + a + [0] * (last - x.first - len(a))
-            for k, w in enumerate(b, y.first - first):
-                row[k] += w
+        for a, b, up in zip(x.rows, y.rows, self.rounding.up, strict=True):
+            row = np.zeros(last - first)
+            row[x.first - first :][: len(a)] = a
+            part = slice(y.first - first, y.first - first + len(b))
+            row[part] = add(row[part], b, up)
             rows.append(row)
-        return WeightedLevel(x.step, first, tuple(rows), x.missing + y.missing, x.offset)
+        return WeightedLevel(x.step, first, tuple(rows), _add_missing(x.missing, y.missing), x.offset)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
         low, high = _next_choice(self.windows)
@@ -97,27 +91,31 @@ class Composer:
     def next_step(self) -> float:
         return float(_next_choice(self.steps))
 
+    def tilt_factor(self, row: int, loss: float) -> float:
+        """Return the factor e^{λ·loss} of a weight under P (row 0), or e^{(λ+1)loss} under Q, rounded as the row is."""
+        exponent = (self.mp.mpf(self.tilt) + row) * self.mp.mpf(loss)
+        return float(to_doubles(self.mp, [self.mp.exp(exponent)], self.rounding.up[row])[0])
+
 
 class Splitting(Composer):
     """Splits masses between the neighbouring points, for an upper bound."""
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
-        h, tilt, (row,) = x.step, self.tilts[0], x.rows
-        low, high = self._share(-(tilt + 1) * h, h), self._share(tilt * h, h)
+        low, high = self._shares(x.step)
         padding = x.first % 2
-        row = [0] * padding + row
-        row += [0] * ((len(row) + 1) % 2)
-        odd, even = row[1::2], row[::2]
-        for k, w in enumerate(odd):
-            even[k] += self.rounding.rescale(w * low, 0)
-            even[k + 1] += self.rounding.rescale(w * high, 0)
-        missing = self.rounding.rescale(x.missing * max(low + high, 1 << self.rounding.bits), 0)
-        return WeightedLevel(2 * h, (x.first - padding) // 2, (even,), missing)
+        row = np.pad(x.rows[0], (padding, (padding + x.size + 1) % 2))  # of odd length: even points at both ends
+        odd, even = row[1::2], row[::2].copy()
+        even[:-1] = add(even[:-1], scale(odd, low, True), True)
+        even[1:] = add(even[1:], scale(odd, high, True), True)
+        missing = scale(x.missing, max(away(low + high, True), 1.0), True) if x.missing else 0.0
+        return WeightedLevel(2 * x.step, (x.first - padding) // 2, (even,), missing)
 
-    def _share(self, exponent: float, h: float) -> int:
-        """Return e^exponent/(1 + e^{−h}) in units of 2^−bits, rounded up: a share of a split point, with its tilt."""
-        one = 1 << self.rounding.bits
-        return -(-self.exp_in_units(exponent, True) * one // (one + self.exp_in_units(-h, False)))
+    def _shares(self, h: float) -> tuple[float, float]:
+        """Return the shares of a split point, with their tilt: e^{−(λ+1)h}/(1 + e^{−h}) and e^{λh}/(1 + e^{−h})."""
+        lam, step = self.mp.mpf(self.tilt), self.mp.mpf(h)
+        both = 1 + self.mp.exp(-step)
+        low, high = to_doubles(self.mp, [self.mp.exp(x) / both for x in (-(lam + 1) * step, lam * step)], True).tolist()
+        return low, high
 
 
 class Merging(Composer):
@@ -126,29 +124,25 @@ class Merging(Composer):
     """
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
-        h, padding, rows = x.step, x.first % 2, []
-        shift = 0.0
-        for k, row in enumerate(x.rows):
-            row = [0] * padding + row
-            row += [0] * (len(row) % 2)
-            factor = self.exp_in_units(-self.tilts[k] * h, self.rounding.up[k])
-            odd = self.rounding.scale(row[1::2], factor, k)
-            if k == 0 and (total := sum(row)):
-                shift = h * (sum(row[1::2]) / total)
-            rows.append([a + b for a, b in zip(row[::2], odd, strict=True)])
-        return WeightedLevel(2 * h, (x.first - padding) // 2, tuple(rows), 0, x.offset + shift)
+        h, padding, rows, shift = x.step, x.first % 2, [], 0.0
+        for k, (row, up) in enumerate(zip(x.rows, self.rounding.up, strict=True)):
+            row = np.pad(row, (padding, (padding + len(row)) % 2))
+            if k == 0 and (mass := float(row.sum())):
+                shift = h * (float(row[1::2].sum()) / mass)
+            rows.append(add(row[::2], scale(row[1::2], self.tilt_factor(k, -h), up), up))
+        return WeightedLevel(2 * h, (x.first - padding) // 2, tuple(rows), 0.0, x.offset + shift)
 
     def add(self, x: WeightedLevel, y: WeightedLevel) -> WeightedLevel:
         """Return the sum of two levels. The second is moved by whole steps, after which the offsets differ by at most
         half a step; the offset of the sum is their mean, weighted by the masses."""
         shift = round((y.offset - x.offset) / x.step)
         if shift:
-            factors = [self.exp_in_units(self.tilts[k] * x.step * shift, up) for k, up in enumerate(self.rounding.up)]
-            rows = tuple(self.rounding.scale(row, factor, k)
-                         for k, (row, factor) in enumerate(zip(y.rows, factors, strict=True)))
+            rows = tuple(scale(row, self.tilt_factor(k, x.step * shift), up)
+                         for k, (row, up) in enumerate(zip(y.rows, self.rounding.up, strict=True)))
             y = y._replace(first=y.first + shift, rows=rows, offset=y.offset - shift * x.step)
-        difference, total = y.offset - x.offset, sum(y.rows[0])
-        share = 1 / (1 + sum(x.rows[0]) / total * bounded_exp(-self.tilts[0] * difference)) if total else 0.0
+        difference, mass = y.offset - x.offset, float(y.rows[0].sum())
+        ratio = float(x.rows[0].sum()) / mass if mass else inf
+        share = 1 / (1 + ratio * bounded_exp(-self.tilt * difference))
         return super().add(x, y)._replace(offset=x.offset + share * difference)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
@@ -212,7 +206,7 @@ def _add(x: WeightedLevel | None, y: WeightedLevel | None, composer: Composer) -
 
 
 def _twice(x: WeightedLevel | None) -> WeightedLevel | None:
-    return x and x._replace(rows=tuple([2 * w for w in row] for row in x.rows), missing=2 * x.missing)
+    return x and x._replace(rows=tuple(2 * row for row in x.rows), missing=2 * x.missing)  # without rounding
 
 
 def _multiply(x: WeightedLevel | None, y: WeightedLevel | None, composer: Composer) -> WeightedLevel | None:
@@ -221,11 +215,12 @@ def _multiply(x: WeightedLevel | None, y: WeightedLevel | None, composer: Compos
         return None
     if (length := x.size + y.size) > MAX_SUM_POINTS:
         raise TooLong(f"its sums have {length} points, and sums of at most {MAX_SUM_POINTS} are checked")
-    rounding, missing = composer.rounding, 0
-    rows = tuple([rounding.rescale(w, k) for w in multiply_polynomials(a, b)]
-                 for k, (a, b) in enumerate(zip(x.rows, y.rows, strict=True)))
-    if rounding.up[0]:
-        missing = rounding.rescale(x.missing * (sum(y.rows[0]) + y.missing) + y.missing * sum(x.rows[0]), 0)
+    rounding, missing = composer.rounding, 0.0
+    rows = tuple(multiply_polynomials(a, b, up, rounding.words)
+                 for a, b, up in zip(x.rows, y.rows, rounding.up, strict=True))
+    if x.missing or y.missing:
+        of_x, of_y = total(x.rows[0], True), away(total(y.rows[0], True) + y.missing, True)
+        missing = away(x.missing * of_y + y.missing * of_x, True, 3)
     return WeightedLevel(x.step, x.first + y.first, rows, missing, x.offset + y.offset)
 
 
@@ -238,17 +233,24 @@ def restrict(grid: WeightedGrid, composer: Composer) -> WeightedGrid:
         for part in outside:
             levels[j + 1] = composer.add(levels[j + 1], coarsen(part, levels[j + 1].step, composer))
     levels[-1], outside = _split_at_window(levels[-1], composer.next_window(levels[-1]))
-    truncated = sum(sum(part.rows[0]) for part in outside)
-    levels[-1] = levels[-1]._replace(missing=levels[-1].missing + (truncated if composer.rounding.up[0] else 0))
+    if composer.rounding.up[0]:
+        missing = levels[-1].missing
+        for part in outside:
+            missing = _add_missing(missing, total(part.rows[0], True))
+        levels[-1] = levels[-1]._replace(missing=missing)
     steps = [composer.next_step() for _ in levels][::-1]
     return move_to_steps(tuple(levels), steps, composer)
+
+
+def _add_missing(x: float, y: float) -> float:
+    return away(x + y, True) if x and y else x or y
 
 
 def _split_at_window(x: WeightedLevel, window: tuple[float, float]) -> tuple[WeightedLevel, list[WeightedLevel]]:
     """Return the part of a level inside of a window, at least one point, and the parts outside."""
     begin = min(x.index_of(window[0]), x.size - 1)
     end = max(x.index_of(window[1]), begin + 1)
-    outside = [x.part(*ends)._replace(missing=0) for ends in ((0, begin), (end, x.size)) if ends[0] < ends[1]]
+    outside = [x.part(*ends)._replace(missing=0.0) for ends in ((0, begin), (end, x.size)) if ends[0] < ends[1]]
     return x.part(begin, end), outside
 
 

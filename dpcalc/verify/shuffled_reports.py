@@ -18,47 +18,62 @@ _MAX_PRINTED = 30  # reports up to which the sums are evaluated as printed, whic
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
     """Return δ(ε) as `shuffled_ldp_exact.exact` does, with the far ends of its sums bounded by geometric series."""
-    return _delta_by_masses(mp, epsilon, n, step_epsilon, _masses(mp, n, step_epsilon))
+    return deltas_at(mp, [epsilon], n, step_epsilon)[0]
 
 
-def _masses(mp: Any, n: int, step_epsilon: float) -> list[tuple[int, Any]]:
-    return shuffled_ldp_exact.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon)
+def deltas_at(mp: Any, epsilons: list[float], n: int, step_epsilon: float) -> list[Any]:
+    """Return δ at all of these increasing ε. For each number of coins the sums up to all of them are taken in one
+    pass."""
+    below = [e for e in epsilons if e < step_epsilon]
+    if n <= _MAX_PRINTED or not below:
+        return [shuffled_ldp_exact.exact(mp, e, n, step_epsilon) for e in epsilons]
+    shares = [shuffled_ldp_exact.exact_share(mp, e, step_epsilon) for e in below]
+    totals = [mp.mpf(0)] * len(below)
+    for m, mass in shuffled_ldp_exact.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon):
+        means = _means(mp, m, [m * share for share in shares])
+        totals = [total + mass * mean for total, mean in zip(totals, means, strict=True)]
+    e0 = mp.mpf(step_epsilon)
+    ones = [-mp.expm1(mp.mpf(e) - e0) / (1 + mp.exp(-e0)) for e in below]
+    return [one * total for one, total in zip(ones, totals, strict=True)] + [mp.mpf(0)] * (len(epsilons) - len(below))
 
 
-def _delta_by_masses(mp: Any, epsilon: float, n: int, step_epsilon: float, masses: list[tuple[int, Any]]) -> Any:
-    if n <= _MAX_PRINTED or epsilon >= step_epsilon:
-        return shuffled_ldp_exact.exact(mp, epsilon, n, step_epsilon)
-    share = shuffled_ldp_exact.exact_share(mp, epsilon, step_epsilon)
-    one = -mp.expm1(mp.mpf(epsilon) - mp.mpf(step_epsilon)) / (1 + mp.exp(-mp.mpf(step_epsilon)))
-    return one * mp.fsum(mass * _mean(mp, m, m * share) for m, mass in masses)
-
-
-def _mean(mp: Any, m: int, g: Any) -> Any:
-    """Return (2/g)·E(g − I)₊ for I ~ Bin(m, 1/2), of which the terms are added downwards from the largest I below g."""
-    i = ceil(float(g)) - 1
+def _means(mp: Any, m: int, numbers: list[Any]) -> list[Any]:
+    """Return (2/g)·E(g − I)₊ for I ~ Bin(m, 1/2) and decreasing g, of which every sum of positive terms begins where
+    that of the next smaller g ends: with the largest i below g and S(i) = Pr(I <= i), E(g − I)₊ is
+    S(0) + … + S(i − 1) + (g − i)S(i)."""
+    i = ceil(float(numbers[-1])) - 1
     log_choose = mp.loggamma(mp.mpf(m + 1)) - mp.loggamma(mp.mpf(i + 1)) - mp.loggamma(mp.mpf(m - i + 1))
-    weight, ahead = mp.exp(log_choose - m * mp.log(mp.mpf(2))), g - i
-    nearest = mp.mpf(0)
-    if float(g) == i + 1 and i < m:  # g is a whole number up to rounding: it may exceed i + 1
-        nearest = weight * (m - i) / (i + 1) * abs(ahead - 1)
-    total, rest = _add_downwards(_raw(weight), _raw(ahead), m, i)
-    rest = mp.mpf(rest) + nearest
-    return 2 * (mp.mpf(total) + (mp.between(0, rest) if is_ball_context(mp) else 0)) / g
+    weight = _raw(mp.exp(log_choose - m * mp.log(mp.mpf(2))))
+    below, sums, rest = _add_downwards(weight, m, i)
+    if is_ball_context(mp):
+        unknown = mp.between(0, rest).x
+        below, sums = below + unknown, sums + unknown
+    found = []
+    for g in reversed(numbers):
+        while i < ceil(float(g)) - 1:
+            weight, sums, i = weight * (m - i) / (i + 1), sums + below, i + 1
+            below += weight
+        mean = mp.mpf(sums) + (g - i) * mp.mpf(below)
+        if float(g) == i + 1 and i < m and is_ball_context(mp):  # g is whole up to rounding: it may exceed i + 1
+            mean += mp.between(0, mp.mpf(weight) * (m - i) / (i + 1) * abs(g - i - 1))
+        found.append(2 * mean / g)
+    return found[::-1]
 
 
-def _add_downwards(weight: Any, ahead: Any, m: int, i: int) -> tuple[Any, Any]:
-    """Return Σ_{j<=i} (g − j)·P(j) from j = i down to where the rest is negligible, and an upper bound of that rest.
-    `weight` and `ahead` are P(i) and g − i."""
-    total = weight * ahead
+def _add_downwards(weight: Any, m: int, i: int) -> tuple[Any, Any, Any]:
+    """Return S(i) = Σ_{j<=i} P(j) and S(0) + … + S(i − 1) = Σ_{j<=i} (i − j)P(j), without their terms from the j on
+    where these are negligible, and an upper bound of what either leaves out. `weight` is P(i)."""
+    below, sums, ahead = weight, weight * 0, 0
     for j in range(i, 0, -1):
         weight, ahead = weight * j / (m - j + 1), ahead + 1
-        total += weight * ahead
+        below += weight
+        sums += weight * ahead
         if j % 64 == 0:  # only sometimes, as conversions to doubles take time
             decay = (j - 1) / (m - j + 2)
-            rest = (float(ahead) + 1 / (1 - decay)) * decay / (1 - decay)
-            if float(weight) * rest < _NEGLIGIBLE * float(total):
-                return total, weight * (2 * rest)
-    return total, weight * 0
+            rest = (ahead + 1 / (1 - decay)) * decay / (1 - decay)
+            if float(weight) * rest < _NEGLIGIBLE * float(below):
+                return below, sums, weight * (2 * rest)
+    return below, sums, weight * 0
 
 
 def _raw(x: Any) -> Any:
@@ -73,6 +88,6 @@ def losses(part: Mapping[str, Any]) -> LossPair:
     n, e0 = int(part["n"]), float(part["step_epsilon"])
     points = shuffled_ldp_profile.epsilons(n, e0)
     values = [shuffled_ldp_profile.value(x, n, e0) for x in points]
-    masses = compute_once(lambda mp: _masses(mp, n, e0))
-    return composition_atoms.profile_pair([x for x, _ in hull(points, values)],
-                                          lambda mp, x: _delta_by_masses(mp, x, n, e0, masses(mp)))
+    corners = [x for x, _ in hull(points, values)]
+    deltas = compute_once(lambda mp: dict(zip(corners, deltas_at(mp, corners, n, e0), strict=True)))
+    return composition_atoms.profile_pair(corners, lambda mp, x: deltas(mp)[x])

@@ -2,6 +2,7 @@
 to it."""
 
 import pytest
+from conftest import slow
 from last_iterate_lines import answer, asked
 
 LINES = [
@@ -68,10 +69,11 @@ LINES = [
     ("--lipschitz 89.5 --smoothness 0 --diameter .809 --learning-rate .0594 --n "
      "290000000000 --epochs 400 --epsilon 281 --delta 4.62e-9 --solve sigma"),
 ]
+LONG = (10, 16, 18, 21)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [slow(line) if k in LONG else line for k, line in enumerate(LINES)])
 def test_hard_searches(line):
     epsilon = float(line.split("--epsilon ")[1].split()[0])
     result = answer(f"shuffle-pnsgd {line} --bound shuffled-iteration")[0]["result"]

@@ -4,14 +4,14 @@ import warnings
 from math import inf
 
 import pytest
+from conftest import slow
 from random_solves import COUNTS, KINDS, run
 
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution
 
-QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10, "correlated": 10,
-         "online-noise": 10, "tv": 15,
-         "compare": 3}  # random runs of a kind in the quick tests
+QUICK = {"rdp": 12, "subsample": 6, "convert": 10, "shuffle-pnsgd": 6, "burn-in": 3, "noise-feedback": 5,
+         "correlated": 5, "online-noise": 5, "tv": 8, "compare": 2}  # random runs of a kind in the quick tests
 MANY = 250  # of each kind, in the long ones
 
 
@@ -65,7 +65,8 @@ def check(kind, number):
     return None
 
 
-@pytest.mark.parametrize("kind, number", [(kind, k) for kind, most in QUICK.items() for k in range(most)])
+@pytest.mark.parametrize("kind, number", [(kind, k) if k < most else slow(kind, k)
+                                          for kind, most in QUICK.items() for k in range(2 * most)])
 def test_solutions_meet_the_budget_closely(kind, number):
     check(kind, number)
 
@@ -73,5 +74,5 @@ def test_solutions_meet_the_budget_closely(kind, number):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_solutions_meet_the_budget_closely(kind):
-    said = [check(kind, k) for k in range(QUICK[kind], MANY)]
+    said = [check(kind, k) for k in range(2 * QUICK[kind], MANY)]
     assert sum(why is None for why in said) > MANY / 2

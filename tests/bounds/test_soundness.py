@@ -46,8 +46,12 @@ def test_no_proven_bound_is_broken(family):
 
 
 def test_every_proven_bound_is_tried():
-    tried = {name for family in FAMILIES for name, *_ in search(family, min(5, FEW.get(family.__name__, 5)), 3)}
-    assert tried | WITHOUT == {name for name, bound in ask.BOUNDS.items() if bound.status == "proven"}
+    """Few instances tell, until each bound has one."""
+    untried = {name for name, bound in ask.BOUNDS.items() if bound.status == "proven"} - WITHOUT
+    for draw in range(5):
+        for family in FAMILIES:
+            untried -= {name for name, *_ in search(family, 1, f"tried {draw}")} if untried else set()
+    assert not untried
 
 
 @pytest.mark.parametrize("case", INSTANCES, ids=lambda c: c["id"])

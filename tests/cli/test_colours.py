@@ -4,7 +4,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 from terminals import on_terminal
 
 import dpcalc
@@ -78,7 +78,7 @@ def test_titles_are_bold(line):
     assert bold[0] and (not line.startswith("compare") or bold[-1] == "What would lower ε:")
 
 
-@pytest.mark.parametrize("form", ["-q", "--json", "--format csv", "--format latex", "--format markdown"])
+@pytest.mark.parametrize("form", ["--json", "--format markdown", *map(slow, ("-q", "--format csv", "--format latex"))])
 def test_what_programs_read_has_none(form):
     assert "\x1b" not in terminal(f"{RDP} {form} --color always")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 BUDGETED = {"database": None, "deadline": None, "phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
 CALL_SECONDS = 60.0
-SECONDS = [5.0, pytest.param(15.0, marks=pytest.mark.slow)]  # of processor time, for each of the three
+SECONDS = [2.0, pytest.param(15.0, marks=pytest.mark.slow)]  # of processor time, for each of the three
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_drawn(drawn, number, codes, seconds, folder):
 
     every()
     assert not run.faults, run.told()
-    assert len(run.codes) >= 2 and codes <= set(run.codes) and sum(run.codes.values()) >= 25
+    assert len(run.codes) >= 2 and codes <= set(run.codes) and sum(run.codes.values()) >= 10
 
 
 @pytest.mark.long

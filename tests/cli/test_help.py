@@ -10,6 +10,7 @@ from importlib import import_module
 from textwrap import dedent
 
 import pytest
+from calling import shell
 from conftest import ROOT, SCRIPT
 
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -44,22 +45,16 @@ RELEASES = dedent(MODULES["ledger"].sample.partition("\n")[2])
 
 
 @pytest.fixture
-def printed(capsys, tmp_path, monkeypatch):
-    """What a line prints, without a new process unless it is a pipe."""
+def printed(tmp_path, monkeypatch):
+    """What a line prints, without a new process where that is dpcalc alone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "releases.toml").write_text(RELEASES)
     (tmp_path / "steps.json").write_text('{"sigma": [1, 2, 1], "learning_rate": [0.1, 0.1, 0.2]}')
 
     def run(line):
-        if "|" in line:
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", f"dpcalc {line}"], capture_output=True, text=True,
-                                  timeout=60, env={**os.environ, "PATH": PATH})
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-        code = main(line.split())
-        text = capsys.readouterr()
-        assert code == 0, text.err
-        return text.out
+        done = shell(f"dpcalc {line}")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     return run
 

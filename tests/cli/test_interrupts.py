@@ -35,7 +35,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("entry", [str(SCRIPT), "dpcalc"], ids=["script", "module"])
+@pytest.mark.parametrize("entry", [pytest.param(str(SCRIPT), id="script"),
+                                   pytest.param("dpcalc", id="module", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("at, args", CASES, ids=lambda x: x if isinstance(x, str) else x[0])
 def test_an_interrupt_is_silent(at, args, entry):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, at, entry, *args], input="", capture_output=True,

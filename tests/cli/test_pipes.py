@@ -47,10 +47,8 @@ def test_pipe_through_three_commands():
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     piped = json.loads(done.stdout)
-    direct = subprocess.run([SCRIPT, "subsample", "--sampling-rate", "0.01", "--sigma", "2", "--steps", "1000",
-                             "--delta", "1e-5", "--json"],
-                            capture_output=True, text=True)
-    assert piped["result"]["epsilon"] == pytest.approx(json.loads(direct.stdout)["result"]["epsilon"], rel=1e-6)
+    direct = answer("subsample", sampling_rate=0.01, sigma=2, steps=1000, delta=1e-5)
+    assert piped["result"]["epsilon"] == pytest.approx(direct.value, rel=1e-6)
     assert piped["adjacency"] == "add-remove"
 
 
@@ -142,6 +140,7 @@ def test_gnu_parallel_gives_the_same_stream():
     assert shell(f"parallel --will-cite -j 2 -k --pipe -N 120 '{line}'", stdin) == shell(line, stdin)
 
 
+@pytest.mark.slow
 def test_a_dask_bag_gives_the_same_stream(tmp_path):
     bag = pytest.importorskip("dask.bag")
     (tmp_path / "questions.jsonl").write_text("\n".join(QUESTIONS) + "\n")

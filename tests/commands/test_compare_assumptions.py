@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from compare_runs import RUNS, compare, full
+from conftest import slow
 
 from dpcalc.commands.compare import COMMAND
 from dpcalc.commands.comparison import Answers, guarantees
@@ -13,7 +14,8 @@ from dpcalc.core.question import Question
 from dpcalc.core.validate import validate
 
 
-@pytest.mark.parametrize("name", [n for n in RUNS if n not in ("not convex", "poisson", "shuffled passes")])
+@pytest.mark.parametrize("name", [slow(n) if n == "without-replacement" else n for n in RUNS
+                                  if n not in ("not convex", "poisson", "shuffled passes")])
 def test_more_assumptions_never_give_a_worse_headline(name):
     run = RUNS[name]
     known = ("release", "loss", "smoothness", "diameter")
@@ -24,7 +26,7 @@ def test_more_assumptions_never_give_a_worse_headline(name):
         assert stronger <= weaker * (1 + 3e-3)  # a composed profile is known to a thousandth
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [slow(name) if name in ("not convex", "shuffled passes") else name for name in RUNS])
 def test_what_if_is_true(name):
     """Asking with the assumption gives the number; each lowers the headline."""
     answer = full(**{**RUNS[name], "release": None})
@@ -72,7 +74,7 @@ def test_what_the_last_iterate_would_buy():
 def reasons(**said):
     """Why bounds do not apply, and the names of those that do."""
     values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
-    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Answers({}, None), with_tv=False)
+    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Answers({}, None), whole=False)
     return found.reasons, {row.route.bound.name for row in found.rows}
 
 

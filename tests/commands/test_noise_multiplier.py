@@ -8,6 +8,7 @@ from math import nextafter
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc import DpcalcError, answer, solve
 
@@ -30,9 +31,9 @@ def neighbours(adjacency):
     return {"adjacency": adjacency} if adjacency else {}
 
 
-@pytest.mark.parametrize(("batches", "adjacency"), BATCHES)
+@pytest.mark.parametrize(("batches", "adjacency"), [BATCHES[1], BATCHES[2], *(slow(*BATCHES[k]) for k in (0, 3, 4))])
 def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches, adjacency):
-    for multiplier, run in runs(f"{batches} {adjacency}", 3):
+    for multiplier, run in runs(f"{batches} {adjacency}", 2):
         said = {**run, "noise_multiplier": multiplier, **neighbours(adjacency)}
         sampled = answer("subsample", scheme=batches, delta=1e-6, **said)
         compared = answer("compare", batches=batches, delta=1e-6, **said)
@@ -83,9 +84,9 @@ def test_known_runs():
                                                                                                           rel=1e-4)
 
 
-@pytest.mark.parametrize(("batches", "adjacency"), BATCHES)
+@pytest.mark.parametrize(("batches", "adjacency"), [BATCHES[0], BATCHES[4], *(slow(*BATCHES[k]) for k in (1, 2, 3))])
 def test_solving_for_it_agrees_and_meets_the_budget(batches, adjacency):
-    for _, run in runs(f"solve {batches} {adjacency}", 2):
+    for _, run in runs(f"solve {batches} {adjacency}", 1):
         said = {**run, "epsilon": 1.3, "delta": 1e-6, **neighbours(adjacency)}
         asked = {k: v for k, v in said.items() if k != "epsilon"}
         found = {"subsample": solve("subsample", "noise-multiplier", scheme=batches, **said),

@@ -5,6 +5,7 @@ import json
 import mpmath
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc.bounds.mechanisms import exponential_exact, shuffled_ldp_exact
 
@@ -107,7 +108,7 @@ def test_rounds_of_reports_that_nothing_hides(ask, local):
         assert code == 0 and json.loads(out)["result"]["delta"] == 1
 
 
-@pytest.mark.parametrize("epsilon", [5e-6, 2e-5])
+@pytest.mark.parametrize("epsilon", [5e-6, slow(2e-5)])
 def test_nearly_all_reports_are_coins_where_the_local_epsilon_is_small(epsilon):
     """Against the mean over all numbers of coins: blocks of up to 1 of 2000 numbers cost little."""
     mp = mpmath.mp.clone()

@@ -8,6 +8,11 @@ import pytest
 from answers import printed
 from calling import call
 
+from dpcalc.cli import streams
+from dpcalc.cli.app import main
+from dpcalc.commands import ask
+from dpcalc.core.errors import DpcalcError
+
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
 CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"
 
@@ -46,6 +51,24 @@ def test_quiet_and_jsonl_have_a_line_a_point(cli):
     lines = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3",
                 "--format", "jsonl").stdout
     assert [float(x) for x in quiet] == [json.loads(line)["result"]["epsilon"] for line in lines.splitlines()]
+
+
+@pytest.mark.parametrize("how", [("-q",), ("--format", "jsonl"), ("--json",)])
+def test_points_are_printed_as_they_are_computed(capsys, monkeypatch, how):
+    """Those before the first answer, which may be the reason of an error, come with it."""
+    printed_so_far = []
+
+    def answer(command, raw, *rest):
+        printed_so_far.append(len(capsys.readouterr().out) > 0)
+        if raw["sigma"] == "0":
+            raise DpcalcError("out-of-range", "0 is not > 0", "--sigma")
+        return original(command, raw, *rest)
+
+    original = ask.answer
+    monkeypatch.setattr(ask, "answer", answer)
+    monkeypatch.setattr(streams, "_LONGEST_WAIT", -1.0)
+    assert main(["rdp", "--sigma", "0,1,2,4", "--delta", "1e-5", "--bound", "gaussian-exact", *how]) == 1
+    assert printed_so_far == [False, False, True, True] and capsys.readouterr().out
 
 
 def test_a_failing_point_is_told_in_its_place(cli):

@@ -1,7 +1,7 @@
 """Compositions of losses on many scales, at the ends of their range, or infinite alone."""
 
 import json
-from math import log
+from math import log, pi, sqrt
 
 import pytest
 from answers import answer, number
@@ -81,3 +81,12 @@ def test_delta_where_the_largest_losses_do_not_fit_the_grid(rate, steps, sigma, 
 def test_composed_laplace_releases_print_no_warning():
     done = answered(["rdp", "--mechanism", "laplace", "--scale", "1", "--steps", "3", "--epsilon", "4"])
     assert done.err == ""
+
+
+@pytest.mark.parametrize("noise", [1e10, 1e60, 1e200])
+@pytest.mark.parametrize("rate", [0.01, 1.0])
+def test_enormous_noise_never_has_a_delta_of_0(noise, rate):
+    """At ε = 0, δ is at least q/(z√2π), that of one step; at a large ε it is tiny, and not 0: losses are unbounded."""
+    line = f"subsample --noise-multiplier {noise!r} --sampling-rate {rate} --steps 3 --bound poisson-profile"
+    assert rate / noise / sqrt(2 * pi) <= answer(f"{line} --epsilon 0")["result"]["delta"] <= 3 * rate / noise
+    assert answer(f"{line} --epsilon 1e-3")["result"]["delta"] > 0

@@ -1,20 +1,25 @@
 """Answers of command lines: the JSON, the number alone, or why there is none."""
 
 import json
+from functools import cache
 
 from calling import call
 
 
-def answer(line):
-    code, out, err = call([*line.split(), "--json"])
+@cache
+def _out(line):
+    """What a line prints: many tests read the same answer."""
+    code, out, err = call(line.split())
     assert code == 0, err
-    return json.loads(out)
+    return out
+
+
+def answer(line):
+    return json.loads(_out(f"{line} --json"))
 
 
 def number(line):
-    code, out, err = call([*line.split(), "-q"])
-    assert code == 0, err
-    return float(out)
+    return float(_out(f"{line} -q"))
 
 
 def refusal(line, exit_code):

@@ -2,9 +2,14 @@
 
 import contextlib
 import io
+import os
+import re
+import shlex
+import subprocess
 import sys
 import tempfile
 import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 from dpcalc.cli.app import main
@@ -36,6 +41,22 @@ def call(args, stdin=b""):
     said = "".join(warnings.formatwarning(w.message, w.category, w.filename, w.lineno) for w in raised)
     out_text, err_text = (stream.buffer.getvalue().decode() for stream in (out, err))
     return Done(code, out_text, err_text + said)
+
+
+def shell(line):
+    """A line for a shell, in the current directory: in this process where it is dpcalc alone or pipes of it, and else
+    by bash."""
+    if not line.startswith("dpcalc ") or re.search(r"[;&<>$]|\|(?! dpcalc )", line):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "PATH": path})
+        return Done(done.returncode, done.stdout, done.stderr)
+    done = Done(0, "", "")
+    for command in line.split(" | "):
+        done = call(shlex.split(command)[1:], done.stdout)
+        if done.returncode:
+            break
+    return done
 
 
 def as_a_process_does():

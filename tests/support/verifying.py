@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import cache
 
 from dpcalc.cli.app import load
 from dpcalc.verify.report import REFUTED, verify
@@ -10,10 +11,15 @@ KEYS = ("tpr", "rdp", "tv", "mu", "rho", "delta", "epsilon")
 WORSE_IF_MORE = {"sensitivity", "rho", "mu", "probability"}
 
 
-def ask(line):
-    """The JSON record of a command line."""
+@cache
+def _text(line):
     name, *args = line.split()
-    return json.loads(load(name).main([*args, "--json"], standalone_mode=False).text)
+    return load(name).main([*args, "--json"], standalone_mode=False).text
+
+
+def ask(line):
+    """The JSON record of a command line: computed once, and a new copy for everyone who asks."""
+    return json.loads(_text(line))
 
 
 def asked(record):

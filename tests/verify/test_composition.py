@@ -3,22 +3,21 @@
 import json
 
 import pytest
+from conftest import slow
 from verifying import ask, better, refuted, texts
 
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2"
-EPOCHS = [
-    f"{RUN} --sigma 2 --n 40 --epochs 5 --delta 1e-6",
-    f"{RUN} --sigma 2 --n 40 --epochs 5 --epsilon .5",
+EPOCHS = [  # and more in test_verify_epochs.py
+    slow(f"{RUN} --sigma 2 --n 40 --epochs 5 --epsilon .5"),
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 5 --delta 1e-6",
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon 4",
-    f"{RUN} --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma",
-    f"{RUN} --sigma 30 --n 100 --delta 1e-6 --epsilon 1 --solve epochs",
+    slow(f"{RUN} --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma"),
+    slow(f"{RUN} --sigma 30 --n 100 --delta 1e-6 --epsilon 1 --solve epochs"),
     f"{RUN} --sigma 4 --n 1000000 --epochs 20 --delta 1e-6 --bound shuffled-contraction",
     f"{RUN} --sigma 2 --n 100 --index 90 --epochs 4 --delta 1e-6",
-    f"{RUN} --sigma 9 --n 100 --epochs 3 --delta 1e-6 --bound smooth-nonconvex",
-    f"{RUN} --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation",
+    slow(f"{RUN} --sigma 9 --n 100 --epochs 3 --delta 1e-6 --bound smooth-nonconvex"),
     f"{RUN} --sigma .05 --n 100 --epochs 400 --epsilon 1 --bound shuffled-iteration",
 ]
 PROFILE = '{"kind": "profile", "epsilon": [0, 0.5, 1, 2], "delta": [0.3, 0.1, 0.01, 1e-6]}'
@@ -42,7 +41,7 @@ READ = [
     (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"),
     (PROFILE, "tv - --fpr .1"),
     (STEEP, "convert - --steps 4 --epsilon 1"), (STEEP, "convert - --to tv"),
-    (CURVE, "convert - --delta 1e-5"), (CURVE, "convert - --steps 2 --epsilon 1 --bound profile-composition"),
+    (CURVE, "convert - --delta 1e-5"), slow(CURVE, "convert - --steps 2 --epsilon 1 --bound profile-composition"),
     (CURVE, "tv - --fpr .1"),
     (PURE, "convert - --delta 0"), (PURE, "convert - --epsilon 3"), (PURE, "convert - --to zcdp"),
     (PURE, "convert - --epsilon 9 --delta 0 --solve steps"),

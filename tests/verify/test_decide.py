@@ -180,22 +180,24 @@ def _exactly(weights, steps):
     return found
 
 
+@pytest.mark.parametrize("words", [1, 3])
 @pytest.mark.parametrize("steps", [1, 2, 3, 7, 16])
 @pytest.mark.parametrize("flint", [True, False])
-def test_sums_are_on_their_side(steps, flint, monkeypatch):
-    """Of a law on one grid: from above nothing is lost, from below nothing is gained."""
+def test_sums_are_on_their_side(steps, words, flint, monkeypatch):
+    """Of a law on one grid, in fractions: from above nothing is lost, from below nothing is gained, and more words keep
+    the relative accuracy of small weights."""
     if not flint:
         monkeypatch.setitem(sys.modules, "flint", None)
-    rng, bits = random.Random(steps), 60
-    weights = [rng.randrange(1 << 57) for _ in range(9)]
-    exact = _exactly(weights, steps)
+    c, rng = Context(128) if flint else mpmath.mp, random.Random(steps)
+    weights = np.array([rng.random() * 2.0 ** -rng.randrange(60) for _ in range(9)])
+    exact = _exactly([Fraction(w) for w in weights.tolist()], steps)
     plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
     for up, kind in ((True, nested_grids.Splitting), (False, nested_grids.Merging)):
-        rounding = nested_grids.Rounding(bits, (up,))
-        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps,
-                                             kind(plan, rounding, lambda x, up: 1 << 60))
-        for k, w in enumerate(found.rows[0]):
-            want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
-            low, high = (want * (1 - 1e-15), want + 1e-13) if up else (want - 1e-13, want * (1 + 1e-15))
-            assert low <= w / 2.0**bits <= high
+        composer = kind(c, plan, nested_grids.Rounding(words, (up,)))
+        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps, composer)
+        allowed = steps * 2.0**-48, sum(exact) * steps * Fraction(2.0 ** (10 - 63 * words))
+        for k, w in enumerate(map(Fraction, found.rows[0].tolist())):
+            want = exact[k + found.first + 4 * steps]
+            low, high = (w - want, allowed[0] * want + allowed[1]) if up else (want - w, allowed[0] * want + allowed[1])
+            assert 0 <= low <= high
         assert len(found.rows[0]) == len(exact)

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from conftest import slow
 from verifying import ask, check, texts
 
 from dpcalc.verify.report import verify
@@ -55,7 +56,7 @@ def test_random_batches_in_a_small_set():
 
 @pytest.mark.parametrize("line", [
     "--n 1000 --batch-size 1000 --steps 1e5 --learning-rate .1 --diameter 1 --sigma .1 --delta 1e-5",
-    "--n 100000 --batch-size 1000 --steps 1e5 --learning-rate .05 --diameter 1 --sigma .05 --delta 1e-3",
+    slow("--n 100000 --batch-size 1000 --steps 1e5 --learning-rate .05 --diameter 1 --sigma .05 --delta 1e-3"),
 ])
 def test_the_lower_bound_is_proven_by_the_walk_that_it_was_found_with(line):
     record = ask(f"burn-in --lipschitz 1 --smoothness 1 {line} --bound lower-bound")

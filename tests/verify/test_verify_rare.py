@@ -1,6 +1,7 @@
 """Rare large losses: bends of a profile far below all doubles are known as well as others."""
 
 import pytest
+from conftest import slow
 from verifying import check
 
 from dpcalc.verify import composition_atoms, loss_distributions
@@ -15,7 +16,7 @@ LINES = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [slow(LINES[0]), LINES[1]])
 def test_rare_losses_are_decided(line):
     check(line)
 

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from conftest import slow
 from verifying import ask, better, refuted, texts
 
 from dpcalc.verify.report import verify
@@ -11,11 +12,11 @@ RUN = "subsample --scheme shuffle --n 6000 --batch-size 256"
 
 
 @pytest.mark.parametrize("line", [
-    f"{RUN} --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --adjacency zero-out",
+    slow(f"{RUN} --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --adjacency zero-out"),
     f"{RUN} --epochs 1 --noise-multiplier 0.5 --delta 1e-5 --adjacency zero-out",
-    f"{RUN} --epochs 4 --noise-multiplier 2 --delta 1e-5",
+    slow(f"{RUN} --epochs 4 --noise-multiplier 2 --delta 1e-5"),
     f"{RUN} --epochs 2 --noise-multiplier 2 --epsilon 1 --adjacency zero-out",
-    f"{RUN} --epochs 2 --sigma 1.7 --sensitivity 0.9 --delta 1e-7",
+    slow(f"{RUN} --epochs 2 --sigma 1.7 --sensitivity 0.9 --delta 1e-7"),
     f"{RUN} --steps 70 --noise-multiplier 2 --delta 1e-5 --adjacency zero-out",
     f"{RUN} --epochs 3 --noise-multiplier 2 --alpha 6",
     f"{RUN} --epochs 3 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
@@ -29,7 +30,7 @@ def test_every_number_is_proven_and_a_better_guarantee_is_refuted(line):
     assert refuted(better(record))
 
 
-@pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
+@pytest.mark.parametrize("adjacency", ["zero-out", slow("replace-one")])
 def test_a_comparison_is_proven_at_both_ends(adjacency):
     record = ask("compare --batches shuffled --n 6000 --batch-size 256 --epochs 3 --noise-multiplier 2 --delta 1e-5 "
                  f"--adjacency {adjacency}")

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from calling import call
+from conftest import slow
 from verifying import ask, texts
 
 from dpcalc.verify.report import verify
@@ -19,9 +20,10 @@ LINES = [f"{RUN} 280 --delta 1e-5", f"{SMALL} 22 --epsilon 2", f"{SMALL} 5 --del
          f"{OF_500} --scheme cyclic-poisson --bands 4 --steps 30 --noise-multiplier .8 --delta 1e-5",
          f"{OF_500} --steps 30 --max-batch-size 22 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
          f"tv {SMALL.partition(' ')[2]} 22"]
+LONG = (0, 1, 2, 4, 9)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [slow(LINES[k]) if k in LONG else LINES[k] for k in range(len(LINES))])
 def test_its_record_is_proven(line):
     verdict = verify(ask(line))
     assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
@@ -35,6 +37,7 @@ def test_a_smaller_epsilon_is_refuted():
     assert verify(with_epsilon(record, 0, epsilon * 1.001)).holds
 
 
+@pytest.mark.slow
 def test_a_larger_lower_end_is_not_proven():
     """5.047 is the loss of a run whose batch sizes are released."""
     record = with_epsilon(ask(f"{RUN} 256 --delta 1e-5"), 1, 5.047)

@@ -4,6 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
+from conftest import slow
 from verifying import ask, asked, better, refuted, texts
 
 from dpcalc.bounds.noisy_sgd._engine.walk import law
@@ -78,7 +79,7 @@ def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
 
 
 @pytest.mark.parametrize("question", [
-    "--steps 1e6 --diameter 2 --delta 1e-6",  # wide
+    slow("--steps 1e6 --diameter 2 --delta 1e-6"),  # wide
     "--steps 1e4 --diameter 2 --delta 1e-6",  # too short to be at rest there
     "--steps 1e9 --diameter .3 --epsilon .01",  # longer than is followed
     "--steps 1e6 --diameter .3 --alpha 4",

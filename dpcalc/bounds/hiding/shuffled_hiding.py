@@ -57,7 +57,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.hiding._engine.profile import FINE, HidingProfile, Witness, read_witness, witnesses
+from dpcalc.bounds.hiding._engine.profile import FINE, HidingProfile, Witness, cached_places, read_witness, witnesses
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
 from dpcalc.bounds.pnsgd._engine.step import SETTING, factor_exact
@@ -66,7 +66,7 @@ from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.bounds.hiding._engine.plan import Places
+    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
 
     Array = NDArray[Any]
 
@@ -132,17 +132,25 @@ def rdp(alpha: float, **p: Any) -> float:
     return min(plain, renyi_of_profile.value(alpha, PROFILE.many, mu(0), tuple(p.items())))
 
 
+@cached_places
+def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float,
+                  strong_convexity: float) -> PlacesExact:
+    from dpcalc.bounds.hiding._engine import pushes
+
+    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
+    return pushes.places_exact(mp, first, c, n, fine)
+
+
 def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
           strong_convexity: float, diameter: float | None = None, way: Witness | None = None) -> Any:
     """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is malformed."""
-    from dpcalc.bounds.hiding._engine import contracted, plan, pushes
+    from dpcalc.bounds.hiding._engine import contracted, plan
     from dpcalc.bounds.pnsgd._engine.iteration import reach_exact
 
     way = way or PROFILE.witness(float(epsilon), level=level, lipschitz=lipschitz, learning_rate=learning_rate,
                                  strong_convexity=strong_convexity, smoothness=smoothness, diameter=diameter, n=n)
     fine, chosen = read_witness(way)
-    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    places = pushes.places_exact(mp, first, c, n, fine)
+    places = _places_exact(mp, fine, n, level, lipschitz, learning_rate, strong_convexity)
     if len(chosen) == 2 and diameter is not None:
         reach = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
         return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach)

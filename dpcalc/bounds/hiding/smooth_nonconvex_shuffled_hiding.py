@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.hiding._engine.profile import FINE, PlanOrAlone
+from dpcalc.bounds.hiding._engine.profile import FINE, PlanOrAlone, cached_places
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import smooth_nonconvex_shuffled, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, ratios
@@ -33,8 +33,13 @@ def _places(fine: int, n: int, **p: float) -> Places:
     return pushes.places(mu.first, mu.log_c, n, fine)
 
 
-def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float,
-                  smoothness: float) -> PlacesExact:
+def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
+    return _places_of(mp, fine, n, p["level"], p["lipschitz"], p["learning_rate"], p["smoothness"])
+
+
+@cached_places
+def _places_of(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float,
+               smoothness: float) -> PlacesExact:
     from dpcalc.bounds.hiding._engine import pushes
 
     return pushes.places_exact(mp, 2 * mp.mpf(lipschitz) / mp.mpf(level),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
     """The verdict in a sentence, and a line for each claim. The exit code is 3 where a claim does not hold or could not
     be checked."""
-    from dpcalc.cli.run import Printed
+    from dpcalc.cli.printed import Printed
     from dpcalc.core.errors import DpcalcError
     from dpcalc.verify.records import read
     from dpcalc.verify.report import verify

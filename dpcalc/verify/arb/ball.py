@@ -7,7 +7,6 @@ other, and the result is the hull of both (`context.enclosure`). Integrals are r
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
@@ -114,12 +113,6 @@ class Ball:
         return _round_to_double(x.lower(), -1), _round_to_double(x.upper(), +1)
 
 
-def to_fraction(x: Any) -> Fraction:
-    """Convert an exact ball to a fraction."""
-    mantissa, exponent = (int(v) for v in x.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
-
-
 def _round_to_double(x: Any, direction: int) -> float:
     """Round an exact ball down (direction −1) or up (+1) to a double."""
     size = abs(x)
@@ -129,8 +122,7 @@ def _round_to_double(x: Any, direction: int) -> float:
         return float("inf") * (1 if x > 0 else -1)
     if size < 1e-300:
         return (1e-300 if direction > 0 else 0.0) if x > 0 else (0.0 if direction > 0 else -1e-300)
-    nearest = float(x)
-    exact = to_fraction(x)
-    while (Fraction(nearest) - exact) * direction < 0:
+    nearest, arb = float(x), type(x)
+    while (arb(nearest) < x) if direction > 0 else (arb(nearest) > x):
         nearest = nextafter(nearest, inf * direction)
     return nearest

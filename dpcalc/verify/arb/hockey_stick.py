@@ -3,6 +3,9 @@
 The printed form Q(a) − e^ε Q(b) with a = ε/r − r/2 and b = a + r is used with as many extra bits as cancel, up to
 a = 40. Further out a series takes its place: θ = φ(a)∫_a^b (1 − xR(x)) dx, R Mills' ratio, and
 1 − xR(x) = Σ_{m>=1} (−1)^{m+1}(2m−1)!!/x^{2m}, whose partial sums enclose it.
+
+Both aim at a relative accuracy of half the bits of the arithmetic and some more: 2^−64 of 128 bits is far less than a
+claim in doubles needs, and a claim that needs more is tried at a higher precision.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def theta_or_none(mp: Any, e: Any, r: Any) -> Any:
 def _by_printed_form(mp: Any, e: Any, r: Any, a: Any) -> Any:
     """Evaluate Q(a) − e^ε Q(b) with as many additional bits as cancel."""
     precision, size = mp.prec, log2(abs(float(a)) + 1)
-    mp.prec = precision + 50 + int(2 * abs(_approximate_log2(r)) + 3 * size)
+    mp.prec = precision // 2 + 60 + int(2 * abs(_approximate_log2(r)) + 3 * size)
     try:
         root = mp.arb(2).sqrt()
         quotient, half = e / r, r / 2
@@ -47,11 +50,12 @@ def _by_series(mp: Any, e: Any, r: Any) -> Any:
     t = -r / (a + r)  # 1 + t = a/b
     square, twice = a * a, t * (2 + t)
     total, previous, size, power = mp.arb(0), mp.arb(0), a, t  # power: (1 + t)^{2m−1} − 1
+    negligible = mp.arb(2) ** -(mp.prec // 2 + 20)
     for m in range(1, 21):
         size = size * (2 * m - 3 if m > 1 else 1) / square
         term = -size * power
         previous, total = total, total + term if m % 2 else total - term
-        if abs(term) * mp.arb(2) ** (mp.prec + 8) < abs(total):
+        if abs(term) < abs(total) * negligible:
             break
         power = power * (1 + twice) + twice
     return mp.mpf(previous.union(total)) * mp.npdf(mp.mpf(a))

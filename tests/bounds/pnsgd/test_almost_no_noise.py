@@ -5,6 +5,7 @@ import random
 
 import pytest
 from calling import call
+from conftest import slow
 
 
 def asked(line):
@@ -55,10 +56,11 @@ def draw(rng):
     return [command, *noise, *sampled, "--steps", int(10 ** rng.choice((0, rng.uniform(0, 9)))), *question, "--json"]
 
 
-def test_any_noise_is_answered_or_refused():
+@pytest.mark.parametrize("draws", [15, slow(60)])
+def test_any_noise_is_answered_or_refused(draws):
     """No traceback, no warning of a library, nothing that calls itself a fault."""
     rng = random.Random(4)
-    for _ in range(60):
+    for _ in range(draws):
         line = draw(rng)
         done = call(line)
         assert done.returncode in (0, 2,

@@ -5,6 +5,7 @@ from itertools import pairwise
 import mpmath
 import pytest
 from answers import answer
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
@@ -37,6 +38,7 @@ def test_a_delta_far_below_the_steps_of_a_grid():
     assert verify(record).holds
 
 
+@pytest.mark.slow
 def test_a_delta_that_few_epochs_have():
     line = "shuffle-pnsgd --lipschitz 4.15 --smoothness .694 --diameter .022 --learning-rate .00633 --n 1000 --epochs 2 --sigma .301 --index 914"
     found, record = rows(f"{line} --epsilon 12.1")
@@ -87,8 +89,8 @@ LAPLACE = "--noise laplace --dimension 1 --epochs {} --delta {} --solve scale"
     # Its grids are too large: 203.4.
     ("--lipschitz 4.95 --smoothness 1.39 --diameter .26 --learning-rate .00203 --n 1000 --index 562 "
      f"--epsilon .0176 {LAPLACE.format(225000000, 1e-233)}", "fixed-order", 192.1, 192.1),
-    ("--lipschitz .79 --smoothness .0162 --diameter .0118 --learning-rate .047 --n 170 --index 133 "
-     f"--epsilon .0769 {LAPLACE.format(96000000000, 1e-162)}", "fixed-order", 5.657, 4699),
+    slow("--lipschitz .79 --smoothness .0162 --diameter .0118 --learning-rate .047 --n 170 --index 133 "
+         f"--epsilon .0769 {LAPLACE.format(96000000000, 1e-162)}", "fixed-order", 5.657, 4699),
 ])
 def test_deep_laplace_losses(line, name, most, basic):
     found, record = rows(f"shuffle-pnsgd {line}")

@@ -7,6 +7,7 @@ from math import log
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 LAPLACE = "--noise laplace --scale 5 --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --epochs 10"
 GAUSSIAN = "--sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 20"
@@ -75,7 +76,7 @@ def test_no_number_of_epochs(eta):
 
 @pytest.mark.parametrize("line", [
     "--lipschitz .3 --diameter 20 --smoothness 2 --learning-rate .05 --n 10 --epochs 20 --epsilon 8 --delta 1e-6",
-    "--lipschitz 1 --diameter 2 --smoothness .5 --learning-rate .001 --n 10 --epochs 20 --epsilon 1 --delta 1e-12",
+    slow("--lipschitz 1 --diameter 2 --smoothness .5 --learning-rate .001 --n 10 --epochs 20 --epsilon 1 --delta 1e-12"),
 ])
 def test_a_solved_sigma_meets_the_budget_as_delta_at_its_epsilon(line):
     """And verify accepts that answer."""

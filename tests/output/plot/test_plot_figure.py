@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import slow
 from plotted import LAPLACE, swept
 
 from dpcalc.output.plot.data import Plot, Scale, Series
@@ -168,7 +169,7 @@ dpcalc.output.plot.figure.draw = fails"""
 
 @pytest.mark.parametrize("break_it, code", [(FULL, 2), (INTERRUPTED, 130), (UNDRAWN, 2)],
                          ids=["full", "interrupted", "undrawn"])
-@pytest.mark.parametrize("old", [b"the old picture", None])
+@pytest.mark.parametrize("old", [b"the old picture", slow(None)])
 def test_a_plot_that_fails_leaves_the_folder_as_it_was(break_it, code, old, tmp_path):
     path = tmp_path / "a.svg"
     if old:

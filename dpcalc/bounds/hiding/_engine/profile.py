@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.pnsgd._engine.positions import FINE as FINE_WITHOUT_HIDING
+from dpcalc.numerics.mp.memo import cached_by_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,6 +83,20 @@ def read_witness(way: Witness) -> tuple[int, list[float]]:
     if int(fine) != fine or not 1 <= fine <= 1000 or not rising or not whole:  # above 1000 it would take minutes
         raise ValueError(f"{str(way)[:40]} is no plan")
     return int(fine), chosen
+
+
+def cached_places(make: Callable[..., PlacesExact]) -> Callable[..., PlacesExact]:
+    """Decorates a function of a context and of numbers: its places are the same at every ε, and are cached with the μ
+    that were computed."""
+
+    @cached_by_precision()
+    def places(mp: Any, *args: Any) -> PlacesExact:
+        made = make(mp, *args)
+        own = cached_by_precision(inf)(lambda mp, j: made.own(j))
+        pair = cached_by_precision(inf)(lambda mp, i, j: made.pair(i, j))
+        return made._replace(own=partial(own, mp), pair=partial(pair, mp))
+
+    return places
 
 
 class PlanOrAlone(NamedTuple):

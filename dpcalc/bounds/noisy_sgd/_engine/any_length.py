@@ -91,16 +91,18 @@ class Profile:
 
 
 @lru_cache(maxsize=16)
-def profile(run: Run, largest: float) -> Profile:
-    """The points from ε = 0 to `largest`. Raises ValueError where steps expand."""
+def profile(run: Run, largest: float, every: int = 1) -> Profile:
+    """The points from ε = 0 to `largest`, or every so many of them, by as many windows: a rough profile is valid, too.
+    Raises ValueError where steps expand."""
     refuse_expanding(run)
-    epsilons = largest * np.linspace(0.0, 1.0, POINTS) ** 2
+    points = POINTS // every
+    epsilons = largest * np.linspace(0.0, 1.0, points) ** 2
     hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
-    tried = windows(run.q, run.push, _lengths(run), hidden, largest)
+    tried = windows(run.q, run.push, _lengths(run)[::every], hidden[::every], largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
     near = _ratios_of_near(run, tried)
     at_windows = np.maximum(np.exp([window.log_delta(epsilons) for window in tried]), TINY)
-    x = Profile(run, epsilons, tried, kernels, at_windows, np.zeros(POINTS), np.zeros((len(tried), POINTS)), [])
+    x = Profile(run, epsilons, tried, kernels, at_windows, np.zeros(points), np.zeros((len(tried), points)), [])
     for j, epsilon in enumerate(epsilons.tolist()):
         delta, source = _point(x, epsilon, j)
         x.deltas[j] = delta
@@ -190,7 +192,7 @@ def _window_deltas(x: Profile, epsilon: float, before: int) -> Array:
     u = epsilon - x.epsilons[:before]
     if x.run.q == 1:
         return np.maximum(np.exp([window.log_delta(u) for window in x.windows]), TINY)
-    k = np.minimum(np.searchsorted(x.epsilons, u, side="right"), POINTS - 1)
+    k = np.minimum(np.searchsorted(x.epsilons, u, side="right"), len(x.epsilons) - 1)
     left = np.expm1(u - x.epsilons[k]) / np.expm1(x.epsilons[k - 1] - x.epsilons[k]) * (1 + _MARGIN)  # its weight
     found: Array = x.at_windows[:, k] + np.minimum(left, 1.0) * (x.at_windows[:, k - 1] - x.at_windows[:, k])
     return found

@@ -78,9 +78,12 @@ def _of_full_batches(push: float, r: int) -> Window:
 
 
 def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
+    import numpy as np
+
     from dpcalc.pld.bracket import upper_profile
 
-    return upper_profile(composition(q, push, r), largest)
+    log_delta = upper_profile(composition(q, push, r), largest)
+    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
 
 
 def composition(q: float, push: float, r: int) -> Parts:
@@ -142,7 +145,10 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
                 missing += chance * float(before[~inside].sum())
     if not float(law.sum()) + missing >= 1 - _ROUNDING:
         raise ArithmeticError("chances are lost to underflow")
-    positive = law[1:].nonzero()[0] + 1
+    # Chances that add up to a millionth of the missing one are not worth a term each: these losses count as infinite.
+    negligible = law <= 1e-6 * missing / len(law)
+    missing += float(law[1:][negligible[1:]].sum())
+    positive = (~negligible[1:]).nonzero()[0] + 1
     return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
 
 

@@ -1,0 +1,172 @@
+"""A sweep on the command line: the answers at all points, printed or drawn."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.cli.printed import Printed, warn
+from dpcalc.cli.standard_streams import write
+from dpcalc.commands.ask import warnings_of
+from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError
+from dpcalc.output.formats import DELIMITERS, delimited, json_line, json_text, render
+from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, long_table, record_of
+from dpcalc.output.sweep_words import Point, unanswered
+
+if TYPE_CHECKING:
+    from dpcalc.commands.sweep import Axis
+    from dpcalc.core.results import Answer
+    from dpcalc.output.plot.target import Target
+
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
+
+AnswerAt = Callable[[Mapping[str, Any]], "Answer"]  # the answer to the question with these options
+
+
+def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...], switches: Mapping[str, bool],
+                 target: Target | None, answer: AnswerAt) -> Printed | Callable[[], int]:
+    """The text to print; for numbers and JSON, a function that prints point after point and returns the exit code.
+
+    A point without an answer is reported, and makes the exit code 1. Raises DpcalcError where no point has an answer.
+    """
+    format = "quiet" if switches["quiet"] else raw.get("format") or "table"
+    if switches["explain"]:
+        raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    if format == "statement":
+        raise DpcalcError("unneeded",
+                          f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
+    if raw.get("digits") and format not in ("json", "jsonl"):
+        raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
+                          "--digits")
+    drawn_here = target is not None and target.in_terminal
+    messages = _Messages(in_table=format == "table" and not drawn_here,
+                         names_failures=drawn_here or format in ("quiet", *FORMATS_WITHOUT_ERRORS))
+    points = messages.of(_from_first_answer(_points(command, raw, swept, answer, format in _LINES)))
+    if target is None and format in _LINES:
+        return lambda: _print_lines(_LINES[format](points), messages)
+    if format in DELIMITERS and target is None:
+        text = delimited(long_table(points), DELIMITERS[format])
+        return Printed(text, messages.print())
+    found = list(points)
+    code = messages.print()
+    if target:
+        from dpcalc.output.plot.data import plot_sweep
+
+        plot = plot_sweep(command, raw, found)
+        if drawn_here:
+            return Printed(target.shown(plot), code)
+    text = "\n".join(_LINES[format](iter(found))) if format in _LINES else render(document(found), format)
+    if target:
+        target.write(plot)
+    return Printed(text, code)
+
+
+def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], answer: AnswerAt,
+            as_lines: bool) -> Iterator[Point]:
+    """The answer or the error at every point of the sweep. No progress is shown between lines on a terminal."""
+    from dpcalc.cli.progress import waiting
+    from dpcalc.commands.sweep import points
+
+    size = prod(len(axis.values) for axis in swept)
+    with waiting(f"dpcalc {command.name}", not (as_lines and sys.stdout.isatty())) as work:
+        for done, at in enumerate(points(swept), 1):
+            try:
+                found = answer({**raw, **at})
+                if not as_lines:  # the further keys of a record are not printed, and would be kept until the end
+                    found = found._replace(rows=tuple(row._replace(more=None) for row in found.rows))
+                point = Point(at, found)
+            except DpcalcError as error:
+                point = Point(at, error=error)
+            yield point
+            work.show(done / size, f"{done} of {size} points")
+
+
+def _from_first_answer(points: Iterator[Point]) -> Iterator[Point]:
+    """The points; those before the first answer come with it. Raises their first error where there is no answer."""
+    waiting = list[Point]()
+    for point in points:
+        waiting.append(point)
+        if point.answer:
+            yield from waiting
+            yield from points
+            return
+    if waiting and waiting[0].error:
+        raise waiting[0].error
+
+
+def _numbers(points: Iterator[Point]) -> Iterator[str]:
+    for point in points:
+        yield from map(repr, point.answer.values) if point.answer else ("",)
+
+
+def _json_lines(points: Iterator[Point]) -> Iterator[str]:
+    return (json_line(record_of(point)) for point in points)
+
+
+def _json_array(points: Iterator[Point]) -> Iterator[str]:
+    """The lines of one indented array, each record when the next one is known."""
+    before = "["
+    for point in points:
+        yield before
+        before = "  " + json_text(record_of(point)).replace("\n", "\n  ") + ","
+    yield before.removesuffix(",")
+    yield "]"
+
+
+_LINES: dict[str, Callable[[Iterator[Point]], Iterator[str]]] = {
+    "quiet": _numbers, "jsonl": _json_lines, "json": _json_array}
+
+
+def _print_lines(lines: Iterator[str], messages: _Messages) -> int:
+    """Prints the lines as they come, then the messages, and returns the exit code."""
+    from dpcalc.cli.streams import Writer
+
+    if not hasattr(sys.stdout, "buffer"):  # a program that collects the text
+        write("\n".join(lines))
+        return messages.print()
+    encoding, errors = sys.stdout.encoding, sys.stdout.errors or "strict"
+    with Writer(sys.stdout.buffer) as out:
+        for line in lines:
+            out.line(line.encode(encoding, errors).decode(encoding))  # without what the encoding lacks
+    return messages.print()
+
+
+class _Messages:
+    """What standard error says about the points of a sweep: warnings, each kind once, and points without an answer."""
+
+    def __init__(self, in_table: bool, names_failures: bool) -> None:
+        """A table says below it that its numbers hold for one record only, and why points have no answer."""
+        self._in_table, self._names_failures = in_table, names_failures
+        self._warnings, self._failed = dict[str, None](), list[Point]()
+
+    def of(self, points: Iterator[Point]) -> Iterator[Point]:
+        """The points, which are noted on the way."""
+        for point in points:
+            if point.answer:
+                answer = point.answer._replace(only=None) if self._in_table else point.answer
+                self._warnings.update(dict.fromkeys(warnings_of(answer)))
+            else:
+                self._failed.append(point)
+            yield point
+
+    def print(self) -> int:
+        """Prints the messages and returns the exit code."""
+        for warning in _of_each_kind(self._warnings):
+            warn(warning)
+        if self._names_failures:
+            for line in unanswered(self._failed):
+                warn(line)
+        return 1 if self._failed else 0
+
+
+def _of_each_kind(warnings: Mapping[str, None]) -> list[str]:
+    """The first of the warnings that differ in numbers only, and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kinds.setdefault(_NUMBER.sub("", warning), []).append(warning)
+    return [first + (f" (and so at {len(more)} more points)" if len(more) > 1 else
+                     " (and so at 1 more point)" if more else "") for first, *more in kinds.values()]
