@@ -51,7 +51,7 @@ function _shtab_dpcalc_using
 end
 
 set -g _shtab_dpcalc_commands rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --cycle --decay --delta --diameter --digits --dimension --epochs --epsilon --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv -a -d -e
+set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --cycle --decay --delta --diameter --digits --dimension --epochs --epsilon --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
@@ -195,6 +195,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l compare -x -d 'compare
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l steps -x -d 'number of steps'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l order -xka "once separated cyclic" -d 'steps of one record'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l separation -x -d 'least difference j − i of two steps with the same record'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l min-separation -x -d 'refused, with what to write instead'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l participations -x -d 'most steps that a record takes part in'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l sampling-rate -x -d 'probability that a record is in a batch, of all data'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l cycle -x -d 'number of groups that Poisson batches are drawn from in turn'

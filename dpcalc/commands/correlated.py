@@ -141,6 +141,7 @@ COMMAND = Command(
         Option(q.STEPS._replace(help="number of steps", safe_direction=0, le=float(LONGEST)), RUN),
         Option(q.TAKES_PART, RUN),
         Option(q.SEPARATION, RUN),
+        Option(q.MIN_SEPARATION, RUN),
         Option(q.PARTICIPATIONS._replace(help="most steps that a record takes part in (default: as many as the "
                                               "separation leaves room for)"), RUN),
         Option(q.SAMPLING_RATE._replace(help="probability that a record is in a batch, of all data; for strategies "

@@ -18,6 +18,11 @@ _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so th
 
 def design(given: Given) -> Design:
     """The design. Raises DpcalcError for options that are missing, not used or contradictory."""
+    if given.has("min_separation"):
+        b = given["min_separation"]
+        raise DpcalcError("refused", f"has two meanings; where {b} is the number of steps between two steps with the "
+                                     f"same record (TensorFlow Federated), write --separation {b + 1}; where it is "
+                                     f"their difference (JAX-privacy), write --separation {b}", "--min-separation")
     require(given, ("steps",), "by correlated")
     strategy, steps = _strategy(given), given["steps"]
     if len(strategy.listed) > steps:

@@ -202,6 +202,8 @@ TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --
                       kind="choice", choices=("once", "separated", "cyclic"))
 SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow "
                       "Federated's min_separation counts the steps between: one less", "b", **_WHOLE)
+MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps "
+                          "between two steps with the same record", **_WHOLE)
 CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
                  "strategy)", "m", **_WHOLE)
 

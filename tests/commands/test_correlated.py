@@ -157,6 +157,9 @@ REFUSED = [
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --cycle 3", "--cycle: 3 is below 4, the bands of the strategy"),
     ("--sampling-rate 0.3 --strategy banded-sqrt:4", "--sampling-rate: 4 times the sampling rate is above 1"),
     ("--sampling-rate 0.01 --strategy independent --adjacency replace-one", "--adjacency: the theorem about cyclic"),
+    ("--strategy square-root --min-separation 313",
+     "--min-separation: has two meanings; where 313 is the number of steps between two steps with the same record "
+     "(TensorFlow Federated), write --separation 314; where it is their difference (JAX-privacy), write --separation 313"),
     ("--strategy square-root --order once --separation 3", "--separation: not used with --order once"),
     ("--strategy square-root --participations 3", "--separation: needed with --order separated: the least j − i"),
     ("--strategy square-root --cycle 3", "--cycle: not used without --sampling-rate"),
