@@ -1,7 +1,12 @@
 """Products and reciprocals of power series by the fast Fourier transform, with a bound on their error.
 
-The computed transform of N numbers differs from the exact one by at most 8·log₂N units of rounding in the 2-norm,
-relative (Higham 2002, Accuracy and Stability of Numerical Algorithms, Theorem 24.2). A product takes three of them.
+The computed transform of N numbers f_j differs from the exact one by at most 8·log₂N units of rounding, relative: in
+the 2-norm (Higham 2002, Accuracy and Stability of Numerical Algorithms, Theorem 24.2); and each of its numbers by at
+most that times ‖f‖₁ = Σ|f_j|, as every f_j gets there by log₂N sums and products with roots of unity.
+
+A product f·g takes three transforms. That of f has an error of at most 8·log₂N·‖f‖₁ in each number, which is multiplied
+by the transform of g; that of g has an error in the 2-norm, which is multiplied by numbers of at most ‖f‖₁; and the
+result has a 2-norm of at most ‖f‖₁‖g‖₂. So each of the three adds at most 8·log₂N·‖f‖₁‖g‖₂ units of rounding.
 """
 
 from __future__ import annotations

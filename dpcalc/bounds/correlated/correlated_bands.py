@@ -1,8 +1,9 @@
 """Correlated noise with few bands, where the steps of a record are at least that far apart.
 
 Proof. Columns i and j of C with |i − j| ≥ b have no row in common where C has at most b bands. So C maps the changes
-x_i of a record to orthogonal vectors, whose sum has a squared norm of at most Σ_i ‖Ce_i‖², which is attained. Column i
-has the coefficients c_t with t < n − i, and the j-th step of a record is jb or later (j = 0, 1, …). """
+x_i of a record, of norm at most 1, to orthogonal vectors, whose sum has a squared norm of at most Σ_i ‖Ce_i‖². Column
+i has the coefficients c_t with t < n − i, and the j-th step of a record is jb or later (j = 0, 1, …): so the sum is
+largest for changes of norm 1 in the steps 0, b, 2b, … """
 
 from dpcalc.bounds.correlated._engine import profile
 from dpcalc.bounds.correlated._engine.design import Design
@@ -29,7 +30,7 @@ BOUND = FORM.bound(Theorem(
     statement="all steps together are exactly μ-GDP, μ = Δ·√(Σ_{j<k} Σ_{t<n−jb} c_t²)/σ, where C has at most b bands "
               "and Δ is what one record changes (1, or 2 where it is replaced)",
     source=f"Choquette-Choo et al. 2023, arXiv:2306.08153; {profile.DENISOV}",
-    assumptions=(*profile.SETTING, "a record takes part in at most k steps, and two of them, i and j, have "
+    assumptions=(*profile.SETTING, "a record takes part in at most k steps, and any two of them, i and j, have "
                                    "|j − i| ≥ b"),
     released="every step's output",
 ))

@@ -1,9 +1,10 @@
 """Correlated noise where a record takes part in every b-th step, in a fixed order.
 
-Proof. Let X = CᵀC. A record takes part in some of the steps f, f + b, f + 2b, … with f < b. The squared norm of
-Σ_i x_i Ce_{f+ib} is at most Σ_{i,j} |X|, and |X_{f+ib,f+jb}| ≤ Σ_{t<n−f−jb} |c_t c_{t+(j−i)b}| for i ≤ j, which is
-largest at f = 0; there are most steps at f = 0, too. Where c ≥ 0 and the record may take part in all of them, this is
-attained by equal changes. No monotonicity of c is needed. """
+Proof. Let X = CᵀC. A record takes part in some of the steps f, f + b, f + 2b, … with f < b. With changes of norm at
+most 1 the squared norm of Σ_i x_i Ce_{f+ib} is at most Σ_{i,j} |X_{f+ib,f+jb}|, over all these steps. For i ≤ j a term
+is at most Σ_{t<n−f−jb} |c_t c_{t+(j−i)b}|, which is largest at f = 0; there are most steps at f = 0, too, and there
+the terms add up to the squared norm of the sum of the columns of |C|. Where c ≥ 0 and the record may take part in all
+of them, this is attained by equal changes. No monotonicity of c is needed. """
 
 from dpcalc.bounds.correlated._engine import profile
 from dpcalc.bounds.correlated._engine.design import Design
@@ -30,6 +31,6 @@ BOUND = FORM.bound(Theorem(
               "changes (1, or 2 where it is replaced); exactly so where c is non-negative and a record takes part in "
               "every b-th step",
     source=f"dpcalc, bounds/correlated/correlated_cyclic.py (proof there), after {profile.DENISOV}",
-    assumptions=(*profile.SETTING, "a record takes part in steps whose distances are multiples of b"),
+    assumptions=(*profile.SETTING, "the differences of the steps of a record are multiples of b"),
     released="every step's output",
 ))

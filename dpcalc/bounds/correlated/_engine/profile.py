@@ -14,8 +14,10 @@ from dpcalc.numerics.rounding import ratio_up
 
 PARAMS = ("design", "change", "sigma")
 SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of all steps; σ is in clipping norms",
-           "one record changes the sum of a step by at most one clipping norm (two where it is replaced), and batches "
-           "do not depend on the data", "gradients may depend on earlier outputs")
+           "a record is used in its own steps only, and changes the sum of each by at most one clipping norm (two "
+           "where it is replaced)",
+           "the steps of a record are fixed without looking at the data or at outputs; gradients may depend on "
+           "earlier outputs")
 DENISOV = "Denisov et al. 2022, arXiv:2202.08312"
 _MOST_EXACT_STEPS = 3_000_000  # in whole numbers: they take about 10 s, and a gigabyte of memory
 _MORE_BITS = 64  # than the working precision: rounding up every coefficient costs less than one digit of it
@@ -50,7 +52,7 @@ class Correlated(NamedTuple):
         if design.steps > _MOST_EXACT_STEPS:
             raise OutOfScope("too-large", f"{design.steps} steps are too many for whole numbers; at most "
                                           f"{_MOST_EXACT_STEPS:g} are evaluated in them", "--steps")
-        bits = int(mp.prec) + _MORE_BITS
+        bits = int(mp.prec) + _MORE_BITS + design.strategy.bits_of_first
         return mp.sqrt(mp.mpf(self.square(design, design.magnitudes(bits)))) / mp.mpf(2) ** bits
 
     def exact_mu(self, mp: Any, design: Design, change: float, sigma: float) -> Any:

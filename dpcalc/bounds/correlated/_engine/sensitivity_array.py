@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients
 from dpcalc.numerics.power_series_array import UNIT
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients
     from dpcalc.numerics.power_series_array import Array
 
 _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds them
@@ -49,8 +49,13 @@ def orthogonal_columns(columns: Coefficients, n: int, separation: int, count: in
 
 
 def least_nonincreasing_majorant(columns: Coefficients) -> Coefficients:
-    """max_{j≥k} |c_j| in place of c_k."""
-    return columns._replace(c=np.maximum.accumulate(np.abs(columns.c)[::-1])[::-1])
+    """max_{j≥k} |c_j| in place of c_k.
+
+    Only listed coefficients, which have no error, and those of a buffered strategy may increase. The error of the
+    latter is in proportion to Σ_i |scale_i|·decay_i^(k−1), which does not increase: so the error of the maximum over
+    j ≥ k is at most that of c_k for k ≥ 1, and that of c_1 for k = 0. This is √2 of the 2-norm in all.
+    """
+    return Coefficients(np.maximum.accumulate(np.abs(columns.c)[::-1])[::-1], 1.5 * columns.error)
 
 
 def _shifted_sum(x: Array, y: Array, shift: int) -> Array:

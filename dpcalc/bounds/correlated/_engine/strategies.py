@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import isqrt
+from math import frexp, isqrt
 from typing import NamedTuple
+
+from dpcalc.core.errors import OutOfScope
 
 INDEPENDENT, FEEDBACK, SQUARE_ROOT = "independent", "feedback", "square-root"
 BANDED_SQRT, BANDED_INVERSE_SQRT, BLT, LISTED = "banded-sqrt", "banded-inverse-sqrt", "blt", "coefficients"
 NAMES = (INDEPENDENT, FEEDBACK, SQUARE_ROOT, BANDED_SQRT, BANDED_INVERSE_SQRT, BLT)
 NUMBERED = {FEEDBACK: "λ", BANDED_SQRT: "B", BANDED_INVERSE_SQRT: "P"}  # strategies with a number, and its symbol
+_MOST_PRODUCTS = 50_000_000  # of whole numbers, for one inverse: about three seconds
 
 
 class Strategy(NamedTuple):
@@ -59,6 +62,11 @@ class Strategy(NamedTuple):
     def is_banded(self) -> bool:
         """Whether the number of coefficients is limited by the strategy itself, and not by the number of steps."""
         return self.name in (BANDED_SQRT, LISTED) or self.bands(2) == 1
+
+    @property
+    def bits_of_first(self) -> int:
+        """The number of binary zeros behind the point of c_0."""
+        return max(0, -frexp(self.listed[0])[1]) if self.listed else 0
 
     def bands(self, n: int) -> int:
         """The number of coefficients up to the last one of the first n that is not 0."""
@@ -122,11 +130,15 @@ def _binomials(one: int, n: int) -> list[int]:
 
 
 def _renewals(one: int, terms: int, n: int) -> list[int]:
-    """The coefficients of 1/w, where w has the first coefficients of (1 − z)^(1/2), all but the first one below 0. They
-    do not increase, so from where they are at most √one units they are taken to be constant."""
-    taken = [-(-c // (2 * k - 1)) for k, c in enumerate(_binomials(one, min(terms, n)))][1:]
-    found = [one]
+    """The coefficients of 1/w, where w has the first coefficients of (1 − z)^(1/2), all but the first one below 0. The
+    first ones, as many as w has, are those of (1 − z)^(−1/2). They do not increase, so from where they are at most √one
+    units they are taken to be constant. Raises OutOfScope where this takes too long."""
+    found = _binomials(one, min(terms, n))
+    taken = [-(-c // (2 * k - 1)) for k, c in enumerate(found)][1:]
     while len(found) < n and found[-1] > isqrt(one):
+        if (len(found) - len(taken)) * len(taken) > _MOST_PRODUCTS:
+            raise OutOfScope("too-large", f"the inverse of {terms} terms takes too long in whole numbers for {n} steps",
+                             "--strategy")
         recent = found[: -len(taken) - 1 : -1]
         found.append(min(found[-1], -(-sum(f * c for f, c in zip(taken, recent, strict=False)) // one)))
     return found + found[-1:] * (n - len(found)) if taken else [one]
