@@ -67,26 +67,26 @@ def _numbers(head: Row, design: Design, change: float, sigma: float) -> dict[str
     errors = design.errors
     independent = design.participations**0.5 * change * errors.rmse_of_independent
     return {"sensitivity": sensitivity, "mu": mu, "rho": ratio_up((mu, mu), (2.0,)), "sigma": sigma,
-            "rmse": sigma * errors.rmse, "max_error": sigma * errors.largest,
-            "ratio_to_independent": sensitivity * errors.rmse / independent, "step_noise": sigma * errors.step_noise}
+            **errors.at(sigma), "ratio_to_independent": sensitivity * errors.rmse / independent}
 
 
 def _refuse_noise_multiplier(given: Given, design: Design) -> None:
     """Raises DpcalcError for a noise multiplier, which other tools give in two units, with what to write instead."""
     if not given.has("noise_multiplier"):
         return
+    from dpcalc.commands.correlated_notes import SLACK
     from dpcalc.commands.correlated_theorems import routes
     from dpcalc.core.bound import ProfileBound
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.numbers import human, plain
+    from dpcalc.core.numbers import human_claimed, plain
 
     multiplier, bound = given["noise_multiplier"], routes(design)[0].bound
     assert isinstance(bound, ProfileBound) and bound.mu is not None
     sensitivity = bound.mu.mu(design, noise_multiplier.SENSITIVITY[given["adjacency"]], 1.0)
+    norm = human_claimed(sensitivity, SLACK)
     raise DpcalcError("refused", f"has two meanings here; where {plain(multiplier)} is σ over the clipping norm, write "
-                                 f"--sigma {plain(multiplier)}; where it is σ over the sensitivity of "
-                                 f"{human(sensitivity)} clipping norms, write --sigma {multiplier * sensitivity:.6g}",
-                      "--noise-multiplier")
+                                 f"--sigma {plain(multiplier)}; where it is σ over the sensitivity of {norm} clipping "
+                                 f"norms, write --sigma {multiplier * sensitivity:.6g}", "--noise-multiplier")
 
 
 def _printed(given: Given) -> Answer:

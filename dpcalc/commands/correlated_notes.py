@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dpcalc.core.noise_multiplier import REPLACED
-from dpcalc.core.numbers import human
+from dpcalc.core.numbers import human, human_claimed
 
 if TYPE_CHECKING:
     from dpcalc.bounds.correlated._engine.design import Design
     from dpcalc.core.command import Given
     from dpcalc.core.results import Row
+
+SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at most this is printed as that decimal
 
 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
@@ -32,25 +34,33 @@ def is_exact(design: Design, head: Row) -> bool:
 
 def _sensitivity(design: Design, head: Row, numbers: Mapping[str, float]) -> str:
     how = "exactly" if is_exact(design, head) else "at most"
-    ratio = human(numbers["sigma"] / numbers["sensitivity"], upward=False)
-    return (f"the sensitivity is {how} {human(numbers['sensitivity'])} clipping norms; σ is in clipping norms too, and "
-            f"{ratio} times the sensitivity (1/μ), as accountants of one Gaussian release take it")
+    norm = human_claimed(numbers["sensitivity"], SLACK)
+    return (f"the sensitivity is {how} {norm} clipping norms; σ is in clipping norms too, and "
+            f"{multiplier(numbers)} times the sensitivity (1/μ), as accountants of one Gaussian release take it")
+
+
+def multiplier(numbers: Mapping[str, float]) -> str:
+    """σ over the sensitivity, rounded down."""
+    return human(numbers["sigma"] / numbers["sensitivity"] * (1 + SLACK), upward=False)
 
 
 def errors(numbers: Mapping[str, float]) -> str:
     """The errors of prefix sums, and the comparison with independent noise."""
     ratio = numbers.get("ratio_to_independent")
-    than = f", {human(ratio, 4)} times that of independent noise with the same privacy" if ratio else ""
+    than = f", {ratio:.4g} times that of independent noise with the same privacy" if ratio else ""
     return (f"prefix sums of the gradients have an RMSE of {human(numbers['rmse'])} clipping norms{than}; the largest "
             f"error is {human(numbers['max_error'])}")
 
 
 def _participation(design: Design, given: Given) -> tuple[str, ...]:
     found = []
-    if design.order != "once":
+    if design.order == "once":
+        found.append("each record takes part in one step: one pass over the data; for more, add --separation")
+    else:
         b = design.separation
+        shuffled = "; passes that are shuffled anew do not ensure it" if b > 1 else ""
         found.append(f"a separation of {b} is the difference j − i of two steps with the same record; a tool that "
-                     f"counts the steps between them calls it {b - 1}")
+                     f"counts the steps between them calls it {b - 1}{shuffled}")
     if given.has("participations") and given["participations"] > design.participations:
         found.append(f"{design.steps} steps leave room for {design.participations} participations only")
     if design.participations > 1 and not design.is_banded:

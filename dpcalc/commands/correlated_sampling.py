@@ -16,7 +16,7 @@ from dpcalc.commands import subsample_run as run
 from dpcalc.commands.asking import check_options, shown, with_solution
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
-from dpcalc.core.numbers import SMALLEST_NORMAL, human
+from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
@@ -87,8 +87,7 @@ def _numbers(given: Given, question: Question, design: Design, head: Row, sigma:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
     same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
     errors = design.errors
-    numbers = {"sensitivity": correlated_once.sensitivity(design), "sigma": sigma, "rmse": sigma * errors.rmse,
-               "max_error": sigma * errors.largest, "step_noise": sigma * errors.step_noise}
+    numbers = {"sensitivity": correlated_once.sensitivity(design), "sigma": sigma, **errors.at(sigma)}
     epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
     if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers
@@ -110,14 +109,13 @@ def independent_sigma(given: Given, design: Design, epsilon: float, delta: float
 
 
 def _notes(design: Design, cycle: int, params: Values, numbers: Values) -> tuple[str, ...]:
-    from dpcalc.commands import correlated_notes
-    from dpcalc.core.results import NOT_SHUFFLED
+    from dpcalc.commands import correlated_notes as n
 
-    errors = (correlated_notes.errors(numbers),)
     groups = (f"the records form {cycle} fixed groups of the same size, and a batch takes each record of its "
               f"group with probability {params['sampling_rate']:.6g}: a record meets {params['steps']} of "
-              f"{design.steps} steps")
-    ratio = human(numbers["sigma"] / numbers["sensitivity"], upward=False)
-    column = (f"one step of a record moves the correlated sum by at most {human(numbers['sensitivity'])} clipping "
-              f"norms: the noise multiplier of a step is {ratio}")
-    return (*errors, groups, column, NOT_SHUFFLED)
+              f"{design.steps} steps (Choquette-Choo et al. 2023)")
+    norm = numbers["sensitivity"]
+    column = (f"one step of a record moves the correlated sum by at most {human_claimed(norm, n.SLACK)} clipping "
+              f"norms: the noise multiplier of a step is {n.multiplier(numbers)}")
+    return (n.errors(numbers), groups, column, "holds for Poisson-sampled batches only; for batches in a fixed order, "
+            "use --separation in place of --sampling-rate")

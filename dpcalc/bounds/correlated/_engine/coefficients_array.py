@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb, pi
+from math import comb, inf, isfinite, pi
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,14 +35,24 @@ class Coefficients(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Standard deviations at σ = 1, usually to 1e-12 of each, and at worst to about 1e-7: of the noise of the last
-    step, and of prefix sums (with contraction, of Σ_j r^(t−j) g_j); with independent noise of the same σ for
-    comparison."""
+    """Standard deviations at σ = 1, not rounded to a side: of the noise of the last step, and of prefix sums (with
+    contraction, of Σ_j r^(t−j) g_j); with independent noise of the same σ for comparison.
+
+    Tests find them accurate to 1e-12, and to 1e-9 where the terms of a buffered strategy cancel. No guarantee depends
+    on them.
+    """
 
     step_noise: float
     rmse: float  # the root of the mean over all prefixes
     largest: float
     rmse_of_independent: float
+
+    def at(self, sigma: float) -> dict[str, float]:
+        """The errors of an answer. Raises OutOfScope for a σ so large that they are above all doubles."""
+        found = {"rmse": sigma * self.rmse, "max_error": sigma * self.largest, "step_noise": sigma * self.step_noise}
+        if not all(map(isfinite, found.values())):
+            raise OutOfScope("out-of-range", "the errors of prefix sums are above the largest double", "--sigma")
+        return found
 
 
 def strategy_coefficients(strategy: Strategy, n: int) -> Coefficients:
@@ -62,13 +72,18 @@ def prefix_coefficients(strategy: Strategy, n: int) -> Array:
 
 
 def errors(strategy: Strategy, n: int) -> Errors:
-    """The errors of prefix sums over n steps: that of prefix t has the variance Σ_{k≤t} B_k²."""
-    terms = [prefix_coefficients(found, n) ** 2
-             for found in (strategy, Strategy(s.INDEPENDENT, contraction=strategy.contraction))]
-    times = np.arange(n, 0, -1) / n
-    noise = noise_coefficients(strategy, n)
-    rmse, of_independent = (float((x * times).sum()) ** 0.5 for x in terms)
-    return Errors(float((noise * noise).sum()) ** 0.5, rmse, float(terms[0].sum()) ** 0.5, of_independent)
+    """The errors of prefix sums over n steps: that of prefix t has the variance Σ_{k≤t} B_k², where B is what
+    `prefix_coefficients` returns. Raises OutOfScope where they are above all doubles."""
+    with np.errstate(over="ignore"):
+        terms = [prefix_coefficients(found, n) ** 2
+                 for found in (strategy, Strategy(s.INDEPENDENT, contraction=strategy.contraction))]
+        times = np.arange(n, 0, -1) / n
+        noise = noise_coefficients(strategy, n)
+        rmse, of_independent = (float((x * times).sum()) ** 0.5 for x in terms)
+        found = Errors(float((noise * noise).sum()) ** 0.5, rmse, float(terms[0].sum()) ** 0.5, of_independent)
+    if not all(map(isfinite, found)):
+        raise _unknown(strategy)
+    return found
 
 
 # --- the forms of each strategy: (C, error), C⁻¹ and prefix sums -----------------------------------------------------
@@ -112,13 +127,20 @@ def _one(x: float) -> Array:
     return np.array([x])
 
 
-def _checked(found: tuple[Array, float]) -> Array:
+def _checked(strategy: Strategy, found: tuple[Array, float]) -> Array:
     """The coefficients of C⁻¹. Raises OutOfScope where they are not known accurately."""
     w, error = found
-    if not error <= _UNKNOWN * float(np.linalg.norm(w)):
-        raise OutOfScope("out-of-range", "the noise of this strategy grows so fast with the steps that its size is "
-                         "not known in double precision; use a C whose inverse is bounded", "--coefficients")
+    with np.errstate(all="ignore"):
+        norm = float(np.linalg.norm(w))
+    if not error <= _UNKNOWN * norm < inf:
+        raise _unknown(strategy)
     return w
+
+
+def _unknown(strategy: Strategy) -> OutOfScope:
+    return OutOfScope("out-of-range", "the noise of this strategy grows so fast with the steps that its size is not "
+                      "known in double precision; use a C whose inverse is bounded",
+                      "--coefficients" if strategy.name == s.LISTED else "--strategy")
 
 
 def _feedback(strategy: Strategy, n: int) -> tuple[Array, float]:
@@ -135,11 +157,11 @@ def _banded(strategy: Strategy, n: int) -> Array:
 
 
 def _banded_noise(strategy: Strategy, n: int) -> Array:
-    return _contracted(_checked(reciprocal(_banded(strategy, n), n)), strategy)
+    return _contracted(_checked(strategy, reciprocal(_banded(strategy, n), n)), strategy)
 
 
 def _banded_prefix(strategy: Strategy, n: int) -> Array:
-    w = _checked(reciprocal(_banded(strategy, n), n))
+    w = _checked(strategy, reciprocal(_banded(strategy, n), n))
     return _contracted(np.cumsum(_padded(w, n)), strategy)
 
 
@@ -171,7 +193,7 @@ def _buffered_noise(strategy: Strategy, n: int) -> Array:
     for i, scale in enumerate(strategy.scales):
         others = _polynomial((*strategy.decays[:i], *strategy.decays[i + 1:]))
         numerator += scale * np.concatenate(((0.0,), others))
-    return np.convolve(_checked(reciprocal(numerator, n)), denominator)[:n]
+    return np.convolve(_checked(strategy, reciprocal(numerator, n)), denominator)[:n]
 
 
 def _polynomial(decays: Sequence[float]) -> Array:
@@ -187,7 +209,7 @@ def _listed(strategy: Strategy, n: int) -> tuple[Array, float]:
 
 
 def _listed_noise(strategy: Strategy, n: int) -> Array:
-    return _checked(reciprocal(_listed(strategy, n)[0], n))
+    return _checked(strategy, reciprocal(_listed(strategy, n)[0], n))
 
 
 # The name of a strategy → the functions that give the coefficients of C with their error, of C⁻¹, and of prefix sums.
