@@ -8,7 +8,6 @@ from dpcalc.commands import correlated_sampling, correlated_theorems
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.command import Given, require
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.numbers import human
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Table
@@ -16,6 +15,7 @@ from dpcalc.core.results import Answer, Table
 USUAL = "usual"
 _SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}
 _SAMPLED = {"steps", "sampling_rate", "precision", "contraction", "adjacency", "clipping_norm"}
+_BUFFERS = {"blt_scale", "blt_decay"}
 _TERMS = (8, 64)  # independent noises that a step of banded-inverse-sqrt remembers: few, and as many as fit in memory
 
 
@@ -24,6 +24,8 @@ def answer(given: Given) -> Answer:
     the least error first."""
     sampled = given["sampling_rate"] is not None
     used = (_SAMPLED if sampled else _SEPARATED) | {"compare", "epsilon", "delta"}
+    if s.BLT in _split(given["compare"]):
+        used |= _BUFFERS
     if beside := sorted(given.provided - used - {"format"}):
         raise DpcalcError("unneeded", f"not used with --compare{' and --sampling-rate' if sampled else ''}; drop it",
                           flag(beside[0]))
@@ -46,7 +48,11 @@ def answer(given: Given) -> Answer:
 
 def _design(given: Given, label: str) -> Design:
     """The run with another strategy."""
-    return design_of(given.replace({**given.values, "strategy": label}, given.provided - {"compare"} | {"strategy"}))
+    others = {"compare"} if label == s.BLT else {"compare", *_BUFFERS}
+    try:
+        return design_of(given.replace({**given.values, "strategy": label}, given.provided - others | {"strategy"}))
+    except DpcalcError as error:
+        raise error if error.option != "--strategy" else DpcalcError(error.code, error.message, "--compare") from None
 
 
 def _sigma(given: Given, design: Design, question: Question) -> float:
@@ -61,12 +67,16 @@ def _sigma(given: Given, design: Design, question: Question) -> float:
 def _labels(given: Given, independent: Design) -> tuple[str, ...]:
     """The strategies that --compare names, or the usual ones."""
     if given["compare"] != USUAL:
-        return tuple(dict.fromkeys(label.strip() for label in given["compare"].split(",")))
+        return _split(given["compare"])
     if given["sampling_rate"] is not None:
         return (s.INDEPENDENT, *_banded(min(int(1 / given["sampling_rate"]), independent.steps)))
     always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent.steps),
               *(f"{s.BANDED_INVERSE_SQRT}:{terms}" for terms in _TERMS if terms < independent.steps))
     return always if independent.order == "once" else (*always, *_banded(independent.separation))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label.strip() for label in text.split(",")))
 
 
 def _banded(most: int) -> tuple[str, ...]:
@@ -86,7 +96,7 @@ def _notes(best: str, ratio: float, sampled: bool) -> tuple[str, ...]:
     if best in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
         first = "no correlated noise of this table has a smaller RMSE than independent noise"
     else:
-        first = f"{best} has the least RMSE of prefix sums, {human(ratio, 4)} times that of independent noise"
+        first = f"{best} has the least RMSE of prefix sums, {ratio:.4g} times that of independent noise"
     groups = ("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within the "
               "group that is higher by that factor",) if sampled else ()
     return (first, "all rows have the same privacy; errors are in clipping norms, of prefix sums of the gradients",

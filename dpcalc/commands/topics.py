@@ -191,7 +191,7 @@ TOPICS = (
          "b-th step (--order cyclic). It counts the cross terms between the steps of a record.",
          "Does it help? --compare prints the errors of prefix sums for each strategy at the same privacy. With Poisson "
          "batches only strategies with few bands profit from sampling (--sampling-rate); at a small ε independent "
-         "noise is best.",
+         "noise is often better.",
          "A separation and Poisson batches exclude each other: a random batch ensures none."),
         (("correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342 --epsilon 8 "
           "--delta 1e-5 --solve sigma", "σ = 2.51381"),

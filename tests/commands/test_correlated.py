@@ -136,6 +136,9 @@ def test_a_comparison_at_equal_privacy():
     for strategy, sigma, rmse in zip(table["strategy"], table["sigma"], table["rmse"], strict=True):
         alone = answer(f"{line} --strategy {strategy} --solve sigma")["result"]
         assert (alone["sigma"], alone["rmse"]) == pytest.approx((sigma, rmse), rel=1e-9)
+    of_buffers = answer(f"{line} --compare independent,blt {BLT.removeprefix('--strategy blt')}")["guarantee"]
+    alone = answer(f"{line} {BLT} --solve sigma")["result"]
+    assert of_buffers["rmse"][of_buffers["strategy"].index("blt")] == pytest.approx(alone["rmse"], rel=1e-9)
     few = answer(f"{line} --compare independent,banded-sqrt:8")
     assert few["guarantee"]["strategy"] == ["banded-sqrt:8", "independent"]
 
@@ -171,6 +174,8 @@ REFUSED = [
     ("--coefficients 0,1", "--coefficients: its first coefficient is 0"),
     ("--coefficients 1,1 --strategy square-root", "--coefficients: give --strategy or --coefficients"),
     ("--coefficients 1,-2", "--coefficients: the noise of this strategy grows so fast"),
+    ("--coefficients 1,-1.5", "--coefficients: the noise of this strategy grows so fast"),  # 1.5^1000, squared
+    ("--strategy blt --blt-scale -3 --blt-decay 0.5", "--strategy: the noise of this strategy grows so fast"),
     ("--strategy blt --blt-scale 0.2", "--blt-decay: needed with --strategy blt"),
     ("--strategy blt --blt-scale 0.2 --blt-decay 0.1,0.2", "--blt-decay: has 2 values, and --blt-scale 1"),
     ("--compare square-root", "--sigma: not used with --compare"),
@@ -181,6 +186,19 @@ REFUSED = [
 @pytest.mark.parametrize("options, says", REFUSED, ids=[options for options, _ in REFUSED])
 def test_what_is_refused_and_why(options, says):
     assert says in refusal(f"correlated --steps 1000 --sigma 2 --delta 1e-5 {options}", 2)
+
+
+@pytest.mark.parametrize("labels, says", [("square-rot", "--compare: 'square-rot' is not one of"),
+                                          ("independent,", "--compare: '' is not one of"),
+                                          ("feedback", "--compare: feedback needs a number"),
+                                          ("blt", "--blt-scale: needed with --strategy blt")])
+def test_strategies_to_compare_are_named_in_full(labels, says):
+    assert says in refusal(f"correlated --steps 100 --epsilon 1 --delta 1e-5 --compare {labels}", 2)
+
+
+def test_errors_above_all_doubles_are_refused():
+    assert "--sigma: the errors of prefix sums are above the largest double" in refusal(
+        "correlated --steps 1e6 --strategy independent --sigma 1e307 --delta 1e-5", 2)
 
 
 def test_a_noise_multiplier_is_refused_with_both_readings():
@@ -194,6 +212,10 @@ def test_the_notes_say_what_units_and_distances_mean():
     notes = " ".join(answer(f"{RUN} --separation 100 --participations 40")["notes"])
     assert "the sensitivity is exactly" in notes and "calls it 99" in notes and "10 participations only" in notes
     assert "the cross terms between a record's steps are counted" in notes
+    assert "passes that are shuffled anew do not ensure it" in notes
+    notes = " ".join(answer("correlated --steps 60 --strategy independent --sigma 2 --delta 1e-5")["notes"])
+    assert "the sensitivity is exactly 1 clipping norms" in notes and "and 2 times the sensitivity" in notes
+    assert "each record takes part in one step: one pass over the data; for more, add --separation" in notes
     notes = " ".join(answer("correlated --steps 60 --coefficients 1,0.2,0.9 --separation 2 --sigma 5 --delta 1e-5")["notes"])
     assert "the sensitivity is at most" in notes
 
@@ -205,6 +227,7 @@ def test_the_notes_say_what_units_and_distances_mean():
     "correlated --steps 396 --strategy banded-inverse-sqrt:5 --sigma 1.7 --alpha 2.7801",
     "correlated --steps 2298 --strategy banded-sqrt:9 --order cyclic --separation 1015 --sigma 7.69 --epsilon 0.4",
     "correlated --steps 100 --sampling-rate 0.05 --strategy banded-sqrt:4 --sigma 2 --alpha 4",
+    "correlated --steps 3 --coefficients 1e-99,5e-100 --sigma 1e-99 --delta 1e-5",
 ])
 def test_verify_proves_the_sensitivity_and_refutes_a_smaller_one(line):
     record = answer(line)
