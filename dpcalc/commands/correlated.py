@@ -83,10 +83,10 @@ def _refuse_noise_multiplier(given: Given, design: Design) -> None:
     multiplier, bound = given["noise_multiplier"], routes(design)[0].bound
     assert isinstance(bound, ProfileBound) and bound.mu is not None
     sensitivity = bound.mu.mu(design, noise_multiplier.SENSITIVITY[given["adjacency"]], 1.0)
-    norm = human_claimed(sensitivity, SLACK)
+    norm, product = (human_claimed(x, SLACK) for x in (sensitivity, multiplier * sensitivity))
     raise DpcalcError("refused", f"has two meanings here; where {plain(multiplier)} is σ over the clipping norm, write "
                                  f"--sigma {plain(multiplier)}; where it is σ over the sensitivity of {norm} clipping "
-                                 f"norms, write --sigma {multiplier * sensitivity:.6g}", "--noise-multiplier")
+                                 f"norms, write --sigma {product}", "--noise-multiplier")
 
 
 def _printed(given: Given) -> Answer:

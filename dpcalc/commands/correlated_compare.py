@@ -72,7 +72,8 @@ def _labels(given: Given, independent: Design) -> tuple[str, ...]:
         return (s.INDEPENDENT, *_banded(min(int(1 / given["sampling_rate"]), independent.steps)))
     always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent.steps),
               *(f"{s.BANDED_INVERSE_SQRT}:{terms}" for terms in _TERMS if terms < independent.steps))
-    return always if independent.order == "once" else (*always, *_banded(independent.separation))
+    most = min(independent.separation, independent.steps)
+    return always if independent.order == "once" else (*always, *_banded(most))
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -205,7 +205,7 @@ def test_a_noise_multiplier_is_refused_with_both_readings():
     said = refusal("correlated --steps 1000 --separation 100 --strategy square-root --noise-multiplier 3 --delta 1e-5", 2)
     assert "over the clipping norm, write --sigma 3;" in said
     norm = answer(f"{RUN} --separation 100")["result"]["sensitivity"]
-    assert f"write --sigma {3 * norm:.6g}" in said
+    assert 0 <= float(said.split("write --sigma ")[-1]) / (3 * norm) - 1 < 1e-5  # rounded up: to more noise
 
 
 def test_the_notes_say_what_units_and_distances_mean():
