@@ -6,6 +6,7 @@ from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.commands import correlated_sampling, correlated_theorems
 from dpcalc.commands.correlated_design import design as design_of
+from dpcalc.commands.correlated_notes import ONE_PASS
 from dpcalc.core.command import Given, require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import SIGMA
@@ -43,7 +44,7 @@ def answer(given: Given) -> Answer:
     record = {"kind": "comparison", **{name: [row[k] for row in rows] for k, name in enumerate(table.header)}}
     shown = {name: x for name, x in given.values.items() if name in used}
     return Answer("correlated", Question("guarantee"), shown, (), record, given["adjacency"], "every step's output",
-                  _notes(rows[0][0], rows[0][4], sampled), table=table)
+                  _notes(rows[0][0], rows[0][4], sampled, independent.order == "once"), table=table)
 
 
 def _design(given: Given, label: str) -> Design:
@@ -93,12 +94,13 @@ def _feedback(n: int) -> tuple[str, ...]:
     return (f"{s.FEEDBACK}:{1 - 2 / ((1 + 4 * m) ** 0.5 + 1):.6g}",) if n > 1 else ()
 
 
-def _notes(best: str, ratio: float, sampled: bool) -> tuple[str, ...]:
+def _notes(best: str, ratio: float, sampled: bool, once: bool) -> tuple[str, ...]:
     if best in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
         first = "no correlated noise of this table has a smaller RMSE than independent noise"
     else:
         first = f"{best} has the least RMSE of prefix sums, {ratio:.4g} times that of independent noise"
+    order = (ONE_PASS,) if once and not sampled else ()
     groups = ("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within the "
               "group that is higher by that factor",) if sampled else ()
     return (first, "all rows have the same privacy; errors are in clipping norms, of prefix sums of the gradients",
-            *groups)
+            *order, *groups)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at most this is printed as that decimal
 
+ONE_PASS = "each record takes part in one step: one pass over the data; for more, add --separation"
+
 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
     """What a reader must know to use the numbers."""
@@ -55,7 +57,7 @@ def errors(numbers: Mapping[str, float]) -> str:
 def _participation(design: Design, given: Given) -> tuple[str, ...]:
     found = []
     if design.order == "once":
-        found.append("each record takes part in one step: one pass over the data; for more, add --separation")
+        found.append(ONE_PASS)
     else:
         b = design.separation
         shuffled = "; passes that are shuffled anew do not ensure it" if b > 1 else ""
