@@ -50,8 +50,8 @@ function _shtab_dpcalc_using
   test "$_shtab_dpcalc_cmdpath" = "$argv"
 end
 
-set -g _shtab_dpcalc_commands rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --bound --c1 --c2 --categories --clipping-norm --color --command --constant --curvature --curvatures --decay --delta --diameter --digits --dimension --epochs --epsilon --feedback --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv --used-at -a -d -e
+set -g _shtab_dpcalc_commands rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
+set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --curvatures --cycle --decay --delta --diameter --digits --dimension --epochs --epsilon --feedback --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv --used-at -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
@@ -183,6 +183,46 @@ complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l color -xka "auto always
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using subsample; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'read a guarantee (JSON) from a file (repeatable); - is standard input'
+complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a correlated -d 'privacy of noise that is correlated between steps (DP-FTRL)'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l strategy -x -d 'how the noise of a step takes back earlier noise'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l coefficients -xka "(__fish_complete_path (commandline -ct))" -d 'first column of a strategy C of your own, in place of --strategy'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l blt-scale -x -d 'output scales of a buffered linear Toeplitz strategy'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l blt-decay -x -d 'decays of the buffers of a buffered linear Toeplitz strategy'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l sigma -x -d 'standard deviation of each independent noise, in clipping norms'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l noise-multiplier -x -d 'refused, with what to write instead'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l schedule -x -d 'print the coefficients of C⁻¹ of steps FIRST to LAST, or of COUNT of them'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l compare -x -d 'compare strategies at the budget of --epsilon and --delta'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l steps -x -d 'number of steps'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l order -xka "once separated cyclic" -d 'steps of one record'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l separation -x -d 'least difference j − i of two steps with the same record'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l min-separation -x -d 'refused, with what to write instead'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l participations -x -d 'most steps that a record takes part in'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l sampling-rate -x -d 'probability that a record is in a batch, of all data'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l cycle -x -d 'number of groups that Poisson batches are drawn from in turn'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l contraction -x -d 'factor of earlier gradients at every step'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l clipping-norm -x -d 'norm that every record'"'"'s gradient is clipped to'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l adjacency -xka "zero-out replace-one" -d 'which data sets are neighbours'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l orders -x -d 'Rényi orders to try'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l precision -x -d 'largest gap allowed between the lower and upper ε, relative'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l epsilon -s e -x -d 'privacy loss'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l delta -s d -x -d 'failure probability'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l alpha -s a -x -d 'Rényi order'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l rdp -x -d 'budget on the Rényi divergence at --alpha, for --solve'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l solve -xka "sigma" -d 'find the value of this parameter that just meets the budget'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l bound -xka "correlated-once correlated-bands correlated-separated correlated-cyclic" -d 'use only this bound'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l format -xka "table json jsonl csv tsv markdown latex statement bibtex" -d 'output format'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l digits -x -d 'significant digits'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write the complete answer to this file, in the format of its suffix'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l batch -xka "(__fish_complete_path (commandline -ct))" -d 'read one set of options per line'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l json -d 'short for --format json'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -s q -l quiet -d 'print only the number of the headline, with all its digits'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l certify -d 'prove the headline in ball arithmetic; needs python-flint (pip install python-flint)'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l all -d 'show every row, not only the best of each theorem; JSON and CSV always hold every row'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l color -xka "auto always never" -d 'colour the text'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -s h -d 'print short help'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a tv -d 'total variation: what any attacker can do'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l mechanism -xka "gaussian laplace randomized-response discrete-gaussian discrete-laplace k-randomized-response unary optimized-unary exponential above-threshold shuffled-ldp" -d 'mechanism of the release'
 complete -c dpcalc -n '_shtab_dpcalc_using tv' -l sigma -x -d 'standard deviation of the noise on the query'
@@ -443,7 +483,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using ledger' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger; and test $_shtab_dpcalc_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a ledger of releases, an earlier result, or the state of Opacus'"'"' accountant (TOML or JSON; - is standard input)'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a bounds -d 'list the bounds: their status, commands and sources'
-complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l command -xka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d 'only bounds that this command uses'
+complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l command -xka "rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d 'only bounds that this command uses'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l status -xka "proven as-published conjecture limit lower" -d 'only bounds of this status'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l assumes -x -d 'only bounds with this text among their assumptions'
 complete -c dpcalc -n '_shtab_dpcalc_using bounds' -l format -xka "table json jsonl csv tsv markdown latex bibtex" -d 'output format'
@@ -456,7 +496,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using explain' -l format -xka "table json j
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -l json -d 'short for --format json'
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using explain' -s h -l help -d 'print this help'
-complete -c dpcalc -n '_shtab_dpcalc_using explain; and test $_shtab_dpcalc_npos -ge 0' -ka "gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp exponential-exact exponential-profile exponential-rdp exponential-lower above-threshold-exact above-threshold-rdp shuffled-ldp-exact shuffled-ldp-profile shuffled-ldp-lower randomized-response-exact randomized-response-rdp discrete-gaussian-exact discrete-gaussian-rdp discrete-laplace-exact discrete-laplace-rdp k-randomized-response-exact k-randomized-response-rdp unary-exact unary-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp pure-zcdp bounded-range-zcdp gdp-zcdp zcdp-composition dp-tv group-privacy composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp poisson-group-profile truncated-poisson-profile truncated-poisson-lower wor-profile wor-rdp weighted-rdp allocation-profile allocation-lower amplification shuffle-no-amplification shuffle-lower shuffle-lower-allocation fixed-order fixed-order-iteration fixed-order-iteration-rdp fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-iteration-rdp shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower shuffled-hiding shuffled-hiding-last smooth-nonconvex-shuffled-hiding output-perturbation-shuffled-hiding shuffled-hiding-laplace online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile burn-in-contraction iteration iteration-schedule burn-in-rdp-nonconvex burn-in-profile-nonconvex iteration-schedule-nonconvex iteration-nonconvex burn-in-as-published lower-bound noise-feedback without-feedback feedback-every-iterate feedback-optimum feedback-optimum-finite tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
+complete -c dpcalc -n '_shtab_dpcalc_using explain; and test $_shtab_dpcalc_npos -ge 0' -ka "gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp exponential-exact exponential-profile exponential-rdp exponential-lower above-threshold-exact above-threshold-rdp shuffled-ldp-exact shuffled-ldp-profile shuffled-ldp-lower randomized-response-exact randomized-response-rdp discrete-gaussian-exact discrete-gaussian-rdp discrete-laplace-exact discrete-laplace-rdp k-randomized-response-exact k-randomized-response-rdp unary-exact unary-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp pure-zcdp bounded-range-zcdp gdp-zcdp zcdp-composition dp-tv group-privacy composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp poisson-group-profile truncated-poisson-profile truncated-poisson-lower wor-profile wor-rdp weighted-rdp allocation-profile allocation-lower amplification shuffle-no-amplification shuffle-lower shuffle-lower-allocation fixed-order fixed-order-iteration fixed-order-iteration-rdp fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-iteration-rdp shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower shuffled-hiding shuffled-hiding-last smooth-nonconvex-shuffled-hiding output-perturbation-shuffled-hiding shuffled-hiding-laplace online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile burn-in-contraction iteration iteration-schedule burn-in-rdp-nonconvex burn-in-profile-nonconvex iteration-schedule-nonconvex iteration-nonconvex burn-in-as-published lower-bound noise-feedback without-feedback feedback-every-iterate feedback-optimum feedback-optimum-finite correlated-once correlated-bands correlated-separated correlated-cyclic tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes correlated-noise headline" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a verify -d 'recheck results from the formulas as published'
 complete -c dpcalc -n '_shtab_dpcalc_using verify' -l json -d 'print the verdicts as JSON'
 complete -c dpcalc -n '_shtab_dpcalc_using verify' -s q -l quiet -d 'print only the verdict and what was not checked, one line per result'
@@ -466,11 +506,11 @@ complete -c dpcalc -n '_shtab_dpcalc_using verify; and test $_shtab_dpcalc_npos 
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a schema -d 'JSON Schema of a result, and of a command'"'"'s parameters'
 complete -c dpcalc -n '_shtab_dpcalc_using schema' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using schema' -s h -l help -d 'print this help'
-complete -c dpcalc -n '_shtab_dpcalc_using schema; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d words
+complete -c dpcalc -n '_shtab_dpcalc_using schema; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a help -d 'help on a command or a topic'
 complete -c dpcalc -n '_shtab_dpcalc_using help' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using help' -s h -l help -d 'print this help'
-complete -c dpcalc -n '_shtab_dpcalc_using help; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes headline" -d words
+complete -c dpcalc -n '_shtab_dpcalc_using help; and test $_shtab_dpcalc_npos -ge 0' -ka "rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion neighbours noise-multiplier sampling shuffled-batches poisson statuses delta composition group-privacy pipes correlated-noise headline" -d words
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a completion -d 'print the completion script of a shell'
 complete -c dpcalc -n '_shtab_dpcalc_using completion' -l color -xka "auto always never" -d 'colour the text'
 complete -c dpcalc -n '_shtab_dpcalc_using completion' -s h -l help -d 'print this help'

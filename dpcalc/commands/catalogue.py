@@ -109,6 +109,8 @@ def _accuracies() -> dict[str, dict[str, Any]]:
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 _DERIVED = {  # parameters of bounds that are computed from options: (symbol, meaning)
+    "design": ("C", "strategy of the noise, number of steps, and which steps a record takes part in"),
+    "change": ("Δ", "change of the sum of a step by one record, in clipping norms: 1, or 2 where it is replaced"),
     "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
     "whole_epochs": ("E", "number of whole epochs"),
     "law": ("", "law of the noise, as --noise says"),

@@ -191,6 +191,28 @@ ORDER = Quantity("order", "order of the batches; random draws them afresh at eve
 NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate and uses; an entry is a step, or "
                           "[COUNT, VALUE]", kind="text", metavar="FILE|-", reads=True)
 
+STRATEGY = Quantity("strategy", "how the noise of a step takes back earlier noise: independent, feedback:λ, "
+                    "square-root, banded-sqrt:B, banded-inverse-sqrt:P, or blt", kind="text", metavar="NAME[:NUMBER]")
+STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
+                      "banded-sqrt:8), or usual ones where it is left out", kind="text", metavar="[LIST]")
+COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
+                        "@FILE that holds it", "c_0,…", kind="series", ge=-1e100, le=1e100, reads=True)
+BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz strategy: c_k = Σ scale·decay^(k−1)",
+                     kind="numbers", ge=-1e100, le=1e100)
+BLT_DECAY = Quantity("blt_decay", "decays of the buffers of a buffered linear Toeplitz strategy", kind="numbers", ge=0,
+                     le=1)
+CONTRACTION = Quantity("contraction", "factor of earlier gradients at every step; below 1 with weight decay (default: "
+                       "1)", "r", gt=0, le=1)
+TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --separation apart, or every "
+                      "--separation-th step (default: separated with --separation, else once)",
+                      kind="choice", choices=("once", "separated", "cyclic"))
+SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow "
+                      "Federated's min_separation counts the steps between: one less", "b", **_WHOLE)
+MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps "
+                          "between two steps with the same record", **_WHOLE)
+CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
+                 "strategy)", "m", **_WHOLE)
+
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response", "discrete-gaussian", "discrete-laplace",
@@ -259,7 +281,8 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
                  metavar="FILE|-", reads=True)
 
 # In answers, where a letter alone would not be understood.
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
+                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
 from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
@@ -111,6 +112,8 @@ RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "noise-feedback": _rdp_by_mu(_mu_feedback("with_feedback")),
     "without-feedback": _rdp_by_mu(_mu_feedback("without_feedback")),
     "feedback-every-iterate": _rdp_by_mu(_mu_feedback("every_iterate")),
+    **{module.BOUND.name: _rdp_by_mu(module.FORM.exact_mu)
+       for module in (correlated_once, correlated_bands, correlated_separated, correlated_cyclic)},
     "wor-profile": _rdp_sampled,
     "shuffle-no-amplification": lambda mp, alpha, own, params: (
         mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)),

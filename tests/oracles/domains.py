@@ -3,6 +3,7 @@
 import random
 from math import expm1, log, log10
 
+import correlated_designs
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
@@ -507,6 +508,10 @@ DRAW = {
                                    "learning_rate": log_uniform(r, 1e-3, 1)},
     "feedback-optimum-finite": lambda r: {"curvatures": curvatures(r, 1.0, 1.0),
                                           "learning_rate": log_uniform(r, 1e-3, 1), "iterations": steps(r, 1e12)},
+    "correlated-once": lambda r: correlated_designs.point(r, "once"),
+    "correlated-bands": lambda r: correlated_designs.point(r, "bands"),
+    "correlated-separated": lambda r: correlated_designs.point(r, "separated"),
+    "correlated-cyclic": lambda r: correlated_designs.point(r, "cyclic"),
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
     "fixed-order": lambda r: a_run(r, 1e12, laws=BOTH, index=True),
@@ -615,7 +620,9 @@ INCREASING = {
     "burn-in-profile-nonconvex": ("lipschitz",), "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"),
     "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"), "noise-feedback": ("lipschitz",),
     "without-feedback": ("lipschitz",), "feedback-every-iterate": ("lipschitz", "iterations"),
-    "feedback-optimum": (), "feedback-optimum-finite": (), "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
+    "feedback-optimum": (), "feedback-optimum-finite": (),
+    **{f"correlated-{kind}": ("change",) for kind in ("once", "bands", "separated", "cyclic")},
+    "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
     "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"),
 }
 

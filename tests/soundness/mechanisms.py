@@ -1,7 +1,9 @@
-"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers; randomised responses."""
+"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers; randomised responses; correlated
+noise."""
 
 from math import exp, log, sqrt
 
+import correlated_designs
 import numpy as np
 from chains import delta, rdp
 from scipy.special import gammaln, ndtr
@@ -117,4 +119,16 @@ def respondents(rng):
     yield from ask.rdp("unary-rdp", law(0), law(1), ask.orders(rng), run)
 
 
-FAMILIES = (gaussian, laplace, randomised_response, on_integers, respondents)
+def correlated(rng):
+    """A shift of one record, by a worst pattern of its steps with equal changes of one sign: a shift of a Gaussian."""
+    for kind in ("once", "bands", "separated", "cyclic"):
+        design, change, sigma = correlated_designs.design(rng, kind, 10), rng.choice((1.0, 2.0)), exp(rng.uniform(0, 3))
+        matrix, patterns = correlated_designs.matrix(design), correlated_designs.patterns(design)
+        mu = change / sigma * max(float(np.linalg.norm(matrix[:, p].sum(axis=1))) for p in patterns)
+        p, q = gaussian_pair(rng, mu)
+        run = {"design": design, "change": change, "sigma": sigma}
+        yield from ask.profile(f"correlated-{kind}", p, q, ask.epsilons(rng, mu * (1 + mu), 4), run)
+        yield from ask.rdp(f"correlated-{kind}", p, q, ask.orders(rng, 4), run, function="rdp")
+
+
+FAMILIES = (gaussian, laplace, randomised_response, on_integers, respondents, correlated)
