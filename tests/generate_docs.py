@@ -73,6 +73,7 @@ _ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and comp
                 "pnsgd": "Last iterate: shuffled or ordered records", "hiding": "Last iterate: hiding among the others",
                 "online": "Last iterate: a stream with decaying noise",
                 "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback",
+                "correlated": "Correlated noise: every step is released",
                 "total_variation": "Total variation"}
 
 

@@ -31,6 +31,8 @@ CASES = [
     ("convert --help", {"pydantic_core", "numpy", "rich"}),
     ("burn-in --help", {"pydantic_core", "numpy", "rich"}),
     ("noise-feedback --help", {"pydantic_core", "numpy", "rich"}),
+    ("correlated --help", {"pydantic_core", "numpy", "rich"}),
+    ("correlated --steps 99 --strategy square-root --sigma 2 --delta 1e-5 --json", {"rich"}),
     ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json",
      {"numpy", "rich"}),
     ("burn-in --order fixed --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 "

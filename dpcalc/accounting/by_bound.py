@@ -157,4 +157,5 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("point", "tv"): _point,
     ("point", "mu"): _point,
     ("point", "rho"): _point,
+    ("point", "feedback"): _point,
 }

@@ -197,4 +197,5 @@ _HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {
     ("point", "tv"): _point,
     ("point", "mu"): _point,
     ("point", "rho"): _point,
+    ("point", "feedback"): _point,
 }

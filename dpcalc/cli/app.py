@@ -78,8 +78,8 @@ def build(command: Command) -> FastCommand:
     options = [_option(o) for o in command.all_options()]
     for option in options:
         if option.name == "solve":
-            option.choices = command.solvable()
-            option.help = ": ".join(filter(None, (option.help, ", ".join(command.solvable()))))
+            option.choices = (*command.solvable(), *command.by_formula)
+            option.help = ": ".join(filter(None, (option.help, ", ".join(option.choices))))
     repeatable = {o.name for o in command.all_options() if o.multiple}
     arguments = [RawArgument(param_decls=["files"], type_descriptor=TEXT, nargs=-1, metavar="[FILE|-]...",
                              help=command.option(command.files).quantity.help)] if command.inputs else []

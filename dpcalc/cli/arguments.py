@@ -17,10 +17,15 @@ def is_batch(args: list[str]) -> bool:
     return any(arg.partition("=")[0] == "--batch" for arg in args)
 
 
-def with_source_of_batch(args: list[str]) -> list[str]:
-    """The arguments with --batch alone as --batch -, because Typer has no options whose value may be left out."""
+# The values that stand for options without one, because Typer has no options whose value may be left out.
+_LEFT_OUT = {"--batch": "-", "--compare": "usual"}
+
+
+def with_values_left_out(args: list[str]) -> list[str]:
+    """The arguments with --batch alone as --batch -, and --compare alone as --compare usual."""
     return [word for arg, after in zip(args, [*args, "--"][1:], strict=True)
-            for word in ((arg, "-") if arg == "--batch" and after.startswith("-") and after != "-" else (arg,))]
+            for word in ((arg, _LEFT_OUT[arg]) if arg in _LEFT_OUT and after.startswith("-") and after != "-"
+                         else (arg,))]
 
 
 def check_format(format: str | None, switches: Mapping[str, bool], of_json: tuple[str, ...] = ("json",)) -> None:

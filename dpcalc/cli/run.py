@@ -101,7 +101,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     if switches["explain"] and answer.table:
         from dpcalc.core.errors import DpcalcError
 
-        raise DpcalcError("unneeded", "no bound is used to print the noise of steps", "--explain")
+        raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
     from dpcalc.output.answer import document
     from dpcalc.output.formats import render
 

@@ -11,7 +11,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc.cli import help
-from dpcalc.cli.arguments import with_source_of_batch
+from dpcalc.cli.arguments import with_values_left_out
 from dpcalc.core import style
 from dpcalc.core.command import OUTPUT
 from dpcalc.core.errors import DpcalcError
@@ -110,7 +110,7 @@ class FastCommand(TyperCommand):
         for name in (arg.split("=")[0] for arg in args):
             if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
                 raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
-        return super().parse_args(ctx, with_source_of_batch(args) if "--batch" in known else args)
+        return super().parse_args(ctx, with_values_left_out(args) if "--batch" in known else args)
 
     def options(self) -> list[RawOption]:
         """The options and switches, without arguments."""

@@ -14,6 +14,7 @@ COMMAND_GROUPS = {
         "rdp": "privacy of one mechanism, used once or many times",
         "convert": "convert between guarantees, and compose them",
         "subsample": "privacy of training on random batches (DP-SGD)",
+        "correlated": "privacy of noise that is correlated between steps (DP-FTRL)",
         "tv": "total variation: what any attacker can do",
     },
     "Last iterate": {

@@ -99,8 +99,9 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
     word = name.removeprefix("--").replace("_", "-")
     solvable = {flag(n)[2:]: o.quantity for o in command.options if o.quantity.safe_direction for n in o.quantity.names}
     if word not in solvable:
-        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"
-                          f"{near(word, command.solvable())}", "--solve")
+        choices = (*command.solvable(), *command.by_formula)
+        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(choices)}{near(word, choices)}",
+                          "--solve")
     quantity = _whole_where_discrete(solvable[word], given)
     if given.has(quantity.name):
         raise DpcalcError("contradictory", f"{quantity.option} is given, so it cannot be solved for; drop one of "

@@ -55,7 +55,8 @@ _ANSWERS = {
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
-_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
+_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
+          "equal_privacy_variance": "variance"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
@@ -108,12 +109,15 @@ def _accuracies() -> dict[str, dict[str, Any]]:
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 _DERIVED = {  # parameters of bounds that are computed from options: (symbol, meaning)
+    "design": ("C", "strategy of the noise, number of steps, and which steps a record takes part in"),
+    "change": ("Δ", "change of the sum of a step by one record, in clipping norms: 1, or 2 where it is replaced"),
     "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
     "whole_epochs": ("E", "number of whole epochs"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
     "iterations": ("T", "number of iterations, --steps"),
+    "uses": ("i_1,…", "steps that use the record, --index or --used-at"),
     "passes": ("E", "passes over the data, --epochs"),
     "period": ("⌈n/b⌉", "batches in a pass over the data"),
     "last": ("", "steps from the last use of the record to the end, its own included"),

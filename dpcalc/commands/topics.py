@@ -180,6 +180,24 @@ TOPICS = (
          ("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify - -q", "verified")),
     ),
     Topic(
+        "correlated-noise", "noise that takes back earlier noise (DP-FTRL)",
+        ("dp-ftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf", "banded",
+         "participation"),
+        ("In DP-SGD every step adds fresh noise to the sum of clipped gradients, and a model adds up all of it. With "
+         "correlated noise a step takes back a part of the earlier noise, by fixed coefficients (the strategy "
+         "C): step t adds (C⁻¹z)_t, where z is independent noise of standard deviation σ, in clipping norms.",
+         "All steps together are one Gaussian mechanism, with μ = sensitivity/σ. The sensitivity depends on which "
+         "steps use a record: one (the default), steps at least --separation apart (i and j with j − i ≥ b), or every "
+         "b-th step (--order cyclic). It counts the cross terms between the steps of a record.",
+         "Does it help? --compare prints the errors of prefix sums for each strategy at the same privacy. With Poisson "
+         "batches only strategies with few bands profit from sampling (--sampling-rate); at a small ε independent "
+         "noise is often better.",
+         "A separation and Poisson batches exclude each other: a random batch ensures none."),
+        (("correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342 --epsilon 8 "
+          "--delta 1e-5 --solve sigma", "σ = 2.51381"),
+         ("correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972")),
+    ),
+    Topic(
         "headline", "the first line of an answer",
         ("answer", "output", "result"),
         ("The first line is the answer: the number, what it is for, and the name of the bound that gives it. It is "

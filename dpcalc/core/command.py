@@ -78,6 +78,7 @@ class Command(NamedTuple):
     asks: str = ASKS  # how a question is put, for the help
     sample: str = ""  # what the file holds that the first example reads, for the help
     usual: tuple[str, ...] = ()  # names of the options that the short help (-h) shows
+    by_formula: tuple[str, ...] = ()  # what --solve gives by a formula, without a budget
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -91,6 +92,7 @@ class Command(NamedTuple):
         return self.options + tuple(o for o in common if o.name not in mine)
 
     def solvable(self) -> tuple[str, ...]:
+        """What --solve finds for a budget."""
         return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safe_direction)
 
 

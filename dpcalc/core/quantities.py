@@ -180,10 +180,38 @@ SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, o
                     metavar="FIRST:LAST[:COUNT]")
 
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
+CURVATURES = Quantity("curvatures", "all curvatures, the eigenvalues of H in Hθ + β (a list after --curvature asks "
+                      "several questions); a list, or @FILE that holds it", "a_1,…", kind="series", ge=0, reads=True)
+FEEDBACK = Quantity("feedback", "part of the previous noise that each step takes back (default: 1, all of it)", "λ",
+                    ge=0, le=1)
+USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, or @FILE that holds it",
+                   "i_1,…", kind="series", ge=1, le=LARGEST_COUNT, reads=True)
 ORDER = Quantity("order", "order of the batches; random draws them afresh at every step, fixed repeats one order in "
                  "every pass", kind="choice", choices=("random", "fixed"))
 NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate and uses; an entry is a step, or "
                           "[COUNT, VALUE]", kind="text", metavar="FILE|-", reads=True)
+
+STRATEGY = Quantity("strategy", "how the noise of a step takes back earlier noise: independent, feedback:λ, "
+                    "square-root, banded-sqrt:B, banded-inverse-sqrt:P, or blt", kind="text", metavar="NAME[:NUMBER]")
+STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
+                      "banded-sqrt:8), or usual ones where it is left out", kind="text", metavar="[LIST]")
+COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
+                        "@FILE that holds it", "c_0,…", kind="series", ge=-1e100, le=1e100, reads=True)
+BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz strategy: c_k = Σ scale·decay^(k−1)",
+                     kind="numbers", ge=-1e100, le=1e100)
+BLT_DECAY = Quantity("blt_decay", "decays of the buffers of a buffered linear Toeplitz strategy", kind="numbers", ge=0,
+                     le=1)
+CONTRACTION = Quantity("contraction", "factor of earlier gradients at every step; below 1 with weight decay (default: "
+                       "1)", "r", gt=0, le=1)
+TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --separation apart, or every "
+                      "--separation-th step (default: separated with --separation, else once)",
+                      kind="choice", choices=("once", "separated", "cyclic"))
+SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow "
+                      "Federated's min_separation counts the steps between: one less", "b", **_WHOLE)
+MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps "
+                          "between two steps with the same record", **_WHOLE)
+CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
+                 "strategy)", "m", **_WHOLE)
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
@@ -253,7 +281,8 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
                  metavar="FILE|-", reads=True)
 
 # In answers, where a letter alone would not be understood.
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
+                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
 
 
 @cache

@@ -72,10 +72,10 @@ def guarantee_of(epsilon: Any, delta: Any) -> dict[str, Any]:
 
 
 class Table(NamedTuple):
-    """A table of numbers with named columns, as the noise of every step or an ROC curve."""
+    """A table with named columns, as the noise of every step or an ROC curve: of numbers, or of names and numbers."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[float, ...], ...]
+    rows: tuple[tuple[Any, ...], ...]
 
 
 class Release(NamedTuple):
@@ -124,7 +124,7 @@ class Answer(NamedTuple):
     def headline(self) -> Row:
         """The best proven row. Raises DpcalcError where the call only describes a mechanism."""
         if self.table:
-            raise DpcalcError("missing", "a table of the noise of steps has no headline")
+            raise DpcalcError("missing", "a table has no headline")
         if not self.rows:
             raise DpcalcError("missing", "there is no number to print; add --delta, --epsilon or --alpha", "--quiet")
         return self.rows[0]

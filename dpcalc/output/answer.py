@@ -49,7 +49,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "result": _json_values({**answer.extra, **(head.result if head else {})}),
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
-        "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
+        "solved": answer.question.unknown.option[2:] if answer.question.unknown else answer.options.get("solve"),
         "guarantee": answer.piped_guarantee,
         "bounds": [_row_record(row, explain) for row in answer.rows],
         "adjacency": answer.adjacency,
@@ -129,8 +129,8 @@ def _order(row: Row) -> str:
 
 
 def table_of_numbers(table: Table) -> TextTable:
-    """A table of numbers for people: rounded up, except false-positive rates, which are printed as they were given."""
-    formats = [plain if name == "fpr" else human for name in table.header]
+    """A table for people: numbers rounded up, except false-positive rates, which are printed as they were given."""
+    formats = [str if name == "strategy" else plain if name == "fpr" else human for name in table.header]
     return TextTable(tuple(map(symbol, table.header)),
                      [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
 
@@ -141,7 +141,8 @@ def full_table(answer: Answer) -> TextTable:
         return full_releases(answer)
     table = answer.table or answer.roc
     if table:
-        return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
+        return TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
+                                        for row in table.rows])
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
     header = ("bound", "conversion", "status", *results, "order", *words, "source")

@@ -16,6 +16,8 @@ _NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
 _LEVELS = {"type": "array", "items": {"type": "number"}}
 _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
              "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
+_FEEDBACK = {"type": "object", "required": ["kind", "feedback"], "additionalProperties": False,  # --solve feedback
+             "properties": {"kind": {"const": "feedback"}, "feedback": {"type": "number"}}}
 _ROW = {
     "type": "object",
     "required": ["name", "status", "witness", "source", "assumptions", "errata"],
@@ -46,7 +48,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "status": {"enum": [*STATUS, None]},
         "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
-        "guarantee": {"anyOf": [guarantee, _SCHEDULE]},
+        "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK]},
         "bounds": {"type": "array", "items": _ROW},
         "adjacency": _TEXT,
         "released": _TEXT,

@@ -33,7 +33,7 @@ _TOGETHER = re.compile(r"\([^() ]+, [^() ]+\)| = | %")
 
 def statement(answer: Answer) -> str:
     """The paragraphs about an answer, wrapped to the width. Raises DpcalcError where there is no number to state."""
-    if answer.table or not answer.rows:
+    if answer.table or not answer.rows or answer.question.asks == "feedback":
         raise DpcalcError("unneeded", "statement is about a guarantee; ask with --delta, --epsilon or --alpha",
                           "--format")
     status = answer.headline.route.bound.status

@@ -11,7 +11,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES, scheme_of
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
-from dpcalc.core.numbers import human, plain
+from dpcalc.core.numbers import human, human_claimed, plain
 from dpcalc.core.results import Answer
 from dpcalc.output.values import shown_value
 
@@ -24,7 +24,7 @@ def procedure(answer: Answer) -> list[str]:
     unknown = answer.question.unknown
     solved = {unknown.name: answer.headline.result[unknown.name]} if unknown else {}
     by_command = {"convert": _guarantees, "ledger": _releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
-                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run}
+                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run, "correlated": _correlated}
     sentences = by_command.get(answer.command, _mechanism)
     return [text for text in (_inputs(answer), *sentences(answer, {**answer.parameters, **solved}), _sizes(answer))
             if text]
@@ -252,8 +252,39 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
 
 
 def _feedback(answer: Answer, values: Values) -> list[str]:
+    part = answer.extra["feedback"]
+    back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
+        part, f", and the part {plain(part)} of it is taken back at the next one")
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
-            f"of {_number(answer, 'steps', values)} steps, and taken back at the next one."]
+            f"of {_number(answer, 'steps', values)} steps{back}.",
+            "" if values.get("used_at") else "A record is used at one step only.",
+            _curvatures(values.get("curvatures") or ())]
+
+
+def _curvatures(found: tuple[float, ...]) -> str:
+    """The curvatures, or their number and range where they are many."""
+    if len(found) > _MOST_NAMED:
+        return f"There are {len(found)} curvatures, from {plain(min(found))} to {plain(max(found))}."
+    return f"The curvatures are {_listed([plain(a) for a in found])}." if found else ""
+
+
+def _correlated(answer: Answer, values: Values) -> list[str]:
+    steps, numbers = _number(answer, "steps", values), answer.extra
+    strategy = values.get("strategy") or f"{len(values['coefficients'])} given coefficients"
+    noise = (f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} clipping norms is drawn at each "
+             f"of {steps} steps, correlated between steps by the strategy {strategy}, and added to the sum of clipped "
+             f"gradients; the sensitivity is {human_claimed(numbers['sensitivity'], 1e-12)} clipping norms.")
+    if values.get("sampling_rate") is not None:
+        [part] = answer.guarantee["mechanisms"]
+        return [noise, "The records form fixed groups of the same size, from which Poisson batches are drawn in turn: "
+                       f"each record of the group is in the batch with probability {part['sampling']['rate']:.6g}, so "
+                       f"that {part['count']} steps may use it (Choquette-Choo et al. 2023); {NOT_SHUFFLED}"]
+    if values.get("separation") is None:
+        return [noise, "Each record takes part in one step."]
+    often = f" at most {values['participations']}" if values.get("participations") is not None else ""
+    apart = "a multiple of" if values.get("order") == "cyclic" else "at least"
+    return [noise, f"Each record takes part in{often} steps that are {apart} {values['separation']} apart, whatever "
+                   "the data."]
 
 
 _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER, q.CURVATURE)

@@ -180,7 +180,7 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     def exact(name: str) -> Formula:
         return lambda mp: bound.exact(mp, **own)[name]
 
-    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho")]
+    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho", *bound.gives)]
     return tuple((claim_probability if name in ("delta", "tv") else claim_upper_bound)(name, row.result[name],
                                                                                         exact(name))
                  for name in names)
@@ -211,6 +211,6 @@ _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] 
     ("composition", "epsilon"): _profile_epsilon,
     ("composition", "delta"): _profile_delta,
     ("composition", "tv"): _profile_delta,
-    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho")},
+    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho", "feedback")},
     **{(kind, "tpr"): claims_of_tpr for kind in ("rdp", "profile", "composition", "point")},
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
 from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
@@ -87,14 +88,11 @@ def _mu_iteration_schedule(mp: Any, **own: Any) -> Any:
     return iteration_schedule.exact_mu(mp, **own)
 
 
-def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:
-    def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
-           index: int) -> Any:
-        from dpcalc.bounds.noise_feedback import affine, with_feedback, without_feedback
+def _mu_feedback(scheme: str) -> Callable[..., Any]:
+    def mu(mp: Any, **own: Any) -> Any:
+        from importlib import import_module
 
-        scheme = with_feedback if with_noise_feedback else without_feedback
-        variance = scheme.exact_variance(mp, curvature, learning_rate, sigma, iterations)
-        return affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
+        return import_module(f"dpcalc.bounds.noise_feedback.{scheme}").exact_mu(mp, **own)
 
     return mu
 
@@ -111,8 +109,11 @@ RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "iteration-nonconvex": _rdp_by_mu(_mu_iteration_nonconvex),
     "iteration-schedule": _rdp_by_mu(_mu_iteration_schedule),
     "iteration-schedule-nonconvex": _rdp_by_mu(_mu_iteration_schedule),
-    "noise-feedback": _rdp_by_mu(_mu_affine(True)),
-    "without-feedback": _rdp_by_mu(_mu_affine(False)),
+    "noise-feedback": _rdp_by_mu(_mu_feedback("with_feedback")),
+    "without-feedback": _rdp_by_mu(_mu_feedback("without_feedback")),
+    "feedback-every-iterate": _rdp_by_mu(_mu_feedback("every_iterate")),
+    **{module.BOUND.name: _rdp_by_mu(module.FORM.exact_mu)
+       for module in (correlated_once, correlated_bands, correlated_separated, correlated_cyclic)},
     "wor-profile": _rdp_sampled,
     "shuffle-no-amplification": lambda mp, alpha, own, params: (
         mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)),

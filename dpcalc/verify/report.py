@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from dpcalc.bounds import replacement_message
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Route, Row
 from dpcalc.output.values import row_label
 from dpcalc.verify import tolerances
 from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.claim import Claim
 from dpcalc.verify.claims import claims_of_row
+from dpcalc.verify.correlated_sensitivity import claim_of_sensitivity
 from dpcalc.verify.decide import Decision, decide
 from dpcalc.verify.differences import Difference, agree, differences
 from dpcalc.verify.guarantee_mu import claim_of_mu
@@ -97,10 +98,12 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
     rows = head + [_check_row(k, row, answer, budget) for k, row in enumerate(answer.rows[1:], 1)]
     guarantee = _check_guarantee_mu(answer, record, budget)
     _accept_proven_mu(expected.record, record, guarantee)
+    sensitivity = _check_sensitivity(answer, record, budget)
     found = list(differences(expected, record, _proven_numbers(answer, rows, record)))
     wrong = {d.path for d in found if d.refuted or d.matters}
     rows = [_accept_recomputed(findings, f"bounds[{k}]", wrong, k == 0) for k, findings in enumerate(rows)]
     guarantee = _accept_recomputed(guarantee, "guarantee", wrong, False)
+    guarantee += _accept_recomputed(sensitivity, "result.sensitivity", wrong, False)
     others = tuple(f for findings in rows[1:] for f in findings)
     whole = _findings_of_differences(found)
     first, over_budget = rows[0] if rows else (), _check_budget(answer)
@@ -162,6 +165,15 @@ def _check_guarantee_mu(answer: Answer, record: Record, budget: Budget) -> tuple
     name, path = row_label(row), "guarantee.mu"
     return _check(name, path, f"the μ handed on by {name}",
                   lambda: (_decide_claim(name, path, claim, row),), budget)
+
+
+def _check_sensitivity(answer: Answer, record: Record, budget: Budget) -> tuple[Finding, ...]:
+    found = claim_of_sensitivity(answer, record)
+    if found is None:
+        return ()
+    bound, claim = found
+    path, row = "result.sensitivity", Row(Route(bound), {})
+    return _check(bound.name, path, "the sensitivity", lambda: (_decide_claim(bound.name, path, claim, row),), budget)
 
 
 def _check_row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:

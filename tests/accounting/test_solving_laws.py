@@ -11,7 +11,7 @@ from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution
 
 QUICK = {"rdp": 12, "subsample": 6, "convert": 10, "shuffle-pnsgd": 6, "burn-in": 3, "noise-feedback": 5,
-         "online-noise": 5, "tv": 8, "compare": 2}  # random runs of a kind in the quick tests
+         "correlated": 5, "online-noise": 5, "tv": 8, "compare": 2}  # random runs of a kind in the quick tests
 MANY = 250  # of each kind, in the long ones
 
 

@@ -146,7 +146,8 @@ def test_the_catalogue_has_every_bound_in_every_format(printed):
 
 def test_filters(printed):
     of = lambda line: printed(f"bounds {line} -q").split()  # noqa: E731
-    assert of("--command noise-feedback") == ["noise-feedback", "without-feedback"]
+    assert of("--command noise-feedback") == ["noise-feedback", "without-feedback", "feedback-every-iterate",
+                                                "feedback-optimum", "feedback-optimum-finite"]
     assert of("--status limit") == ["shuffled-limit", "online-limit"]
     convex = of("--assumes CONVEX")
     assert convex and convex == [b.name for b in BOUNDS.values() if "convex" in " ".join(b.theorem.assumptions).lower()]

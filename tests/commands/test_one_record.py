@@ -18,6 +18,7 @@ CALLS = {  # with --index, and the name of the worst index
     f"online-noise {RUN} --sigmas 3,2,1,4 --n 4": None,
     f"burn-in {RUN} --order fixed --n 100 --batch-size 10 --steps 104 --sigma .1": 4,
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1": 6,
+    "noise-feedback --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --release every-iterate": 1,
     f"compare {RUN} --loss convex --n 100 --batches stream --batch-size 1 --epochs 1 --sigma 1 --release last-iterate": 100,
 }
 

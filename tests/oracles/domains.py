@@ -3,6 +3,7 @@
 import random
 from math import expm1, log, log10
 
+import correlated_designs
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
@@ -380,13 +381,29 @@ def scheduled(rng, convex=True):
             "r": rng.randint(1, t), "epsilon": log_uniform(rng, 1e-2, 3)}
 
 
+def curvatures(rng, eta, largest=2.0):
+    """One or a few, so that γa is 0, 1, or below `largest`."""
+    return tuple(rng.choice((0.0, 1.0, log_uniform(rng, 1e-3, 0.999 * largest), log_uniform(rng, 1e-6, 1))) / eta
+                 for _ in range(rng.choice((1, 1, 2, 4))))
+
+
+def uses(rng, t):
+    """The steps that use the record: one of the last ones, whose μ mpmath can hold, and often some others."""
+    last = max(1, t - rng.choice((0, 0, 1, 3)))
+    return tuple(sorted({last, *(rng.randint(1, t) for _ in range(rng.choice((0, 0, 4, 11))))}))
+
+
+def fed_back(rng):
+    """A run with noise feedback, whatever the loss."""
+    t = steps(rng, 1e4)
+    return {"feedback": rng.choice((0.0, 1.0, rng.random(), 1 - log_uniform(rng, 1e-15, 1))),
+            "learning_rate": log_uniform(rng, 1e-3, 1), "sigma": log_uniform(rng, 0.1, 10), "iterations": t,
+            "lipschitz": log_uniform(rng, 0.1, 10), "uses": uses(rng, t), "epsilon": log_uniform(rng, 1e-2, 3)}
+
+
 def affine(rng):
-    g = rng.choice((0.0, 1.0, 1 + log_uniform(rng, 1e-3, 0.999), log_uniform(rng, 1e-6, 1)))
-    eta, t = log_uniform(rng, 1e-3, 1), steps(rng, 1e4)
-    p = {"curvature": g / eta, "learning_rate": eta, "sigma": log_uniform(rng, 0.1, 10), "iterations": t,
-         "lipschitz": log_uniform(rng, 0.1, 10),
-         "index": max(1, t - rng.choice((0, 0, 1, 3)))}
-    return {**p, "epsilon": log_uniform(rng, 1e-2, 3)}
+    p = fed_back(rng)
+    return {"curvatures": curvatures(rng, p["learning_rate"]), **p}
 
 
 DRAW = {
@@ -485,7 +502,16 @@ DRAW = {
     "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 100), **sgd(r)},
     "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
     "noise-feedback": affine,
-    "without-feedback": affine,
+    "without-feedback": lambda r: without(affine(r), "feedback"),
+    "feedback-every-iterate": fed_back,
+    "feedback-optimum": lambda r: {"curvatures": tuple(log_uniform(r, 1e-9, 1.999) for _ in range(r.randint(1, 4))),
+                                   "learning_rate": log_uniform(r, 1e-3, 1)},
+    "feedback-optimum-finite": lambda r: {"curvatures": curvatures(r, 1.0, 1.0),
+                                          "learning_rate": log_uniform(r, 1e-3, 1), "iterations": steps(r, 1e12)},
+    "correlated-once": lambda r: correlated_designs.point(r, "once"),
+    "correlated-bands": lambda r: correlated_designs.point(r, "bands"),
+    "correlated-separated": lambda r: correlated_designs.point(r, "separated"),
+    "correlated-cyclic": lambda r: correlated_designs.point(r, "cyclic"),
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
     "fixed-order": lambda r: a_run(r, 1e12, laws=BOTH, index=True),
@@ -593,7 +619,10 @@ INCREASING = {
     "burn-in-rdp-nonconvex": ("alpha", "lipschitz", "diameter", "smoothness"),
     "burn-in-profile-nonconvex": ("lipschitz",), "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"),
     "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"), "noise-feedback": ("lipschitz",),
-    "without-feedback": ("lipschitz",), "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
+    "without-feedback": ("lipschitz",), "feedback-every-iterate": ("lipschitz", "iterations"),
+    "feedback-optimum": (), "feedback-optimum-finite": (),
+    **{f"correlated-{kind}": ("change",) for kind in ("once", "bands", "separated", "cyclic")},
+    "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
     "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"),
 }
 

@@ -34,7 +34,10 @@ ANSWERS = {
     "shuffle-pnsgd": [f"{RUN} --sigma 1 --n 100 --epsilon 1", f"{RUN} --sigma 1 --n 100 --index 3 --delta 1e-3"],
     "online-noise": [f"{RUN} --c1 100 --c2 100 --decay 1.5 --n 100 --index 5 --epsilon 1"],
     "burn-in": [f"{RUN} --n 100 --batch-size 10 --steps 100 --sigma 1 --delta 1e-3"],
-    "noise-feedback": ["--curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --index 3"],
+    "noise-feedback": ["--curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --index 3",
+                       "--steps 100 --solve feedback"],
+    "correlated": ["--steps 90 --separation 20 --strategy square-root --sigma 3 --delta 1e-5",
+                   "--steps 9 --coefficients 1,.5 --epsilon 1 --delta 1e-5 --solve sigma"],
 }
 LEDGER = json.dumps({"delta": 1e-5, "epsilon": 3, "release": [{"command": "rdp", "sigma": 4},
                                                               {"command": "rdp", "mechanism": "laplace", "scale": 20}]})

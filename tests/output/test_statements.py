@@ -59,6 +59,8 @@ CASES = [
      "--sigma .1 --delta 1e-5", "10000 steps are covered; a batch holds 128 of 60000 records"),
     ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
      "at each of 6 steps, and taken back at the next one"),
+    ("correlated --steps 100 --separation 20 --participations 3 --strategy square-root --sigma 4 --delta 1e-5",
+     "clipping norms is drawn at each of 100 steps", "takes part in at most 3 steps that are at least 20 apart"),
     ("compare --n 60000 --batches shuffled --batch-size 256 --epochs 2 --noise-multiplier 4 --delta 1e-5",
      "a secret order that is shuffled afresh", "clipped gradients"),
     ("compare --n 60000 --batches full --steps 9 --sigma 1 --lipschitz 1 --delta 1e-5", "all 60000 records",

@@ -1,8 +1,9 @@
-"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers; randomised responses; noise
-feedback."""
+"""Single mechanisms: Gaussian and Laplace noise, on real numbers and on integers; randomised responses; correlated
+noise."""
 
 from math import exp, log, sqrt
 
+import correlated_designs
 import numpy as np
 from chains import delta, rdp
 from scipy.special import gammaln, ndtr
@@ -118,26 +119,16 @@ def respondents(rng):
     yield from ask.rdp("unary-rdp", law(0), law(1), ask.orders(rng), run)
 
 
-def feedback(rng):
-    """The last iterate is a linear map of the noises: its spread is the length of their weights."""
-    a, gamma = rng.choice((0.0, exp(rng.uniform(-3, 1)))), exp(rng.uniform(-3, 0))
-    gamma = min(gamma, 1.9 / a) if a else gamma
-    steps, sigma, lipschitz = rng.randint(1, 40), exp(rng.uniform(-2, 1)), exp(rng.uniform(-1, 1))
-    index, r = rng.randint(1, steps), 1 - gamma * a
-    plain, taken_back = np.zeros(steps + 1), np.zeros(steps + 1)
-    for t in range(steps):
-        plain, taken_back = r * plain, r * taken_back
-        plain[t] += 1
-        taken_back[t] += 1
-        if t:
-            taken_back[t - 1] -= 1
-    for name, weights in (("noise-feedback", taken_back), ("without-feedback", plain)):
-        mu = gamma * 2 * lipschitz * abs(r) ** (steps - index) / (sigma * float(np.sqrt((weights**2).sum())))
+def correlated(rng):
+    """A shift of one record, by a worst pattern of its steps with equal changes of one sign: a shift of a Gaussian."""
+    for kind in ("once", "bands", "separated", "cyclic"):
+        design, change, sigma = correlated_designs.design(rng, kind, 10), rng.choice((1.0, 2.0)), exp(rng.uniform(0, 3))
+        matrix, patterns = correlated_designs.matrix(design), correlated_designs.patterns(design)
+        mu = change / sigma * max(float(np.linalg.norm(matrix[:, p].sum(axis=1))) for p in patterns)
         p, q = gaussian_pair(rng, mu)
-        run = {"curvature": a, "learning_rate": gamma, "sigma": sigma, "iterations": steps, "lipschitz": lipschitz,
-               "index": index}
-        yield from ask.profile(name, p, q, ask.epsilons(rng, mu * (1 + mu), 4), run)
-        yield from ask.rdp(name, p, q, ask.orders(rng, 4), run, function="rdp")
+        run = {"design": design, "change": change, "sigma": sigma}
+        yield from ask.profile(f"correlated-{kind}", p, q, ask.epsilons(rng, mu * (1 + mu), 4), run)
+        yield from ask.rdp(f"correlated-{kind}", p, q, ask.orders(rng, 4), run, function="rdp")
 
 
-FAMILIES = (gaussian, laplace, randomised_response, on_integers, respondents, feedback)
+FAMILIES = (gaussian, laplace, randomised_response, on_integers, respondents, correlated)

@@ -168,6 +168,8 @@ def tv(rng):
 
 def feedback(rng):
     run = f"noise-feedback --curvature {log_uniform(rng, .1, 2)} --learning-rate {log_uniform(rng, .02, .4)} --steps {rng.randint(1, 400)} --lipschitz 1"
+    own = random.Random(run)  # so that the questions after it stay what they are
+    run += own.choice(("", f" --feedback {own.random():.4g}", f" --feedback {own.random():.4g} --release every-iterate"))
     if rng.random() < 0.3:
         return f"{run} {_budget(rng)} --solve sigma"
     return f"{run} --sigma {log_uniform(rng, .05, 3)} {_asks(rng)}"

@@ -97,7 +97,18 @@ def _feedback(r: random.Random) -> tuple[str, dict[str, Any], tuple[str, ...]]:
     said = {"lipschitz": 1.0, "curvature": drawn(r, 0.1, 2), "learning_rate": drawn(r, 1e-3, 0.5),
             "steps": count(r, 2, 1e4),
             "sigma": drawn(r, 0.05, 5)}
+    if said["steps"] % 2:
+        said |= {"feedback": r.random(), "release": r.choice(("last-iterate", "every-iterate"))}
     return "noise-feedback", said, ("sigma",)
+
+
+def _correlated(r: random.Random) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    steps = count(r, 1, 1e4)
+    said = {"steps": steps, "strategy": r.choice(("square-root", "feedback:0.7", "banded-sqrt:5", "independent")),
+            "sigma": drawn(r, 0.5, 100)}
+    if r.random() < 0.7:
+        said |= {"separation": count(r, 1, steps), "order": r.choice(("separated", "cyclic"))}
+    return "correlated", said, ("sigma",)
 
 
 def _online(r: random.Random) -> tuple[str, dict[str, Any], tuple[str, ...]]:
@@ -124,7 +135,7 @@ def _compare(r: random.Random) -> tuple[str, dict[str, Any], tuple[str, ...]]:
 
 KINDS: dict[str, Callable[[random.Random], tuple[str, dict[str, Any], tuple[str, ...]]]] = {
     "rdp": _rdp, "subsample": _subsample, "convert": _convert, "shuffle-pnsgd": _passes, "burn-in": _burn_in,
-    "noise-feedback": _feedback,
+    "noise-feedback": _feedback, "correlated": _correlated,
     "online-noise": _online, "tv": _total_variation, "compare": _compare}
 
 

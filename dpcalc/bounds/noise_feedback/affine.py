@@ -1,10 +1,31 @@
-"""The last iterate of θ_{t+1} = θ_t − γ(aθ_t + β_t) + noise, which is Gaussian with a factor of r = 1 − γa a step.
+"""The last iterate of θ_{t+1} = θ_t − γ(Hθ_t + β_t) + noise, which is Gaussian: each eigenvalue a_j of H is a mode of
+its own, with a factor of r_j = 1 − γa_j a step.
 
-A change of one β_i by 2L moves it by γ·2L·r^{T−i}: with variance Σ_T it is exactly μ-GDP, μ = 2Lγ|r|^{T−i}/√Σ_T.
+Statement. One record changes the β_i of the steps i in a set π that does not depend on the data, each by a vector of
+norm at most 2L. With the variance V_jσ² of mode j the last iterate is μ-GDP,
+μ = (2Lγ/σ)·Σ_{i∈π} max_j |r_j|^{T−i}/√V_j, and exactly so for one use or one mode.
+
+Proof. In the eigenbasis of H, which is that of both data sets, the modes of the noise are independent, and a change
+Δ_i of β_i moves mode j of θ_T by −γr_j^{T−i}Δ_ij. Two Gaussians with one covariance matrix are exactly μ-GDP, μ being
+the length of the shift in units of their standard deviations:
+μ = (γ/σ)·‖Σ_i D_iΔ_i‖ with D_i = diag(r_j^{T−i}/√V_j). By the triangle inequality this is at most
+(γ/σ)·Σ_i ‖D_i‖·2L, and the norm of a diagonal matrix is its largest entry: for a unit vector v,
+Σ_j v_j²w_j is largest where v is the mode with the largest w_j. For one use that mode attains it; for one mode changes
+of the sign of r^{T−i} do. ∎
+
+As |r_j| ≤ 1, a record that is used once loses most at the last step. A projection on a constraint set is not covered:
+at a boundary an iterate forgets the noise of the steps before, and V_j is false.
+
+Noise that is added once to the output is optimal for records that are used once. Let θ_T have any Gaussian noise, with
+covariance matrix Σ. A record of the last step moves θ_T by any v of norm s = 2Lγ, so μ² ≥ vᵀΣ⁻¹v for all of them: Σ is
+at least (s/μ)² in every direction. Independent noise of this variance on θ_T alone attains that, as records of earlier
+steps move θ_T by no more. With λ = 1 and γa_j ≤ 1, V_j = 1 + (1−r_j)²(1−r_j^{2(T−1)})/(1−r_j²) is between 1 and
+1 + (1−r_j)/(1+r_j) ≤ 2, so that every V_jσ² = (s/μ)²·V_j/min V is at most twice the optimum.
+
 1 − r² = γa(2 − γa) is computed from exact products, so that |r| near 1 keeps its digits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any, NamedTuple
@@ -15,9 +36,14 @@ from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
-PARAMS = ("curvature", "learning_rate", "sigma", "iterations", "lipschitz", "index")
-SETTING = ("gradients aθ + β_t with the same curvature a on both data sets; one β_i changes by at most 2L",
-           START, "noise N(0, σ²) is added to the iterate, not to the gradient", "only the last iterate is released")
+UNHINDERED = "no iterate is projected on a constraint set, nor is a gradient clipped where the curvature is not 0"
+SETTING = ("step size γ; gradients aθ + β_t with the same curvature a on both data sets, or Hθ + β_t with the same "
+           "Hessian H, whose eigenvalues are the curvatures",
+           "β_t does not depend on the iterates; one record changes it by at most 2L at each step that uses the "
+           "record, and these steps do not depend on the data",
+           UNHINDERED, START, "noise N(0, σ²) is added to the iterate, not to the gradient",
+           "only the last iterate is released")
+_SLACK = 8e-15  # relative error of μ from a few logarithms of moderate size; larger ones are counted beside it
 
 
 class Decay(NamedTuple):
@@ -49,28 +75,59 @@ def geometric(d: Decay, terms: int) -> float:
     return -expm1(2 * terms * d.log_r) / (d.g * d.other)
 
 
-def exact_ratio(mp: Any, curvature: float, learning_rate: float, lipschitz: float, after: int, variance: Any) -> Any:
-    """μ as printed, at high precision."""
-    gamma = mp.mpf(learning_rate)
-    return gamma * 2 * mp.mpf(lipschitz) * abs(1 - gamma * mp.mpf(curvature)) ** after / mp.sqrt(variance)
+def log_of_sum(logs: Sequence[float]) -> float:
+    """log Σ e^x, where none of the x is +∞."""
+    top = max(logs)
+    return top if top == -inf or len(logs) == 1 else top + log(fsum(exp(x - top) for x in logs))
+
+
+def mu_of_logs(learning_rate: float, sigma: float, lipschitz: float, *logs: float) -> float:
+    """2Lγ/σ times the numbers with these logarithms, rounded up. Raises OverflowError beyond the doubles."""
+    every = (log(2), log(learning_rate), log(lipschitz), -log(sigma), *logs)
+    return max(up(exp(fsum(every) + _SLACK + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
+
+
+def larger(x: Any, y: Any) -> Any:
+    """The larger number, without a comparison, so that balls enclose it."""
+    return (x + y + abs(x - y)) / 2
 
 
 class LastIterate(NamedTuple):
-    """The guarantee of a last iterate with a given variance, a function of (a, γ, σ, T): the functions of its bound."""
+    """The guarantee of a last iterate with given variances, which are functions of (a, γ, σ, T) and, where there is
+    feedback, of its coefficient: the functions of its bound."""
 
-    variance: Callable[[float, float, float, int], float]
-    exact_variance: Callable[[Any, float, float, float, int], Any]
+    variance: Callable[..., float]
+    exact_variance: Callable[..., Any]
 
-    def mu(self, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
-           index: int) -> float:
+    def mu(self, curvatures: tuple[float, ...], learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+           uses: tuple[int, ...], **feedback: float) -> float:
         """μ, rounded up. Raises OverflowError beyond the doubles."""
-        d, after = decay(curvature, learning_rate), iterations - index
-        log_moved = after * d.log_r if after else 0.0
-        if log_moved == -inf:
-            return 0.0
-        variance = self.variance(curvature, learning_rate, 1.0, iterations)  # in units of σ²
-        logs = (log(2), log(learning_rate), log(lipschitz), -log(sigma), -log(variance) / 2, log_moved)
-        return max(up(exp(fsum(logs) + 8e-15 + 5e-16 * fsum(map(abs, logs))), 4e-16), 5e-324)
+        modes = []  # log |r|, and log 1/√V
+        for a in sorted(set(curvatures)):
+            variance = self.variance(a, learning_rate, 1.0, iterations, **feedback)
+            modes.append((decay(a, learning_rate).log_r, -log(variance) / 2))
+        moved = [max(((after * log_r if after else 0.0, log_scale) for log_r, log_scale in modes), key=sum)
+                 for after in (iterations - i for i in uses)]
+        if len(moved) == 1:
+            parts: tuple[float, ...] = moved[0]
+        else:  # each term has the error of its own logarithm, which counts by its share: log n beside the largest
+            parts = (log_of_sum([sum(x) for x in moved]) + 1e-15 * log(len(moved)),)
+        return 0.0 if -inf in parts else mu_of_logs(learning_rate, sigma, lipschitz, *parts)
+
+    def exact_mu(self, mp: Any, curvatures: tuple[float, ...], learning_rate: float, sigma: float, iterations: int,
+                 lipschitz: float, uses: tuple[int, ...], **feedback: float) -> Any:
+        """μ as stated, at high precision."""
+        gamma, modes = mp.mpf(learning_rate), []
+        for a in sorted(set(curvatures)):
+            variance = self.exact_variance(mp, a, learning_rate, sigma, iterations, **feedback)
+            modes.append((abs(1 - gamma * mp.mpf(a)), mp.sqrt(variance)))
+        moved = []
+        for i in uses:
+            largest = mp.mpf(0)
+            for r, spread in modes:
+                largest = larger(largest, r ** (iterations - i) / spread)
+            moved.append(largest)
+        return gamma * 2 * mp.mpf(lipschitz) * mp.fsum(moved)
 
     def value(self, epsilon: float, **params: Any) -> float:
         """log δ(ε) = log θ(ε, μ)."""
@@ -84,8 +141,5 @@ class LastIterate(NamedTuple):
         """αμ²/2."""
         return gdp_rdp.value(alpha, self.mu(**params))
 
-    def exact(self, mp: Any, epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int,
-              lipschitz: float, index: int) -> Any:
-        variance = self.exact_variance(mp, curvature, learning_rate, sigma, iterations)
-        mu = exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
-        return gaussian_exact.theta(mp, epsilon, mu)
+    def exact(self, mp: Any, epsilon: float, **params: Any) -> Any:
+        return gaussian_exact.theta(mp, epsilon, self.exact_mu(mp, **params))

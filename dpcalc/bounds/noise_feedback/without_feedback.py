@@ -1,9 +1,9 @@
-"""Noisy gradient descent on an affine gradient, with fresh noise on every iterate."""
+"""Noisy gradient descent on an affine gradient, with fresh noise on every iterate. The proof is in affine.py."""
 
 from typing import Any
 
 from dpcalc.bounds.noise_feedback import affine
-from dpcalc.core.bound import ProfileBound, Theorem
+from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:
@@ -13,25 +13,28 @@ def variance(curvature: float, learning_rate: float, sigma: float, iterations: i
 
 def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int) -> Any:
     r, s = 1 - mp.mpf(learning_rate) * mp.mpf(curvature), mp.mpf(sigma)
-    return iterations * s**2 if r == 1 else s**2 * (1 - r ** (2 * iterations)) / (1 - r**2)
+    return iterations * s**2 if curvature == 0 else s**2 * (1 - r ** (2 * iterations)) / (1 - r**2)
 
 
 _ITERATE = affine.LastIterate(variance, exact_variance)
-mu = _ITERATE.mu
+mu, exact_mu = _ITERATE.mu, _ITERATE.exact_mu
 
 BOUND = ProfileBound(
     Theorem(
         name="without-feedback",
         example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 "
                 "--bound without-feedback",
-        statement="the last iterate is exactly μ-GDP, μ = 2Lγ|r|^(T−i)/√Σ_T, Σ_T = σ²(1−r^(2T))/(1−r²), r = 1 − γa",
+        statement="the last iterate is μ-GDP, μ = 2Lγ Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
+                  "and the curvatures a_j, Σ_j = σ²(1−r_j^(2T))/(1−r_j²), r_j = 1 − γa_j; exactly so for one use or "
+                  "one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
         source="Berthier 2019, Proposition 3.2 and §3.4",
         assumptions=affine.SETTING,
     ),
-    params=affine.PARAMS,
+    params=("curvatures", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
     value=_ITERATE.value,
     exact=_ITERATE.exact,
     rtol=1e-11,
     inverse=_ITERATE.inverse,
     rdp=_ITERATE.rdp,
+    mu=GaussianDp(mu, exact_mu),
 )

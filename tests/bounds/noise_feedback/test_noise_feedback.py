@@ -139,8 +139,8 @@ def test_conditions_are_checked(change, option):
 @pytest.mark.parametrize("name", ["noise-feedback", "without-feedback"])
 def test_a_decay_below_the_doubles_times_a_push_above_them(name, lipschitz, sigma, epsilon):
     """|r|^(T−i) = 2^−1011, whatever 2γL/σ is."""
-    own = {"curvature": 0.5, "learning_rate": 1.0, "sigma": sigma, "iterations": 1012, "lipschitz": lipschitz,
-           "index": 1}
+    own = {"curvatures": (0.5,), "learning_rate": 1.0, "sigma": sigma, "iterations": 1012, "lipschitz": lipschitz,
+           "uses": (1,), **({"feedback": 1.0} if name == "noise-feedback" else {})}
     want, got = mp.log(BOUNDS[name].exact(mp, epsilon, **own)), BOUNDS[name].value(epsilon, **own)
     assert want <= got and (got <= want * (1 - 1e-11) or sigma == 1e170)  # μ = 1e-474 is rounded up
 

@@ -1,0 +1,76 @@
+"""The guarantee of correlated noise with a given sensitivity: exactly μ-GDP, where μ is the sensitivity over σ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
+from dpcalc.bounds.correlated._engine.design import Design
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import ratio_up
+
+PARAMS = ("design", "change", "sigma")
+SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of all steps; σ is in clipping norms",
+           "a record is used in its own steps only, and changes the sum of each by at most one clipping norm (two "
+           "where it is replaced)",
+           "the steps of a record are fixed without looking at the data or at outputs; gradients may depend on "
+           "earlier outputs")
+DENISOV = "Denisov et al. 2022, arXiv:2202.08312"
+_MOST_EXACT_STEPS = 3_000_000  # in whole numbers: they take about 10 s, and a gigabyte of memory
+_MORE_BITS = 64  # than the working precision: rounding up every coefficient costs less than one digit of it
+
+
+class Correlated(NamedTuple):
+    """Two computations of the sensitivity of a design, one that is fast and one that is exact, and the functions of the
+    bound that they give."""
+
+    sensitivity: Callable[[Design], float]  # in double precision, rounded up
+    square: Callable[[Design, list[int]], int]  # its square from |c_0|, |c_1|, … as whole numbers
+
+    def mu(self, design: Design, change: float, sigma: float) -> float:
+        """μ, rounded up."""
+        return ratio_up((self.sensitivity(design), change), (sigma,))
+
+    def value(self, epsilon: float, **params: Any) -> float:
+        """log δ(ε) = log θ(ε, μ)."""
+        return gdp_exact.value(epsilon, self.mu(**params), 1)
+
+    def inverse(self, log_delta: float, **params: Any) -> float:
+        """The least ε with δ(ε) <= δ, rounded up."""
+        return gdp_exact.inverse(log_delta, self.mu(**params), 1)
+
+    def rdp(self, alpha: float, **params: Any) -> float:
+        """αμ²/2."""
+        return gdp_rdp.value(alpha, self.mu(**params))
+
+    def exact_sensitivity(self, mp: Any, design: Design) -> Any:
+        """The sensitivity at the precision of mp, from whole numbers that are rounded up. Raises OutOfScope for too
+        many steps."""
+        if design.steps > _MOST_EXACT_STEPS:
+            raise OutOfScope("too-large", f"{design.steps} steps are too many for whole numbers; at most "
+                                          f"{_MOST_EXACT_STEPS:g} are evaluated in them", "--steps")
+        bits = int(mp.prec) + _MORE_BITS + design.strategy.bits_of_first
+        return mp.sqrt(mp.mpf(self.square(design, design.magnitudes(bits)))) / mp.mpf(2) ** bits
+
+    def exact_mu(self, mp: Any, design: Design, change: float, sigma: float) -> Any:
+        return self.exact_sensitivity(mp, design) * mp.mpf(change) / mp.mpf(sigma)
+
+    def exact(self, mp: Any, epsilon: float, **params: Any) -> Any:
+        return gaussian_exact.theta(mp, epsilon, self.exact_mu(mp, **params))
+
+    def bound(self, theorem: Theorem) -> ProfileBound:
+        return ProfileBound(theorem=theorem, params=PARAMS, value=self.value, exact=self.exact, rtol=1e-8,
+                            inverse=self.inverse, rdp=self.rdp, mu=GaussianDp(self.mu, self.exact_mu))
+
+
+def square_of_column_sums(c: list[int], n: int, separation: int, count: int) -> int:
+    """The squared norm of the sum of `count` columns at 0, b, 2b, …; c_k is 0 beyond the list."""
+    found: list[int] = []
+    for i in range(n):
+        new = c[i] if i < len(c) else 0
+        old = c[left] if 0 <= (left := i - count * separation) < len(c) else 0
+        found.append(new - old + (found[i - separation] if i >= separation else 0))
+    return sum(x * x for x in found)

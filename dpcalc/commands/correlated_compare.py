@@ -1,0 +1,106 @@
+"""dpcalc correlated --compare: the noise and the errors of strategies at the same privacy, as a table."""
+
+from __future__ import annotations
+
+from dpcalc.bounds.correlated._engine import strategies as s
+from dpcalc.bounds.correlated._engine.design import Design
+from dpcalc.commands import correlated_sampling, correlated_theorems
+from dpcalc.commands.correlated_design import design as design_of
+from dpcalc.commands.correlated_notes import ONE_PASS
+from dpcalc.core.command import Given, require
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.quantities import SIGMA
+from dpcalc.core.question import Question
+from dpcalc.core.results import Answer, Table
+
+USUAL = "usual"
+_SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}
+_SAMPLED = {"steps", "sampling_rate", "precision", "contraction", "adjacency", "clipping_norm"}
+_BUFFERS = {"blt_scale", "blt_decay"}
+_TERMS = (8, 64)  # independent noises that a step of banded-inverse-sqrt remembers: few, and as many as fit in memory
+
+
+def answer(given: Given) -> Answer:
+    """For each strategy the σ of the budget, the errors of prefix sums, and their ratio to those of independent noise;
+    the least error first."""
+    sampled = given["sampling_rate"] is not None
+    used = (_SAMPLED if sampled else _SEPARATED) | {"compare", "epsilon", "delta"}
+    if s.BLT in _split(given["compare"]):
+        used |= _BUFFERS
+    if beside := sorted(given.provided - used - {"format"}):
+        raise DpcalcError("unneeded", f"not used with --compare{' and --sampling-rate' if sampled else ''}; drop it",
+                          flag(beside[0]))
+    require(given, ("epsilon", "delta", "steps"), "with --compare, to compare at the same privacy")
+    question = Question("epsilon", given["epsilon"], given["delta"], unknown=SIGMA, target=given["epsilon"])
+    independent = _design(given, s.INDEPENDENT)
+    plain = _sigma(given, independent, question) * independent.errors.rmse
+    rows = []
+    for label in _labels(given, independent):
+        design = _design(given, label)
+        sigma, errors = _sigma(given, design, question), design.errors
+        rows.append((label, sigma, sigma * errors.rmse, sigma * errors.largest, sigma * errors.rmse / plain))
+    rows.sort(key=lambda row: row[2])
+    table = Table(("strategy", "sigma", "rmse", "max_error", "ratio_to_independent"), tuple(rows))
+    record = {"kind": "comparison", **{name: [row[k] for row in rows] for k, name in enumerate(table.header)}}
+    shown = {name: x for name, x in given.values.items() if name in used}
+    return Answer("correlated", Question("guarantee"), shown, (), record, given["adjacency"], "every step's output",
+                  _notes(rows[0][0], rows[0][4], sampled, independent.order == "once"), table=table)
+
+
+def _design(given: Given, label: str) -> Design:
+    """The run with another strategy."""
+    others = {"compare"} if label == s.BLT else {"compare", *_BUFFERS}
+    try:
+        return design_of(given.replace({**given.values, "strategy": label}, given.provided - others | {"strategy"}))
+    except DpcalcError as error:
+        raise error if error.option != "--strategy" else DpcalcError(error.code, error.message, "--compare") from None
+
+
+def _sigma(given: Given, design: Design, question: Question) -> float:
+    """The least σ that meets the budget."""
+    given = Given(given.values, given.provided)  # without the rows of a record: none of them is one of this table
+    if given["sampling_rate"] is None:
+        return correlated_theorems.rows_of(given, design, question)[0].result["sigma"]
+    cycle = correlated_sampling.cycle_of(given, design)
+    return correlated_sampling.rows_of(given, question, design, cycle)[0].result["sigma"]
+
+
+def _labels(given: Given, independent: Design) -> tuple[str, ...]:
+    """The strategies that --compare names, or the usual ones."""
+    if given["compare"] != USUAL:
+        return _split(given["compare"])
+    if given["sampling_rate"] is not None:
+        return (s.INDEPENDENT, *_banded(min(int(1 / given["sampling_rate"]), independent.steps)))
+    always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent.steps),
+              *(f"{s.BANDED_INVERSE_SQRT}:{terms}" for terms in _TERMS if terms < independent.steps))
+    most = min(independent.separation, independent.steps)
+    return always if independent.order == "once" else (*always, *_banded(most))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label.strip() for label in text.split(",")))
+
+
+def _banded(most: int) -> tuple[str, ...]:
+    """banded-sqrt with 2, 4, 8, … bands, and with the most."""
+    bands = [2**k for k in range(1, most.bit_length()) if 2**k < most] + [most] * (most > 1)
+    return tuple(f"{s.BANDED_SQRT}:{b}" for b in bands)
+
+
+def _feedback(n: int) -> tuple[str, ...]:
+    """feedback with the λ of the least RMSE where a record takes part once. With x = 1 − λ and m = (n − 1)/2 the mean
+    variance (1 + m x²)/(1 − λ²) is least where m x² + x = 1."""
+    m = (n - 1) / 2
+    return (f"{s.FEEDBACK}:{1 - 2 / ((1 + 4 * m) ** 0.5 + 1):.6g}",) if n > 1 else ()
+
+
+def _notes(best: str, ratio: float, sampled: bool, once: bool) -> tuple[str, ...]:
+    if best in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
+        first = "no correlated noise of this table has a smaller RMSE than independent noise"
+    else:
+        first = f"{best} has the least RMSE of prefix sums, {ratio:.4g} times that of independent noise"
+    order = (ONE_PASS,) if once and not sampled else ()
+    groups = ("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within the "
+              "group that is higher by that factor",) if sampled else ()
+    return (first, "all rows have the same privacy; errors are in clipping norms, of prefix sums of the gradients",
+            *order, *groups)

@@ -1,0 +1,102 @@
+"""The design of a call of dpcalc correlated: its strategy, and the rounds in which a record takes part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.bounds.correlated._engine import strategies as s
+from dpcalc.bounds.correlated._engine.design import Design
+from dpcalc.bounds.correlated._engine.strategies import Strategy
+from dpcalc.core.command import Given, require
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import NotANumber, number
+
+_LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
+_OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
+                "participations is ensured; drop it, or drop --sampling-rate and take batches in a fixed order")
+
+
+def design(given: Given) -> Design:
+    """The design. Raises DpcalcError for options that are missing, not used or contradictory."""
+    if given.has("min_separation"):
+        b = given["min_separation"]
+        raise DpcalcError("refused", f"has two meanings; where {b} is the number of steps between two steps with the "
+                                     f"same record (TensorFlow Federated), write --separation {b + 1}; where it is "
+                                     f"their difference (JAX-privacy), write --separation {b}", "--min-separation")
+    require(given, ("steps",), "by correlated")
+    strategy, steps = _strategy(given), given["steps"]
+    if len(strategy.listed) > steps:
+        raise DpcalcError("contradictory", f"lists {len(strategy.listed)} coefficients, more than the {steps} steps",
+                          "--coefficients")
+    if given["sampling_rate"] is not None:
+        for name in ("separation", "participations", "order"):
+            if given.has(name):
+                raise DpcalcError("refused", _OF_SAMPLING, f"--{name}")
+        return Design(strategy, steps)
+    separated = given.has("separation") or given.has("participations")
+    order = given["order"] or ("separated" if separated else "once")
+    if order == "once":
+        for name in ("separation", "participations"):
+            if given.has(name):
+                raise DpcalcError("unneeded", "not used with --order once; use --order separated or cyclic",
+                                  f"--{name}")
+        return Design(strategy, steps)
+    require(given, ("separation",), f"with --order {order}: the least j − i of two steps i and j with the same record")
+    return Design(strategy, steps, order, given["separation"], given["participations"])
+
+
+def _strategy(given: Given) -> Strategy:
+    """The strategy of --strategy or of --coefficients."""
+    contraction = given["contraction"] or 1.0
+    if given.has("coefficients"):
+        for name in ("strategy", "blt_scale", "blt_decay"):
+            if given.has(name):
+                raise DpcalcError("contradictory", f"give --{name.replace('_', '-')} or --coefficients, not both",
+                                  "--coefficients")
+        listed = given["coefficients"]
+        if abs(listed[0]) < _LEAST_FIRST:
+            raise DpcalcError("out-of-range", f"its first coefficient is {listed[0]:g}; C has an inverse only where "
+                                              "that is not 0", "--coefficients")
+        return Strategy(s.LISTED, listed=listed, contraction=contraction)
+    require(given, ("strategy",), "by correlated (or --coefficients)")
+    name, colon, value = given["strategy"].partition(":")
+    if name not in s.NAMES:
+        from dpcalc.core.validate import near
+
+        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(s.NAMES)}{near(name, s.NAMES)}",
+                          "--strategy")
+    symbol = s.NUMBERED.get(name, "")
+    if bool(symbol) != bool(colon):
+        wanted = f"needs a number: {name}:{symbol}" if symbol else f"takes no number: write {name}"
+        raise DpcalcError("not-a-number", f"{name} {wanted}", "--strategy")
+    return Strategy(name, _number(name, value) if symbol else 0.0, *_buffers(given, name), contraction=contraction)
+
+
+def _number(name: str, text: str) -> float:
+    """The λ of feedback, or the number of bands or of terms."""
+    try:
+        value = number(text)
+    except NotANumber as reason:
+        raise DpcalcError("not-a-number", f"{reason}", "--strategy") from None
+    if name == s.FEEDBACK and not 0 <= value <= 1:
+        raise DpcalcError("out-of-range", f"{value:g} is not ≥ 0 and ≤ 1 (λ: the share of the last noise that is taken "
+                                          "back)", "--strategy")
+    if name != s.FEEDBACK and not (value >= 1 and value == int(value)):
+        raise DpcalcError("out-of-range", f"{text} is not a whole number ≥ 1 ({s.NUMBERED[name]} of {name})",
+                          "--strategy")
+    return value
+
+
+def _buffers(given: Given, name: str) -> tuple[Any, Any]:
+    """The scales and the decays of a buffered linear Toeplitz strategy."""
+    if name != s.BLT:
+        for option in ("blt_scale", "blt_decay"):
+            if given.has(option):
+                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it",
+                                  f"--{option.replace('_', '-')}")
+        return (), ()
+    require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
+    scales, decays = given["blt_scale"], given["blt_decay"]
+    if len(scales) != len(decays):
+        raise DpcalcError("contradictory", f"has {len(decays)} values, and --blt-scale {len(scales)}", "--blt-decay")
+    return scales, decays

@@ -1,0 +1,239 @@
+"""dpcalc correlated: golden values, values of jax-privacy, noise that other tools return, refusals, pipes, verify."""
+
+import json
+from math import sqrt
+
+import pytest
+from answers import answer, number, refusal
+from calling import call
+from paths import GOLDEN
+
+CASES = json.loads((GOLDEN / "correlated.json").read_text(encoding="utf-8"))["cases"]
+BLT = "--strategy blt --blt-scale 0.2,0.3 --blt-decay 0.95,0.6"
+RUN = "correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5"
+
+
+def line_of(case):
+    values = {name: x for name, x in case.items() if name not in ("expected", "source")}
+    return " ".join(f"--{name.replace('_', '-')} {x}" for name, x in values.items())
+
+
+@pytest.mark.parametrize("case", CASES, ids=line_of)
+def test_value_of_an_independent_calculation(case):
+    found = answer(f"correlated {line_of(case)} --sigma 1 --delta 1e-5")["result"]
+    for key, expected in case["expected"].items():
+        assert found[key] == pytest.approx(expected, rel=1e-9)
+    if sensitivity := case["expected"].get("sensitivity"):
+        assert found["sensitivity"] >= sensitivity * (1 - 1e-13)
+        assert found["mu"] == pytest.approx(sensitivity, rel=1e-9) and found["rho"] == pytest.approx(sensitivity**2 / 2)
+
+
+def test_many_values_are_of_a_program_that_shares_no_code():
+    assert sum(len(case["expected"]) for case in CASES if case["source"].startswith("jax-privacy")) >= 50
+
+
+@pytest.mark.parametrize("rho, delta, epsilon", [(0.1506840301548885, 1e-10, 3.4240072730610405),
+                                                 (0.014342572340349278, 1e-10, 0.9935499570195374)])
+def test_published_models_of_a_keyboard(rho, delta, epsilon):
+    """Only ρ is published, from which the norm of C at σ = 1 follows."""
+    line = f"correlated --steps 1 --coefficients {sqrt(2 * rho)!r} --sigma 1 --delta {delta}"
+    assert number(line) == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("line, epsilon", [
+    (f"{BLT} --steps 59 --sigma 0.7420", 8.92),
+    (f"{BLT} --steps 59 --separation 5 --participations 8 --sigma 2.4335", 13.10),
+    (f"{BLT} --steps 2950 --order cyclic --separation 59 --sigma 2.0558", 30.8),
+    ("--strategy feedback:.9 --steps 59 --sigma 2.0158", 5.09),
+])
+def test_noise_of_an_add_on_for_a_target_of_8(line, epsilon):
+    """It adds up squared column norms, leaves out roots, or takes ε for ρ."""
+    assert number(f"correlated {line} --delta 1e-5") == pytest.approx(epsilon, abs=6e-3 if epsilon < 30 else 0.05)
+
+
+# RMSE and largest error in clipping norms at μ = 1.
+@pytest.mark.parametrize("strategy, run, rmse, largest", [
+    ("independent", "--steps 1000", 22.37, 31.62), ("feedback:1", "--steps 1000", 31.62, 31.62),
+    ("square-root", "--steps 1000", 3.102, 3.265), ("banded-inverse-sqrt:64", "--steps 10000", 8.356, 11.59),
+    ("banded-sqrt:342", "--steps 2052 --separation 342", 8.978, 11.05),
+    ("feedback:1", "--steps 1000 --separation 100", 196.2, 196.2),
+    ("banded-sqrt:100", "--steps 1000 --separation 100", 12.10, 15.69),
+])
+def test_errors_at_equal_privacy(strategy, run, rmse, largest):
+    found = answer(f"correlated {run} --strategy {strategy} --sigma 3 --delta 1e-5")["result"]
+    assert found["rmse"] * found["mu"] == pytest.approx(rmse, rel=5e-4)
+    assert found["max_error"] * found["mu"] == pytest.approx(largest, rel=5e-4)
+    other = answer(f"correlated {run} --strategy independent --sigma 1 --delta 1e-5")["result"]
+    assert found["ratio_to_independent"] == pytest.approx(found["rmse"] * found["mu"] / (other["rmse"] * other["mu"]))
+
+
+@pytest.mark.parametrize("line", [
+    "correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342",
+    "correlated --steps 500 --order cyclic --separation 50 --strategy square-root --adjacency replace-one",
+    "correlated --steps 60 --coefficients 1,-0.4,0.9 --separation 2",
+])
+def test_a_solution_meets_its_budget_and_less_noise_does_not(line):
+    found = answer(f"{line} --epsilon 2 --delta 1e-5 --solve sigma")["result"]
+    assert found["epsilon"] <= 2
+    assert number(f"{line} --sigma {found['sigma']!r} --delta 1e-5") <= 2
+    assert number(f"{line} --sigma {found['sigma'] * 0.99!r} --delta 1e-5") > 2
+
+
+def test_replacing_a_record_counts_twice():
+    one, two = (answer(f"{RUN} --adjacency {x}")["result"] for x in ("zero-out", "replace-one"))
+    assert two["sensitivity"] == pytest.approx(2 * one["sensitivity"], rel=1e-14) and two["epsilon"] > 2 * one["epsilon"]
+    assert two["ratio_to_independent"] == pytest.approx(one["ratio_to_independent"], rel=1e-12)
+
+
+def test_a_pipe_hands_on_gaussian_differential_privacy():
+    first = call([*f"{RUN} --separation 100".split(), "--json"]).stdout
+    again = json.loads(call(["convert", "-", "--delta", "1e-5", "--json"], first).stdout)
+    mine = json.loads(first)
+    assert mine["guarantee"] == {"kind": "gdp", "mu": mine["result"]["mu"]} and again["adjacency"] == "zero-out"
+    assert again["result"]["epsilon"] == pytest.approx(mine["result"]["epsilon"], rel=1e-12)
+    assert answer(f"{RUN} --separation 100 --alpha 3".replace("--delta 1e-5", ""))["result"]["rdp"] == pytest.approx(
+        3 * mine["result"]["rho"], rel=1e-12)
+
+
+@pytest.mark.parametrize("bands, sigma, epsilon", [(8, 1.0, 8.78891), (32, 2.0, 6.58505)])
+def test_banded_strategies_on_cyclic_poisson_batches(bands, sigma, epsilon):
+    """As many Poisson steps as a record meets, at the rate within a group; with upper bounds of jax-privacy 2.0.0."""
+    norm = answer(f"correlated --steps 2000 --strategy banded-sqrt:{bands} --sigma 1 --delta 1e-5")["result"]["sensitivity"]
+    line = f"correlated --steps 2000 --sampling-rate 0.01 --strategy banded-sqrt:{bands} --sigma {sigma * norm!r} --delta 1e-5"
+    found = answer(line)
+    same = answer(f"subsample --scheme cyclic-poisson --bands {bands} --sampling-rate {0.01 * bands} --steps 2000 "
+                  f"--noise-multiplier {sigma} --delta 1e-5")
+    assert found["result"]["epsilon"] == pytest.approx(same["result"]["epsilon"], rel=1e-9)
+    assert same["result"]["epsilon_lower"] <= epsilon == pytest.approx(found["result"]["epsilon"], rel=2e-4)
+    assert ("epsilon_lower" in found["result"]) == (bands == 8)  # of 32, the last column of the last step is cut off
+
+
+def test_a_last_column_that_is_short_gives_no_lower_end():
+    found = answer("correlated --steps 13 --sampling-rate 0.05 --strategy banded-sqrt:4 --sigma 2 --delta 1e-5")
+    assert "epsilon_lower" not in found["result"] and found["guarantee"]["upper_bound"] is True
+
+
+def test_coefficients_to_paste():
+    line = "correlated --steps 9 --strategy square-root --schedule 1:4 --format csv"
+    code, out, _ = call(line.split())
+    assert code == 0 and out.split() == ["step,coefficient", "1,1.0", "2,-0.5", "3,-0.125", "4,-0.0625"]
+
+
+def test_coefficients_from_a_file(tmp_path):
+    path = tmp_path / "c.txt"
+    path.write_text("1\n0.5, 0.375\n")
+    mine = answer(f"correlated --steps 100 --separation 10 --coefficients @{path} --sigma 2 --delta 1e-5")
+    same = answer("correlated --steps 100 --separation 10 --strategy banded-sqrt:3 --sigma 2 --delta 1e-5")
+    assert mine["result"] == pytest.approx(same["result"], rel=1e-12)
+
+
+def test_a_comparison_at_equal_privacy():
+    """The number of bands that pays off grows with ε; each row is a call of its own."""
+    line = "correlated --steps 2052 --separation 342 --participations 6 --epsilon 8 --delta 1e-5"
+    table = answer(f"{line} --compare")["guarantee"]
+    assert table["strategy"][0] == "banded-sqrt:342" and table["strategy"][-1] == "independent"
+    assert table["rmse"] == sorted(table["rmse"]) and table["ratio_to_independent"][-1] == 1
+    for strategy, sigma, rmse in zip(table["strategy"], table["sigma"], table["rmse"], strict=True):
+        alone = answer(f"{line} --strategy {strategy} --solve sigma")["result"]
+        assert (alone["sigma"], alone["rmse"]) == pytest.approx((sigma, rmse), rel=1e-9)
+    of_buffers = answer(f"{line} --compare independent,blt {BLT.removeprefix('--strategy blt')}")["guarantee"]
+    alone = answer(f"{line} {BLT} --solve sigma")["result"]
+    assert of_buffers["rmse"][of_buffers["strategy"].index("blt")] == pytest.approx(alone["rmse"], rel=1e-9)
+    few = answer(f"{line} --compare independent,banded-sqrt:8")
+    assert few["guarantee"]["strategy"] == ["banded-sqrt:8", "independent"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon, best, rmse", [(1, "independent", 58.31), (8, "banded-sqrt:32", 13.09)])
+def test_whether_correlated_noise_helps_on_poisson_batches(epsilon, best, rmse):
+    line = f"correlated --steps 2000 --sampling-rate 0.01 --epsilon {epsilon} --delta 1e-5"
+    table = answer(f"{line} --compare independent,banded-sqrt:32")["guarantee"]
+    assert table["strategy"][0] == best and table["rmse"][0] == pytest.approx(rmse, rel=2e-3)
+
+
+REFUSED = [
+    ("--sampling-rate 0.01 --strategy banded-sqrt:4 --separation 10", "--separation: Poisson batches draw each record"),
+    ("--sampling-rate 0.01 --strategy banded-sqrt:4 --participations 3", "--participations: Poisson batches draw each"),
+    ("--sampling-rate 0.01 --strategy square-root", "--sampling-rate: sampling amplifies only strategies with few bands"),
+    ("--sampling-rate 0.01 --strategy feedback:0.5", "sampling amplifies only strategies with few bands"),
+    (f"--sampling-rate 0.01 {BLT}", "sampling amplifies only strategies with few bands"),
+    ("--sampling-rate 0.01 --strategy banded-sqrt:4 --cycle 3", "--cycle: 3 is below 4, the bands of the strategy"),
+    ("--sampling-rate 0.3 --strategy banded-sqrt:4", "--sampling-rate: 4 times the sampling rate is above 1"),
+    ("--sampling-rate 0.01 --strategy independent --adjacency replace-one", "--adjacency: the theorem about cyclic"),
+    ("--strategy square-root --min-separation 313",
+     "--min-separation: has two meanings; where 313 is the number of steps between two steps with the same record "
+     "(TensorFlow Federated), write --separation 314; where it is their difference (JAX-privacy), write --separation 313"),
+    ("--strategy square-root --order once --separation 3", "--separation: not used with --order once"),
+    ("--strategy square-root --participations 3", "--separation: needed with --order separated: the least j − i"),
+    ("--strategy square-root --cycle 3", "--cycle: not used without --sampling-rate"),
+    ("--strategy feedback", "--strategy: feedback needs a number: feedback:λ"),
+    ("--strategy square-root:3", "--strategy: square-root takes no number"),
+    ("--strategy feedback:1.5", "--strategy: 1.5 is not ≥ 0 and ≤ 1"),
+    ("--strategy banded-sqrt:2.5", "--strategy: 2.5 is not a whole number ≥ 1"),
+    ("--strategy sqrt", "'sqrt' is not one of independent, feedback"),
+    ("--coefficients 0,1", "--coefficients: its first coefficient is 0"),
+    ("--coefficients 1,1 --strategy square-root", "--coefficients: give --strategy or --coefficients"),
+    ("--coefficients 1,-2", "--coefficients: the noise of this strategy grows so fast"),
+    ("--coefficients 1,-1.5", "--coefficients: the noise of this strategy grows so fast"),  # 1.5^1000, squared
+    ("--strategy blt --blt-scale -3 --blt-decay 0.5", "--strategy: the noise of this strategy grows so fast"),
+    ("--strategy blt --blt-scale 0.2", "--blt-decay: needed with --strategy blt"),
+    ("--strategy blt --blt-scale 0.2 --blt-decay 0.1,0.2", "--blt-decay: has 2 values, and --blt-scale 1"),
+    ("--compare square-root", "--sigma: not used with --compare"),
+    ("", "--strategy: needed by correlated (or --coefficients)"),
+]
+
+
+@pytest.mark.parametrize("options, says", REFUSED, ids=[options for options, _ in REFUSED])
+def test_what_is_refused_and_why(options, says):
+    assert says in refusal(f"correlated --steps 1000 --sigma 2 --delta 1e-5 {options}", 2)
+
+
+@pytest.mark.parametrize("labels, says", [("square-rot", "--compare: 'square-rot' is not one of"),
+                                          ("independent,", "--compare: '' is not one of"),
+                                          ("feedback", "--compare: feedback needs a number"),
+                                          ("blt", "--blt-scale: needed with --strategy blt")])
+def test_strategies_to_compare_are_named_in_full(labels, says):
+    assert says in refusal(f"correlated --steps 100 --epsilon 1 --delta 1e-5 --compare {labels}", 2)
+
+
+def test_errors_above_all_doubles_are_refused():
+    assert "--sigma: the errors of prefix sums are above the largest double" in refusal(
+        "correlated --steps 1e6 --strategy independent --sigma 1e307 --delta 1e-5", 2)
+
+
+def test_a_noise_multiplier_is_refused_with_both_readings():
+    said = refusal("correlated --steps 1000 --separation 100 --strategy square-root --noise-multiplier 3 --delta 1e-5", 2)
+    assert "over the clipping norm, write --sigma 3;" in said
+    norm = answer(f"{RUN} --separation 100")["result"]["sensitivity"]
+    assert 0 <= float(said.split("write --sigma ")[-1]) / (3 * norm) - 1 < 1e-5  # rounded up: to more noise
+
+
+def test_the_notes_say_what_units_and_distances_mean():
+    notes = " ".join(answer(f"{RUN} --separation 100 --participations 40")["notes"])
+    assert "the sensitivity is exactly" in notes and "calls it 99" in notes and "10 participations only" in notes
+    assert "the cross terms between a record's steps are counted" in notes
+    assert "passes that are shuffled anew do not ensure it" in notes
+    notes = " ".join(answer("correlated --steps 60 --strategy independent --sigma 2 --delta 1e-5")["notes"])
+    assert "the sensitivity is exactly 1 clipping norms" in notes and "and 2 times the sensitivity" in notes
+    assert "each record takes part in one step: one pass over the data; for more, add --separation" in notes
+    notes = " ".join(answer("correlated --steps 60 --coefficients 1,0.2,0.9 --separation 2 --sigma 5 --delta 1e-5")["notes"])
+    assert "the sensitivity is at most" in notes
+
+
+@pytest.mark.parametrize("line", [
+    RUN, f"{RUN} --separation 37 --adjacency replace-one", f"{RUN} --order cyclic --separation 100",
+    "correlated --steps 100 --coefficients 1,-0.4,0.9 --separation 2 --epsilon 2 --delta 1e-5 --solve sigma",
+    f"correlated --steps 300 {BLT} --separation 50 --sigma 3 --epsilon 1",
+    "correlated --steps 396 --strategy banded-inverse-sqrt:5 --sigma 1.7 --alpha 2.7801",
+    "correlated --steps 2298 --strategy banded-sqrt:9 --order cyclic --separation 1015 --sigma 7.69 --epsilon 0.4",
+    "correlated --steps 100 --sampling-rate 0.05 --strategy banded-sqrt:4 --sigma 2 --alpha 4",
+    "correlated --steps 3 --coefficients 1e-99,5e-100 --sigma 1e-99 --delta 1e-5",
+])
+def test_verify_proves_the_sensitivity_and_refutes_a_smaller_one(line):
+    record = answer(line)
+    done = call(["verify", "-"], json.dumps(record))
+    sensitivity = record["result"]["sensitivity"]
+    assert done.returncode == 0 and f"verified: s ≤ {sensitivity!r}" in done.stdout
+    record["result"]["sensitivity"] = sensitivity * (1 - 1e-8)
+    done = call(["verify", "-"], json.dumps(record))
+    assert done.returncode != 0 and "but the theorem gives" in done.stdout
