@@ -209,7 +209,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l delta -s d -x -d 'fail
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l alpha -s a -x -d 'Rényi order'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l rdp -x -d 'budget on the Rényi divergence at --alpha, for --solve'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l solve -xka "sigma" -d 'find the value of this parameter that just meets the budget'
-complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l bound -xka "correlated-once correlated-bands correlated-separated correlated-cyclic" -d 'use only this bound'
+complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l bound -xka "correlated-once correlated-bands correlated-separated correlated-cyclic poisson-rdp poisson-profile" -d 'use only this bound'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l format -xka "table json jsonl csv tsv markdown latex statement bibtex" -d 'output format'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l digits -x -d 'significant digits'
 complete -c dpcalc -n '_shtab_dpcalc_using correlated' -l plot -xka "(__fish_complete_path (commandline -ct))" -d 'draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal'

@@ -4,7 +4,7 @@
 >>> answer("rdp", mechanism="gaussian", sigma=1, delta=1e-5)
 <ε = 4.37718 at δ = 1e-05 (gaussian-exact)>
 >>> solve("rdp", "sigma", epsilon=1, delta="1e-5").value
-3.730631634816128
+3.730631634819859
 """
 
 from __future__ import annotations

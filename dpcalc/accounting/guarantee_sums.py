@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import hypot, sqrt
+from math import isqrt
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.core.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.rounding import quotient_up, ratio_down, up
+from dpcalc.numerics.rounding import quotient_up, ratio_down
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -94,13 +94,25 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
 
 
 def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
-    """μ of the composition where every part is μ-GDP, or Gaussian and not sampled, rounded up; else None."""
-    each = list[float]()
+    """μ of the composition where every part is μ-GDP, or Gaussian and not sampled: the root of twice the exact ρ,
+    rounded up; else None."""
+    square = Fraction(0)
     for g in guarantees:
         if isinstance(g, Gdp):
-            each.append(g.mu)
+            square += Fraction(g.mu) ** 2
         elif sigmas := _gaussian_sigmas(g):
-            each += (sqrt(count) / sigma for sigma, count in sigmas)
+            square += sum(count / Fraction(sigma) ** 2 for sigma, count in sigmas)
         else:
             return None
-    return up(hypot(*each), 1e-15 * (2 + len(each)))
+    return _root_up(square)
+
+
+def _root_up(x: Fraction) -> float:
+    """The smallest double ≥ √x, or the next one."""
+    if x == 0:
+        return 0.0
+    shift = max(0, 128 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)  # bits behind the point
+    scaled = (x.numerator << 2 * shift) // x.denominator
+    root = isqrt(scaled)
+    exact = root * root == scaled and scaled * x.denominator == x.numerator << 2 * shift
+    return quotient_up(root if exact else root + 1, 1 << shift)

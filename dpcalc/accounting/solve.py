@@ -27,13 +27,15 @@ _ORDER_RTOL = 1e-11  # of a value converted from RDP: what a Rényi order that i
 _JUMP = 1e-3  # a larger residual is not due to rounding, and no estimate of the distance to a feasible value
 _HALVINGS = 24  # at most so many values, each half the one before, are tried first where a loss may rise and fall
 _SUM_RTOL = 1e-14  # of sums over steps, beside the claimed error of a theorem's value
+_SPARE = 1e-12  # relative: of the budget; composed with others, the guarantee is computed with other roundings
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, numerical: bool = False,
           guess: float | None = None) -> Row:
     """The row at the most permissive value of the unknown that meets the budget.
 
-    A value that misses the budget was evaluated next to it: within 1e-15 of it, or the next whole number. Where the
+    A value that misses the budget was evaluated next to it: within 1e-15 of it, or the next whole number; where ε at
+    a positive δ comes from a closed form, the answer then leaves 1e-12 of the budget to spare. Where the
     value is a `numerical` composition it was evaluated within a tenth of the precision, or within 1 % where the budget
     is met with at most a quarter of the precision to spare; where Rényi orders are searched, with at most 1e-11 to
     spare. The search starts at `guess`.
@@ -102,7 +104,7 @@ class _Search:
         question, bound = self.question, self.route.bound
         try:
             by_delta = question.asks == "epsilon" and question.delta
-            if by_delta and bound.kind == "profile" and not self.numerical:
+            if self._is_profile_with_delta():
                 params = self.params(d)
                 own = own_params(bound, params) | chosen(bound, params, epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
@@ -117,18 +119,25 @@ class _Search:
             pass
         return inf
 
+    def _is_profile_with_delta(self) -> bool:
+        """Whether ε at a positive δ is found from a closed form of δ(ε)."""
+        by_delta = self.question.asks == "epsilon" and self.question.delta
+        return bool(by_delta) and self.route.bound.kind == "profile" and not self.numerical
+
     def settled(self, d: float, rtol: float) -> Row:
         """The row at d with the unknown, or at a safer value next to it: where d was found by its δ, its ε may be above
         the budget by rounding."""
-        step = rtol
+        step, spare = rtol, 0.0 if self.whole or not self._is_profile_with_delta() else _SPARE
         while True:
             row = self.row(d)
-            above = max(_log_ratio(row.result[self.question.asks], self.target), self._delta_above(d))
+            above = spare + max(_log_ratio(row.result[self.question.asks], self.target), self._delta_above(d))
             if above <= 0:
                 return row._replace(result={self.unknown.name: self.unknown_at(d), **row.result})
             step = max(2 * step, above if above < _JUMP else 0.0)
             last, d = d, self._safer(d, step)
-            if d == last:
+            if d == last and spare:  # at the end of the range the budget may be met with nothing to spare
+                spare = 0.0
+            elif d == last:
                 raise OutOfScope("no-solution", f"the search for {self.unknown.option} by {self.route.label} found no "
                                                 "value that meets the budget",
                                  "--solve")

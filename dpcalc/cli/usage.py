@@ -22,6 +22,8 @@ def translated(error: ClickException, known: Mapping[str, Any]) -> DpcalcError:
 
 def _unknown_option(error: Any, known: Mapping[str, Any]) -> DpcalcError:
     name = error.option_name
+    if instead := _elsewhere(error).get(name.lstrip("-").replace("_", "-")):
+        return DpcalcError("unknown-option", f"no such option; {instead}", name)
     own = tuple(option for option, param in known.items() if option in param.own_names)
     commands = _commands_with(name)
     # An option of another command is hardly ever a mistyped one of this command.
@@ -38,6 +40,14 @@ def _commands_with(option: str) -> list[str]:
 
     return [name for name, command in calculators().items()
             if any(option in map(flag, o.quantity.names) for o in command.all_options())]
+
+
+def _elsewhere(error: Any) -> Mapping[str, str]:
+    """What stands for options of other commands and tools in the command of the error."""
+    from dpcalc.commands.catalogue import calculators
+
+    command = calculators().get(error.ctx.info_name) if error.ctx else None
+    return command.elsewhere if command else {}
 
 
 def _command_path(error: Any) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route, Row
 
 LONGEST = 10**7  # steps: so many coefficients take seconds, and a gigabyte of memory
+_MOST_SHOWN = 8  # coefficients of C in a note
 _STRATEGY = ("strategy", "coefficients", "blt_scale", "blt_decay", "contraction")
 _USED = {*_STRATEGY, "steps", "order", "separation", "participations", "sigma", "adjacency", "clipping_norm"}
 
@@ -31,6 +32,7 @@ def answer(given: Given) -> Answer:
         return correlated_compare.answer(given)
     found = design(given)
     _refuse_noise_multiplier(given, found)
+    _refuse_clipping_norm(given)
     question = read_question(COMMAND, given)
     if given.has("sampling_rate"):
         from dpcalc.commands import correlated_sampling
@@ -53,7 +55,8 @@ def _unsampled(given: Given, design: Design, question: Question) -> Answer:
     numbers = _numbers(found[0], design, change, sigma)
     return Answer("correlated", question, shown(given, _USED), found, {"kind": "gdp", "mu": numbers["mu"]},
                   given["adjacency"], "every step's output",
-                  correlated_notes.notes(design, found[0], numbers, given), numbers)
+                  correlated_notes.notes(design, found[0], numbers, given), numbers,
+                  warnings=correlated_notes.warnings(design, given))
 
 
 def _numbers(head: Row, design: Design, change: float, sigma: float) -> dict[str, float]:
@@ -89,9 +92,22 @@ def _refuse_noise_multiplier(given: Given, design: Design) -> None:
                                  f"norms, write --sigma {product}", "--noise-multiplier")
 
 
+def _refuse_clipping_norm(given: Given) -> None:
+    """Raises DpcalcError for a clipping norm beside σ, which may then be meant in other units."""
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.numbers import plain
+
+    if given.has("clipping_norm") and given.has("sigma"):
+        sigma = given["sigma"]
+        raise DpcalcError("contradictory", "not used with --sigma, which is in clipping norms: drop it if "
+                          f"{plain(sigma)} is so; if it is the noise on the sum of clipped gradients, write --sigma "
+                          f"{sigma / given['clipping_norm']:.6g} (σ/C)", "--clipping-norm")
+
+
 def _printed(given: Given) -> Answer:
     """The coefficients of C⁻¹ for the steps that --schedule names, as a table."""
     from dpcalc.bounds.correlated._engine.coefficients_array import noise_coefficients
+    from dpcalc.commands import correlated_notes
     from dpcalc.commands.correlated_design import design
     from dpcalc.commands.step_range import step_range
     from dpcalc.core.errors import DpcalcError, flag
@@ -108,17 +124,31 @@ def _printed(given: Given) -> Answer:
     w = noise_coefficients(found.strategy, found.steps)
     table = Table(("step", "coefficient"), tuple((j, float(w[j - 1])) for j in chosen))
     record = {"kind": "coefficients", "step": list(chosen), "coefficient": [x for _, x in table.rows]}
-    note = ("the noise of step t is the sum of coefficient j times the independent noise of step t − j + 1, with "
-            "standard deviation σ for each of these; draw them once, and keep those that are needed later")
+    notes = ("the noise of step t is the sum of coefficient j times the independent noise of step t − j + 1, with "
+             "standard deviation σ for each of these; draw them once, and keep those that are needed later",
+             *_recursion(found), *correlated_notes.contraction(found))
     return Answer("correlated", Question("guarantee"), {k: v for k, v in given.values.items() if k in needed}, (),
-                  record, given["adjacency"], "every step's output", (note,), table=table)
+                  record, given["adjacency"], "every step's output", notes, table=table)
+
+
+def _recursion(design: Design) -> tuple[str, ...]:
+    """How the noise of a banded strategy is computed from its own last values, with the coefficients of C."""
+    bands = design.strategy.bands(design.steps)
+    if not 1 < bands < design.steps:
+        return ()
+    c = [f"{x:.9g}" for x in design.columns.c[:_MOST_SHOWN].tolist()]
+    listed = f"c = {', '.join(c[:bands])}" + ("" if bands <= _MOST_SHOWN else ", …")
+    return (f"C has {bands} bands, so that the noise n_t = (z_t − Σ_{{j=1}}^{{{bands - 1}}} c_j n_(t−j))/c_0 needs its "
+            f"last {bands - 1} value{'s' if bands > 2 else ''} only, where {listed}",)
 
 
 def theorems() -> tuple[Route, ...]:
     from dpcalc.bounds import bounds_in, modules_of
+    from dpcalc.bounds.sampling import poisson_profile, poisson_rdp
     from dpcalc.core.results import Route
 
-    return tuple(Route(bound) for module in modules_of("correlated") for bound in bounds_in(module))
+    own = (Route(bound) for module in modules_of("correlated") for bound in bounds_in(module))
+    return (*own, Route(poisson_rdp.BOUND), Route(poisson_profile.BOUND))  # the latter for --sampling-rate
 
 
 COMMAND = Command(
@@ -148,8 +178,8 @@ COMMAND = Command(
                                              "with few bands, and cyclic Poisson batches", safe_direction=0), RUN),
         Option(q.CYCLE, RUN),
         Option(q.CONTRACTION, RUN),
-        Option(q.CLIPPING_NORM._replace(help="norm that every record's gradient is clipped to; changes nothing, as σ "
-                                             "is relative to it"), RUN),
+        Option(q.CLIPPING_NORM._replace(help="norm that every record's gradient is clipped to; with --solve sigma "
+                                             "or --compare, for a note on the noise in absolute units"), RUN),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: zero-out removes the gradients of a record, "
                                          "replace-one counts twice", choices=("zero-out", "replace-one")), RUN,
                default="zero-out"),
@@ -160,11 +190,25 @@ COMMAND = Command(
     (
         ("correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342 --epsilon 8 "
          "--delta 1e-5 --solve sigma", "σ = 2.51381"),
-        ("correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972"),
+        ("correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972"),
+        ("correlated --steps 2000 --order once --epsilon 8 --delta 1e-5 --compare", "Strategies for ε ≤ 8"),
         ("correlated --steps 1000 --strategy square-root --schedule 1:3 --format csv | tail -n 1", "3,-0.125"),
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε), --epsilon (prints δ) or --alpha (prints the RDP), or give a budget and --solve "
          "sigma. --schedule prints the coefficients of the noise, and --compare a table of strategies.",
-    usual=("epsilon", "delta", "solve", "strategy", "sigma", "steps", "order", "separation", "participations"),
+    elsewhere={
+        "epochs": "passes are steps: with e passes of T/e steps in a fixed order, --separation T/e (1 where the passes "
+                  "are shuffled) and --participations e",
+        "n": "ε depends on which steps use a record, not on n; for Poisson batches give --sampling-rate, batch size/n",
+        "batch-size": "ε depends on which steps use a record; for Poisson batches give --sampling-rate, batch size/n",
+        "bands": "write --strategy banded-sqrt:B",
+        "scheme": "for Poisson batches give --sampling-rate, for batches in a fixed order --separation",
+        "rho": "ask with --delta and --json: ρ is among the results",
+        "mu": "ask with --delta and --json: μ is among the results",
+        "momentum": "momentum is computed from the released steps, and changes no ε",
+        "weight-decay": "it changes the errors, and no ε by itself: --contraction is 1 − learning rate · weight decay",
+    },
+    usual=("epsilon", "delta", "solve", "strategy", "compare", "sigma", "steps", "order", "separation",
+           "participations", "sampling_rate"),
 )

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
-from dpcalc.commands import correlated_sampling, correlated_theorems
+from dpcalc.bounds.noise_feedback.optimum_finite import mean_coefficient
+from dpcalc.commands import correlated_notes, correlated_sampling, correlated_theorems
 from dpcalc.commands.correlated_design import design as design_of
-from dpcalc.commands.correlated_notes import ONE_PASS
 from dpcalc.core.command import Given, require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import SIGMA
-from dpcalc.core.question import Question
+from dpcalc.core.question import Question, budget
 from dpcalc.core.results import Answer, Table
 
 USUAL = "usual"
 _SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}
 _SAMPLED = {"steps", "sampling_rate", "precision", "contraction", "adjacency", "clipping_norm"}
 _BUFFERS = {"blt_scale", "blt_decay"}
-_TERMS = (8, 64)  # independent noises that a step of banded-inverse-sqrt remembers: few, and as many as fit in memory
+_OWN = ("strategy", "coefficients")  # options that name one more strategy
+_FEW = (8, 64)  # noises that a step remembers: few, and as many as fit in memory
 
 
 def answer(given: Given) -> Answer:
     """For each strategy the σ of the budget, the errors of prefix sums, and their ratio to those of independent noise;
     the least error first."""
     sampled = given["sampling_rate"] is not None
-    used = (_SAMPLED if sampled else _SEPARATED) | {"compare", "epsilon", "delta"}
-    if s.BLT in _split(given["compare"]):
+    used = (_SAMPLED if sampled else _SEPARATED) | {"compare", "epsilon", "delta", *_OWN}
+    if s.BLT in (*_split(given["compare"]), given["strategy"]):
         used |= _BUFFERS
     if beside := sorted(given.provided - used - {"format"}):
         raise DpcalcError("unneeded", f"not used with --compare{' and --sampling-rate' if sampled else ''}; drop it",
@@ -35,25 +36,36 @@ def answer(given: Given) -> Answer:
     independent = _design(given, s.INDEPENDENT)
     plain = _sigma(given, independent, question) * independent.errors.rmse
     rows = []
-    for label in _labels(given, independent):
+    for label in dict.fromkeys((*_own(given), *_labels(given, independent))):
         design = _design(given, label)
         sigma, errors = _sigma(given, design, question), design.errors
         rows.append((label, sigma, sigma * errors.rmse, sigma * errors.largest, sigma * errors.rmse / plain))
     rows.sort(key=lambda row: row[2])
-    table = Table(("strategy", "sigma", "rmse", "max_error", "ratio_to_independent"), tuple(rows))
+    table = Table(("strategy", "sigma", "rmse", "max_error", "ratio_to_independent"), tuple(rows),
+                  f"Strategies for {budget(question)}, {independent.steps} steps")
     record = {"kind": "comparison", **{name: [row[k] for row in rows] for k, name in enumerate(table.header)}}
     shown = {name: x for name, x in given.values.items() if name in used}
     return Answer("correlated", Question("guarantee"), shown, (), record, given["adjacency"], "every step's output",
-                  _notes(rows[0][0], rows[0][4], sampled, independent.order == "once"), table=table)
+                  _notes(rows[0][0], rows[0][4], independent, sampled), table=table,
+                  warnings=() if sampled else correlated_notes.warnings(independent, given))
 
 
 def _design(given: Given, label: str) -> Design:
     """The run with another strategy."""
-    others = {"compare"} if label == s.BLT else {"compare", *_BUFFERS}
+    others = {"compare", *_OWN, *(() if label == s.BLT else _BUFFERS)}
+    own = "coefficients" if label == s.LISTED else "strategy"
     try:
-        return design_of(given.replace({**given.values, "strategy": label}, given.provided - others | {"strategy"}))
+        return design_of(given.replace({**given.values, "strategy": label}, given.provided - others | {own}))
     except DpcalcError as error:
-        raise error if error.option != "--strategy" else DpcalcError(error.code, error.message, "--compare") from None
+        if error.option != "--strategy" or label == given["strategy"]:
+            raise
+        raise DpcalcError(error.code, error.message, "--compare") from None
+
+
+def _own(given: Given) -> tuple[str, ...]:
+    """The strategies that --strategy and --coefficients name, beside those of --compare."""
+    return (*((given["strategy"],) if given.has("strategy") else ()),
+            *((s.LISTED,) if given.has("coefficients") else ()))
 
 
 def _sigma(given: Given, design: Design, question: Question) -> float:
@@ -68,13 +80,21 @@ def _sigma(given: Given, design: Design, question: Question) -> float:
 def _labels(given: Given, independent: Design) -> tuple[str, ...]:
     """The strategies that --compare names, or the usual ones."""
     if given["compare"] != USUAL:
-        return _split(given["compare"])
+        return tuple(label for word in _split(given["compare"])
+                     for label in (_labels(_usual(given), independent) if word == USUAL else (word,)))
     if given["sampling_rate"] is not None:
-        return (s.INDEPENDENT, *_banded(min(int(1 / given["sampling_rate"]), independent.steps)))
-    always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent.steps),
-              *(f"{s.BANDED_INVERSE_SQRT}:{terms}" for terms in _TERMS if terms < independent.steps))
+        rate = given["sampling_rate"]
+        most = round(1 / rate) if rate * round(1 / rate) <= 1 else int(1 / rate)
+        return (s.INDEPENDENT, *_banded(min(most, independent.steps)))
+    few = [k for k in _FEW if k < independent.steps]
+    always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent),
+              *(f"{s.BANDED_INVERSE_SQRT}:{k}" for k in few), *(f"{s.BANDED_SQRT}:{k}" for k in few))
     most = min(independent.separation, independent.steps)
     return always if independent.order == "once" else (*always, *_banded(most))
+
+
+def _usual(given: Given) -> Given:
+    return given.replace({**given.values, "compare": USUAL})
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -87,20 +107,19 @@ def _banded(most: int) -> tuple[str, ...]:
     return tuple(f"{s.BANDED_SQRT}:{b}" for b in bands)
 
 
-def _feedback(n: int) -> tuple[str, ...]:
-    """feedback with the λ of the least RMSE where a record takes part once. With x = 1 − λ and m = (n − 1)/2 the mean
-    variance (1 + m x²)/(1 − λ²) is least where m x² + x = 1."""
-    m = (n - 1) / 2
-    return (f"{s.FEEDBACK}:{1 - 2 / ((1 + 4 * m) ** 0.5 + 1):.6g}",) if n > 1 else ()
+def _feedback(run: Design) -> tuple[str, ...]:
+    """feedback with the λ of the least RMSE where a record takes part once."""
+    return (f"{s.FEEDBACK}:{mean_coefficient(run.steps, run.strategy.contraction):.6g}",) if run.steps > 1 else ()
 
 
-def _notes(best: str, ratio: float, sampled: bool, once: bool) -> tuple[str, ...]:
+def _notes(best: str, ratio: float, run: Design, sampled: bool) -> tuple[str, ...]:
     if best in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
         first = "no correlated noise of this table has a smaller RMSE than independent noise"
     else:
-        first = f"{best} has the least RMSE of prefix sums, {ratio:.4g} times that of independent noise"
-    order = (ONE_PASS,) if once and not sampled else ()
+        first = f"{best} has the least RMSE, {ratio:.4g} times that of independent noise"
+    changed = ("--contraction changes the coefficients of the square roots: train with those that --schedule prints "
+               "with the same --contraction",) if run.strategy.contraction < 1 else ()
     groups = ("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within the "
               "group that is higher by that factor",) if sampled else ()
-    return (first, "all rows have the same privacy; errors are in clipping norms, of prefix sums of the gradients",
-            *order, *groups)
+    return (first, "all rows have the same privacy; errors are standard deviations of the noise in "
+            f"{correlated_notes.sums(run)}, in clipping norms", *changed, *groups)

@@ -41,7 +41,10 @@ def design(given: Given) -> Design:
                 raise DpcalcError("unneeded", "not used with --order once; use --order separated or cyclic",
                                   f"--{name}")
         return Design(strategy, steps)
-    require(given, ("separation",), f"with --order {order}: the least j − i of two steps i and j with the same record")
+    require(given, ("separation",), {
+        "cyclic": "with --order cyclic: the number of steps in a pass",
+        "separated": f"with --{'order separated' if given.has('order') else 'participations'}: the least j − i of two "
+                     "steps i and j with the same record; 1 where every pass is shuffled anew"}[order])
     return Design(strategy, steps, order, given["separation"], given["participations"])
 
 
@@ -58,7 +61,12 @@ def _strategy(given: Given) -> Strategy:
             raise DpcalcError("out-of-range", f"its first coefficient is {listed[0]:g}; C has an inverse only where "
                                               "that is not 0", "--coefficients")
         return Strategy(s.LISTED, listed=listed, contraction=contraction)
-    require(given, ("strategy",), "by correlated (or --coefficients)")
+    if not given.has("strategy"):
+        known = ", ".join(map(_with_symbol, s.NAMES))
+        raise DpcalcError("missing", f"needed: {known}, or --coefficients in its place; --compare with "
+                          "--epsilon and --delta shows which one has the least error", "--strategy")
+    if "," in given["strategy"]:
+        raise DpcalcError("unknown-value", "takes one strategy; --compare takes a list of them", "--strategy")
     name, colon, value = given["strategy"].partition(":")
     if name not in s.NAMES:
         from dpcalc.core.validate import near
@@ -67,9 +75,14 @@ def _strategy(given: Given) -> Strategy:
                           "--strategy")
     symbol = s.NUMBERED.get(name, "")
     if bool(symbol) != bool(colon):
-        wanted = f"needs a number: {name}:{symbol}" if symbol else f"takes no number: write {name}"
+        wanted = f"needs a number: {_with_symbol(name)}" if symbol else f"takes no number: write {name}"
         raise DpcalcError("not-a-number", f"{name} {wanted}", "--strategy")
     return Strategy(name, _number(name, value) if symbol else 0.0, *_buffers(given, name), contraction=contraction)
+
+
+def _with_symbol(name: str) -> str:
+    """A strategy as --strategy takes it, with the symbol of its number."""
+    return f"{name}:{s.NUMBERED[name]}" if name in s.NUMBERED else name
 
 
 def _number(name: str, text: str) -> float:
@@ -98,5 +111,6 @@ def _buffers(given: Given, name: str) -> tuple[Any, Any]:
     require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
     scales, decays = given["blt_scale"], given["blt_decay"]
     if len(scales) != len(decays):
-        raise DpcalcError("contradictory", f"has {len(decays)} values, and --blt-scale {len(scales)}", "--blt-decay")
+        raise DpcalcError("contradictory", f"has {len(decays)} value{'s' if len(decays) > 1 else ''}, and --blt-scale "
+                          f"{len(scales)}; a buffer has one of each", "--blt-decay")
     return scales, decays

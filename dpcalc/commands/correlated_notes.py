@@ -1,10 +1,12 @@
-"""The notes of dpcalc correlated: the sensitivity, the errors of prefix sums, and the conventions of its numbers."""
+"""The notes and warnings of dpcalc correlated: the sensitivity, the errors of prefix sums, and the conventions of its
+numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dpcalc.bounds.correlated._engine.strategies import MADE_FOR_CONTRACTION
 from dpcalc.core.noise_multiplier import REPLACED
 from dpcalc.core.numbers import human, human_claimed
 
@@ -15,13 +17,37 @@ if TYPE_CHECKING:
 
 SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at most this is printed as that decimal
 
-ONE_PASS = "each record takes part in one step: one pass over the data; for more, add --separation"
 
 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
     """What a reader must know to use the numbers."""
     replaced = (REPLACED,) if given["adjacency"] == "replace-one" else ()
-    return (_sensitivity(design, head, numbers), errors(numbers), *replaced, *_participation(design, given))
+    return (*contraction(design), _sensitivity(design, head, numbers), errors(design, numbers), *replaced,
+            *_participation(design, given), *absolute(numbers["sigma"], given))
+
+
+def absolute(sigma: float, given: Given) -> tuple[str, ...]:
+    """A note on the noise in the units of the gradients, where the clipping norm is given."""
+    norm = given["clipping_norm"]
+    return (f"with the clipping norm {norm:g}, the standard deviation of each independent noise is "
+            f"{human(sigma * norm)}",) if norm else ()
+
+
+def warnings(design: Design, given: Given) -> tuple[str, ...]:
+    """A warning where nothing says how often a record is used, because more uses than one need more noise."""
+    if design.order != "once" or given.has("order"):
+        return ()
+    return ("each record is taken to be used in one step, as in one pass over the data; write --order once if that is "
+            "so, else say with --separation which steps use a record",)
+
+
+def contraction(design: Design) -> tuple[str, ...]:
+    """A note where the contraction changes the coefficients of the strategy, and not only the errors."""
+    strategy = design.strategy
+    if strategy.contraction == 1 or strategy.name not in MADE_FOR_CONTRACTION:
+        return ()
+    return (f"--contraction {strategy.contraction:g} changes the coefficients of {strategy.label}, and so ε: train "
+            "with those that --schedule prints with the same --contraction",)
 
 
 def is_exact(design: Design, head: Row) -> bool:
@@ -36,9 +62,16 @@ def is_exact(design: Design, head: Row) -> bool:
 
 def _sensitivity(design: Design, head: Row, numbers: Mapping[str, float]) -> str:
     how = "exactly" if is_exact(design, head) else "at most"
-    norm = human_claimed(numbers["sensitivity"], SLACK)
-    return (f"the sensitivity is {how} {norm} clipping norms; σ is in clipping norms too, and "
-            f"{multiplier(numbers)} times the sensitivity (1/μ), as accountants of one Gaussian release take it")
+    mu, rho = (human_claimed(numbers[name], SLACK) for name in ("mu", "rho"))
+    return (f"the sensitivity is {how} {norms(numbers['sensitivity'])}; all steps together are μ-GDP with μ = {mu}, "
+            f"ρ-zCDP with ρ = {rho}, and one Gaussian release with the noise multiplier {multiplier(numbers)} (σ over "
+            "the sensitivity)")
+
+
+def norms(x: float) -> str:
+    """A number of clipping norms that was computed from above."""
+    text = human_claimed(x, SLACK)
+    return f"{text} clipping norm{'' if text == '1' else 's'}"
 
 
 def multiplier(numbers: Mapping[str, float]) -> str:
@@ -46,26 +79,35 @@ def multiplier(numbers: Mapping[str, float]) -> str:
     return human(numbers["sigma"] / numbers["sensitivity"] * (1 + SLACK), upward=False)
 
 
-def errors(numbers: Mapping[str, float]) -> str:
+def errors(design: Design, numbers: Mapping[str, float]) -> str:
     """The errors of prefix sums, and the comparison with independent noise."""
     ratio = numbers.get("ratio_to_independent")
-    than = f", {ratio:.4g} times that of independent noise with the same privacy" if ratio else ""
-    return (f"prefix sums of the gradients have an RMSE of {human(numbers['rmse'])} clipping norms{than}; the largest "
-            f"error is {human(numbers['max_error'])}")
+    is_independent = design.strategy.bands(design.steps) == 1
+    than = f", {ratio:.4g} times that of independent noise at the same privacy" if ratio and not is_independent else ""
+    return (f"the noise in {sums(design)} has an RMSE of {human(numbers['rmse'])} clipping norms{than}; its largest "
+            f"standard deviation is {human(numbers['max_error'])}")
+
+
+def sums(design: Design) -> str:
+    """The sums of gradients that errors are about."""
+    r = design.strategy.contraction
+    return "prefix sums of the gradients" if r == 1 else f"the sums Σ_j {r:g}^(t−j) g_j of the gradients"
 
 
 def _participation(design: Design, given: Given) -> tuple[str, ...]:
-    found = []
+    found, b = [], design.separation
     if design.order == "once":
-        found.append(ONE_PASS)
+        found.append("each record takes part in one step: one pass over the data")
+    elif design.most == 1:
+        found.append(f"a separation of {b} leaves room for one step of a record only, as there are {design.steps} "
+                     "steps")
     else:
-        b = design.separation
         shuffled = "; passes that are shuffled anew do not ensure it" if b > 1 else ""
         found.append(f"a separation of {b} is the difference j − i of two steps with the same record; a tool that "
                      f"counts the steps between them calls it {b - 1}{shuffled}")
-    if given.has("participations") and given["participations"] > design.participations:
+    if given.has("participations") and given["participations"] > design.participations > 1:
         found.append(f"{design.steps} steps leave room for {design.participations} participations only")
     if design.participations > 1 and not design.is_banded:
-        found.append("columns of this strategy overlap, so the cross terms between a record's steps are counted: to "
-                     "add up squared column norms would be too little")
+        found.append("columns of this strategy overlap, so the cross terms between a record's steps are counted: "
+                     "adding up the squared column norms alone would give an ε that is too small")
     return tuple(found)

@@ -7,24 +7,31 @@ mechanisms of the sensitivity ‖c‖, the norm of the first column of C (Choque
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dpcalc.accounting.answer import rows
 from dpcalc.bounds.correlated import correlated_once
+from dpcalc.bounds.correlated._engine import profile
 from dpcalc.bounds.correlated._engine.design import Design
+from dpcalc.commands import correlated_notes
 from dpcalc.commands import subsample_run as run
 from dpcalc.commands.asking import check_options, shown, with_solution
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
-from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed
+from dpcalc.core.numbers import SMALLEST_NORMAL
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Route, Row
 from dpcalc.numerics.rounding import ratio_up
 
 Values = Mapping[str, Any]
-_UNBANDED = ("sampling amplifies only strategies with few bands: of {label}, a step depends on the noise of all "
-             "earlier steps, and no theorem covers it; use --strategy banded-sqrt:B, or drop --sampling-rate")
+_UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: of {label}, a step depends "
+             "on the noise of all earlier steps; use --strategy banded-sqrt:B, or, without amplification, --separation "
+             "1 in place of --sampling-rate, as a record may be in every batch")
+_SOURCE = "Choquette-Choo et al. 2023, arXiv:2306.08153"
+_ASSUMED = ("the records form m fixed groups, at least as many as C has bands, and the batch of step t is a Poisson "
+            "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
 
 
 def answer(given: Given, design: Design, question: Question, used: set[str]) -> Answer:
@@ -40,8 +47,9 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     sampled = _sampled(values, design, cycle)
     params = run.bound_params(sampled)
     numbers = _numbers(given, question, design, found[0], values["sigma"])
+    notes = (*_notes(design, cycle, params, numbers), *correlated_notes.absolute(values["sigma"], given))
     return Answer("correlated", question, shown(given, used), found, run.guarantee(sampled, params), "zero-out",
-                  "every step's output", _notes(design, cycle, params, numbers),
+                  "every step's output", notes,
                   {**numbers, **run.lower_end(question, found)})
 
 
@@ -79,8 +87,16 @@ def _is_attained(design: Design, cycle: int) -> bool:
 def rows_of(given: Given, question: Question, design: Design, cycle: int) -> tuple[Row, ...]:
     """The rows of the theorems about Poisson batches."""
     call = given.replace({**given.values, **_sampled({**given.values, "sigma": given["sigma"] or 1.0}, design, cycle)})
-    return rows(run.routes(call, question), given, lambda values: run.bound_params(_sampled(values, design, cycle)),
-                question, given["bound"] or ())
+    found = rows(run.routes(call, question), given, lambda values: run.bound_params(_sampled(values, design, cycle)),
+                 question, given["bound"] or ())
+    return tuple(row._replace(route=of_groups(row.route)) for row in found)
+
+
+def of_groups(route: Route) -> Route:
+    """A theorem about Poisson batches with the one by which correlated noise on groups of records follows from it."""
+    theorem = route.bound.theorem
+    both = theorem._replace(source=f"{theorem.source}; {_SOURCE}", assumptions=(*_ASSUMED, *theorem.assumptions))
+    return route._replace(bound=replace(route.bound, theorem=both))
 
 
 def _numbers(given: Given, question: Question, design: Design, head: Row, sigma: float) -> dict[str, float]:
@@ -109,13 +125,13 @@ def independent_sigma(given: Given, design: Design, epsilon: float, delta: float
 
 
 def _notes(design: Design, cycle: int, params: Values, numbers: Values) -> tuple[str, ...]:
-    from dpcalc.commands import correlated_notes as n
-
-    groups = (f"the records form {cycle} fixed groups of the same size, and a batch takes each record of its "
-              f"group with probability {params['sampling_rate']:.6g}: a record meets {params['steps']} of "
-              f"{design.steps} steps (Choquette-Choo et al. 2023)")
-    norm = numbers["sensitivity"]
-    column = (f"one step of a record moves the correlated sum by at most {human_claimed(norm, n.SLACK)} clipping "
-              f"norms: the noise multiplier of a step is {n.multiplier(numbers)}")
-    return (n.errors(numbers), groups, column, "holds for Poisson-sampled batches only; for batches in a fixed order, "
-            "use --separation in place of --sampling-rate")
+    rate = f"{params['sampling_rate']:.6g}"
+    groups = (f"the records form {cycle} fixed groups of the same size, and each batch takes every record of its "
+              f"group with probability {rate}: a record may be drawn at {params['steps']} of {design.steps} steps "
+              "(Choquette-Choo et al. 2023)" if cycle > 1 else f"each batch takes every record with probability {rate}")
+    multiplier, norms = correlated_notes.multiplier(numbers), correlated_notes.norms(numbers["sensitivity"])
+    column = (f"one use of a record counts as a Gaussian step with the noise multiplier {multiplier}, σ over the "
+              f"sensitivity of {norms}")
+    return (*correlated_notes.contraction(design), correlated_notes.errors(design, numbers), groups, column,
+            "holds for Poisson-sampled batches only; for batches in a fixed order, use --separation in place of "
+            "--sampling-rate")

@@ -52,7 +52,7 @@ def companions(values: Mapping[str, Any], params: dict[str, Any], question: Ques
         only = OneRecord(f"for records that are used {_at(params['uses'])} only")
     if not by_default:
         of_record = {"index": list(params["uses"])}
-    first = f"{NOISE}; the record is the worst one, which is used at the {'first' if every else 'last'} step"
+    first = f"{NOISE}; the record is the worst one, that of the {'first' if every else 'last'} step"
     notes = (first if by_default else NOISE, _assumed(every, values.get("used_at") is None),
              *(_of_every(numbers) if every else _of_last(numbers, params)))
     warnings = () if every else _warnings(numbers, question.asks)
@@ -168,21 +168,23 @@ def _of_last(numbers: Mapping[str, float], params: Params) -> tuple[str, ...]:
     same = "this holds where both data sets have the same known Hessian"
     if modes == 1:
         needs = f"with it, σ must be {factor} times that of the run without feedback; " if params["feedback"] else ""
-        return (f"at equal privacy of the last iterate every λ leaves the same variance, so that feedback is neither "
-                f"gain nor loss: {needs}{same}",
+        return (f"with one curvature, the last iterate has the same variance for every λ at the same privacy, so that "
+                f"feedback is neither gain nor loss: {needs}{same}",
                 "with several curvatures (--curvatures), noise that is added once to the output is optimal, and λ = 1 "
                 "leaves at most twice its variance where ηa ≤ 1")
     fed, plain = (human(numbers[f"equal_privacy_variance_last_iterate{name}"]) for name in ("", "_independent"))
-    return (f"at equal privacy of the last iterate, for records that are used at one step, the variances add up to "
-            f"{fed} with this feedback, to {plain} without it, and to {modes} with noise that is added once to the "
-            f"output, which is optimal, {UNITS}; {same}", "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
+    return (f"at equal privacy of the last iterate, for records that are used at one step, the sum of its variances "
+            f"over the curvatures is {fed} with this feedback, {plain} without it, and {modes} with noise that is "
+            f"added once to the output, which is optimal, {UNITS}; {same}",
+            "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
 
 
 def _of_every(numbers: Mapping[str, float]) -> tuple[str, ...]:
     """What other noise would leave where every iterate is released."""
     name = "equal_privacy_variance"
     if f"{name}_optimal" not in numbers:
-        return ()
+        return ("with λ = 1 an observer of every iterate sees through all noise but the last one; --solve feedback "
+                "finds the λ with the least variance at equal privacy",) if numbers["feedback"] == 1 else ()
     shown = {key: human(x) for key, x in numbers.items() if key.startswith(name)}
     this = f"{shown[name]} with this feedback" if numbers[name] < inf else "without bound for λ = 1"
     best = f"{shown[f'{name}_optimal']} with λ = {human(numbers['optimal_feedback'])}"
@@ -193,7 +195,7 @@ def _of_every(numbers: Mapping[str, float]) -> tuple[str, ...]:
 
 def _warnings(numbers: Mapping[str, float], asks: str) -> tuple[str, ...]:
     """A warning where only the last iterate's privacy loss is small."""
-    if numbers["mu_every_iterate"] < _MUCH_LARGER * numbers["mu"]:
+    if numbers["mu_every_iterate"] < _MUCH_LARGER * numbers["mu"] or not numbers[f"{asks}_every_iterate"]:
         return ()
     loss = f"{symbol(asks)} = {human(numbers[f'{asks}_every_iterate'])}"
     return (f"only the last iterate is covered: an observer of all iterates gets {loss} (--release every-iterate)",)

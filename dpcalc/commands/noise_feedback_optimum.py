@@ -25,9 +25,7 @@ def answer(command: Command, given: Given) -> Answer:
     by_curvature = given.has("curvature") or given.has("curvatures")
     used = {"curvature", "curvatures", "learning_rate", "steps"} if by_curvature else {"steps"}
     beside = {"solve", "bound", "release", *(o.name for o in command.all_options() if o.group == OUTPUT)}
-    for name in sorted(given.provided - used - beside):
-        raise DpcalcError("unneeded", "not used with --solve feedback, as the best λ does not depend on it; drop it",
-                          flag(name))
+    _refuse_unneeded(given, given.provided - used - beside)
     require(given, ("learning_rate",) if by_curvature else ("steps",), "to solve for feedback"
             if by_curvature else "to solve for feedback; or give --curvature and --learning-rate")
     steady = by_curvature and min(_bound_params(given.values)["curvatures"]) > 0
@@ -40,6 +38,20 @@ def answer(command: Command, given: Given) -> Answer:
     return Answer(command.name, Question("feedback"), shown(given, used), found,
                   {"kind": "feedback", "feedback": found[0].result["feedback"]}, "replace-one", "every iterate", notes,
                   numbers, options={"solve": "feedback"})
+
+
+def _refuse_unneeded(given: Given, names: frozenset[str]) -> None:
+    """Raises DpcalcError for options on which the best λ does not depend, or for which it is not known."""
+    for name in sorted(names & {"index", "used_at"}):
+        raise DpcalcError("unneeded", "the best λ is that for records which are used at one step, the worst one; drop "
+                          "it", flag(name))
+    for name in sorted(names & {"learning_rate"}):
+        raise DpcalcError("unneeded", "not used without --curvature; add it, or drop this", flag(name))
+    if names:
+        first, *others = map(flag, sorted(names))
+        also = f", nor {', '.join(others)}" if others else ""
+        raise DpcalcError("unneeded", f"not used with --solve feedback{also}; first find λ, then give it as --feedback "
+                          "with --delta, or with a budget and --solve sigma", first)
 
 
 def _refuse_contradictions(given: Given) -> None:
@@ -80,7 +92,8 @@ def _companions(head: Row, values: Mapping[str, Any]) -> tuple[dict[str, float],
         others, run = f"{human(independent)} with independent noise", "the last iterate"
         if max(curvatures) == 0:
             numbers["feedback_mean"] = optimum_finite.mean_coefficient(steps)
-            notes.append(f"for the mean variance of all iterates, λ = {human(numbers['feedback_mean'])} is best")
+            notes.append(f"for the mean variance of all iterates, λ = {human(numbers['feedback_mean'])} is best (used "
+                         "by dpcalc correlated --compare)")
     return numbers, (f"at equal privacy the variance of {run} is {least} with this λ, {others}, {UNITS}", *notes)
 
 

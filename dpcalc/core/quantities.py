@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
-    numbers (a list) | series (a list, or @FILE) | choice | text | file. `unit` is for the axes of a plot."""
+    numbers (a list) | series (a list, or @FILE) | choice | names (a list) | text | file. `unit` is for the axes of a
+    plot."""
 
     name: str
     help: str
@@ -184,7 +185,7 @@ CURVATURES = Quantity("curvatures", "all curvatures, the eigenvalues of H in Hθ
                       "several questions); a list, or @FILE that holds it", "a_1,…", kind="series", ge=0, reads=True)
 FEEDBACK = Quantity("feedback", "part of the previous noise that each step takes back (default: 1, all of it)", "λ",
                     ge=0, le=1)
-USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, or @FILE that holds it",
+USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, ranges (1:100), or @FILE",
                    "i_1,…", kind="series", ge=1, le=LARGEST_COUNT, reads=True)
 ORDER = Quantity("order", "order of the batches; random draws them afresh at every step, fixed repeats one order in "
                  "every pass", kind="choice", choices=("random", "fixed"))
@@ -194,7 +195,7 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 STRATEGY = Quantity("strategy", "how the noise of a step takes back earlier noise: independent, feedback:λ, "
                     "square-root, banded-sqrt:B, banded-inverse-sqrt:P, or blt", kind="text", metavar="NAME[:NUMBER]")
 STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
-                      "banded-sqrt:8), or usual ones where it is left out", kind="text", metavar="[LIST]")
+                      "banded-sqrt:8), or usual ones where it is left out", kind="names", metavar="[LIST]")
 COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
                         "@FILE that holds it", "c_0,…", kind="series", ge=-1e100, le=1e100, reads=True)
 BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz strategy: c_k = Σ scale·decay^(k−1)",
@@ -251,9 +252,10 @@ BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) 
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
                             "random-allocation"), spellings=(("shuffle", "shuffled"),))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
-                   choices=("every-iterate", "every-epoch", "last-iterate"))
+                   choices=("every-iterate", "every-epoch", "last-iterate"),
+                   spellings=(("all-iterates", "every-iterate"), ("all", "every-iterate")))
 RELEASE_OF_PASSES = RELEASE._replace(help="what is released (default: the last iterate of every epoch)",
-                                     choices=("every-epoch", "last-iterate"))
+                                     choices=("every-epoch", "last-iterate"), spellings=())
 STEPS_OF_PASSES = STEPS._replace(help="number of steps; in place of --epochs, and the last pass may be incomplete",
                                  safe_direction=0)
 LOSS = Quantity("loss", "what is known of every record's loss (default: any)", kind="choice",

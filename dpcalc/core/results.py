@@ -76,6 +76,7 @@ class Table(NamedTuple):
 
     header: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    title: str = ""
 
 
 class Release(NamedTuple):

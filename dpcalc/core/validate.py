@@ -16,6 +16,9 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
 
+_LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
+_LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
+
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema, SchemaValidator
 
@@ -95,6 +98,8 @@ def _schema(option: Option) -> CoreSchema:
             return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
             return before(lambda x: _choice(x, q), core.literal_schema(list(option.choices or q.choices)))
+        case "names":
+            return before(_names, core.str_schema())
         case _:
             text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
             return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
@@ -118,7 +123,7 @@ def _whole_or_inf(x: Any, q: Quantity) -> float:
 def _from_file(x: Any, option: str) -> Any:
     """A list, or the numbers in the file that @FILE names (@- is standard input), between commas or white space."""
     if not isinstance(x, str) or not x.startswith("@"):
-        return _split(x)
+        return tuple(number for part in _split(x) for number in _whole_range(part))
     from dpcalc.core import reading
 
     # 100 MB are some ten million numbers.
@@ -128,9 +133,26 @@ def _from_file(x: Any, option: str) -> Any:
     return found
 
 
+def _whole_range(x: Any) -> Iterable[Any]:
+    """The whole numbers of FIRST:LAST; of anything else, itself alone."""
+    first, colon, last = x.partition(":") if isinstance(x, str) else ("", "", "")
+    if not (colon and first.isdecimal() and last.isdecimal()):
+        return (x,)
+    if not int(first) <= int(last) < int(first) + _LONGEST_RANGE:
+        raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
+    return range(int(first), int(last) + 1)
+
+
 def _several(x: Any) -> Any:
     """The values of a repeatable option, of which one may be given alone."""
     return (x,) if isinstance(x, str | Mapping) else x
+
+
+def _names(x: Any) -> Any:
+    """Names with commas between them, which may be a list; True stands for the usual ones."""
+    if isinstance(x, list | tuple) and x and all(isinstance(name, str) for name in x):
+        return ",".join(x)
+    return "usual" if x is True else x
 
 
 def _as_json(x: Any) -> Any:
@@ -172,9 +194,9 @@ def _split(x: Any) -> Any:
     """The entries of a list, or of a text with commas, as a tuple; of any other value, the value alone."""
     if isinstance(x, str):
         return tuple(part for part in x.split(","))
-    if isinstance(x, list | tuple) and not x:
+    if isinstance(x, list | tuple | range) and not x:
         raise NotANumber("the list is empty; give at least one number")
-    return tuple(x) if isinstance(x, list | tuple) else (x,)
+    return tuple(x) if isinstance(x, list | tuple | range) else (x,)
 
 
 def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
@@ -184,14 +206,15 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     q = options[name].quantity
     shown = issue["input"]
     if issue["type"] == "value_error":
-        return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
+        is_file = q.kind == "series" and isinstance(shown, str) and shown.strip()[:1].isalpha()
+        return DpcalcError("not-a-number", f"{issue['ctx']['error']}{_LIST_OR_FILE if is_file else ''}", q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
         way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else near(
             str(shown), choices)
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{way_out}", q.option)
-    if q.kind in ("text", "file"):
+    if q.kind in ("text", "names", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     symbol = f"{q.symbol}: " if q.symbol else ""

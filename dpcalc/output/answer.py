@@ -170,6 +170,8 @@ def page(answer: Answer, explain: bool = False) -> str:
         title = style.styled(paragraph([headline(answer)]), style.BOLD, sys.stdout)
         parts.insert(0, "\n".join([title, paragraph(lines_below_headline(answer)), ""]))
     else:
+        if answer.table and answer.table.title:
+            parts.insert(0, style.styled(paragraph([answer.table.title]), style.BOLD, sys.stdout) + "\n")
         parts.append(paragraph([holds_for(answer)]) + "\n")
     if answer.releases and answer.every_row:
         parts.append(_fitted(rounded_table(answer)))

@@ -12,8 +12,8 @@ _CHARACTERS = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#
                "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "…": r"\dots{}",
                "≤": r"$\leq$", "≥": r"$\geq$", "∞": r"$\infty$", "−": "$-$", "′": "$'$", "²": "$^2$", "×": r"$\times$",
                "₁": "$_1$", "₂": "$_2$", "√": r"$\sqrt{}$", "ℓ": r"$\ell$"}
-_GREEK = {"α": r"\alpha", "β": r"\beta", "δ": r"\delta", "ε": r"\varepsilon", "η": r"\eta", "μ": r"\mu", "π": r"\pi",
-          "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma"}
+_GREEK = {"α": r"\alpha", "β": r"\beta", "δ": r"\delta", "ε": r"\varepsilon", "η": r"\eta", "λ": r"\lambda",
+          "μ": r"\mu", "π": r"\pi", "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma"}
 _SYMBOL = re.compile(rf"([A-Za-z{''.join(_GREEK)}])([0-9]*)(\*?)(\([{''.join(_GREEK)}]\))?")  # C1, δ*, ε(α)
 _POWER_OF_TEN = re.compile(r"(-?[0-9.]+)e([+-]?[0-9]+)", re.ASCII)  # 9.4e-05
 

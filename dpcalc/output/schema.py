@@ -95,6 +95,8 @@ def parameters(command: Command) -> dict[str, Any]:
         del known["title"]
         if q.kind == "numbers":
             known = {"anyOf": [known["items"], known]}
+        if q.kind == "names":
+            known = {"anyOf": [known, {"type": "array", "items": {"type": "string"}, "minItems": 1}, {"const": True}]}
         if q.kind == "horizon":
             count = {"type": "integer", "minimum": 1, "maximum": int(quantities.LARGEST_COUNT)}
             known = {"anyOf": [count, {"enum": ["inf"]}]}

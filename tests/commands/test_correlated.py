@@ -8,6 +8,8 @@ from answers import answer, number, refusal
 from calling import call
 from paths import GOLDEN
 
+import dpcalc as api
+
 CASES = json.loads((GOLDEN / "correlated.json").read_text(encoding="utf-8"))["cases"]
 BLT = "--strategy blt --blt-scale 0.2,0.3 --blt-decay 0.95,0.6"
 RUN = "correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5"
@@ -154,9 +156,9 @@ def test_whether_correlated_noise_helps_on_poisson_batches(epsilon, best, rmse):
 REFUSED = [
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --separation 10", "--separation: Poisson batches draw each record"),
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --participations 3", "--participations: Poisson batches draw each"),
-    ("--sampling-rate 0.01 --strategy square-root", "--sampling-rate: sampling amplifies only strategies with few bands"),
-    ("--sampling-rate 0.01 --strategy feedback:0.5", "sampling amplifies only strategies with few bands"),
-    (f"--sampling-rate 0.01 {BLT}", "sampling amplifies only strategies with few bands"),
+    ("--sampling-rate 0.01 --strategy square-root", "--sampling-rate: dpcalc knows an amplification by sampling only for"),
+    ("--sampling-rate 0.01 --strategy feedback:0.5", "without amplification, --separation 1 in place of --sampling-rate"),
+    (f"--sampling-rate 0.01 {BLT}", "amplification by sampling only for strategies with few bands"),
     ("--sampling-rate 0.01 --strategy banded-sqrt:4 --cycle 3", "--cycle: 3 is below 4, the bands of the strategy"),
     ("--sampling-rate 0.3 --strategy banded-sqrt:4", "--sampling-rate: 4 times the sampling rate is above 1"),
     ("--sampling-rate 0.01 --strategy independent --adjacency replace-one", "--adjacency: the theorem about cyclic"),
@@ -164,7 +166,13 @@ REFUSED = [
      "--min-separation: has two meanings; where 313 is the number of steps between two steps with the same record "
      "(TensorFlow Federated), write --separation 314; where it is their difference (JAX-privacy), write --separation 313"),
     ("--strategy square-root --order once --separation 3", "--separation: not used with --order once"),
-    ("--strategy square-root --participations 3", "--separation: needed with --order separated: the least j − i"),
+    ("--strategy square-root --participations 3", "--separation: needed with --participations: the least j − i"),
+    ("--strategy square-root --order cyclic", "--separation: needed with --order cyclic: the number of steps in a pass"),
+    ("--strategy square-root --clipping-norm 2", "if it is the noise on the sum of clipped gradients, write --sigma 1 (σ/C)"),
+    ("--strategy banded-sqrt:4,feedback:1", "--strategy: takes one strategy; --compare takes a list of them"),
+    ("--coefficients c.txt", "or @FILE for a file that holds numbers only"),
+    ("--epochs 5", "--epochs: no such option; passes are steps: with e passes of T/e steps"),
+    ("--strategy square-root --rounds 7", "--rounds: no such option; did you mean --steps?"),
     ("--strategy square-root --cycle 3", "--cycle: not used without --sampling-rate"),
     ("--strategy feedback", "--strategy: feedback needs a number: feedback:λ"),
     ("--strategy square-root:3", "--strategy: square-root takes no number"),
@@ -179,7 +187,7 @@ REFUSED = [
     ("--strategy blt --blt-scale 0.2", "--blt-decay: needed with --strategy blt"),
     ("--strategy blt --blt-scale 0.2 --blt-decay 0.1,0.2", "--blt-decay: has 2 values, and --blt-scale 1"),
     ("--compare square-root", "--sigma: not used with --compare"),
-    ("", "--strategy: needed by correlated (or --coefficients)"),
+    ("", "--strategy: needed: independent, feedback:λ, square-root, banded-sqrt:B"),
 ]
 
 
@@ -214,10 +222,69 @@ def test_the_notes_say_what_units_and_distances_mean():
     assert "the cross terms between a record's steps are counted" in notes
     assert "passes that are shuffled anew do not ensure it" in notes
     notes = " ".join(answer("correlated --steps 60 --strategy independent --sigma 2 --delta 1e-5")["notes"])
-    assert "the sensitivity is exactly 1 clipping norms" in notes and "and 2 times the sensitivity" in notes
-    assert "each record takes part in one step: one pass over the data; for more, add --separation" in notes
+    assert "the sensitivity is exactly 1 clipping norm; all steps together are μ-GDP with μ = 0.5, ρ-zCDP with ρ = 0.125, " \
+           "and one Gaussian release with the noise multiplier 2" in notes
     notes = " ".join(answer("correlated --steps 60 --coefficients 1,0.2,0.9 --separation 2 --sigma 5 --delta 1e-5")["notes"])
     assert "the sensitivity is at most" in notes
+
+
+def test_nobody_gets_the_noise_of_one_pass_unsaid():
+    """A warning where nothing says which steps use a record, and a note where a separation leaves room for one step."""
+    for line in (f"{RUN} -q", "correlated --steps 50 --epsilon 1 --delta 1e-5 --compare independent,square-root"):
+        assert "taken to be used in one step" in call(line.split()).stderr
+        assert call([*line.split(), "--order", "once"]).stderr == ""
+    assert "a separation of 4000 leaves room for one step" in " ".join(answer(f"{RUN} --separation 4000")["notes"])
+
+
+def test_a_contraction_changes_the_strategy_and_a_note_says_so():
+    plain, contracted = (answer(f"{RUN} --separation 100 {x}") for x in ("", "--contraction 0.99"))
+    assert contracted["result"]["epsilon"] < plain["result"]["epsilon"]
+    assert "--contraction 0.99 changes the coefficients of square-root, and so ε" in contracted["notes"][0]
+    assert "the sums Σ_j 0.99^(t−j) g_j" in " ".join(contracted["notes"])
+    fed = answer(f"{RUN} --separation 100 --contraction 0.99".replace("square-root", "feedback:0.5"))
+    assert not fed["notes"][0].startswith("--contraction")
+
+
+def test_a_banded_strategy_needs_its_own_last_values_only():
+    found = answer("correlated --steps 9 --strategy banded-sqrt:3 --schedule 1:5")
+    assert "needs its last 2 values only, where c = 1, 0.5, 0.375" in " ".join(found["notes"])
+    noise, z = [], [1.0, 0, 0, 0, 0]
+    for t in range(5):
+        noise.append(z[t] - sum(c * noise[t - j] for j, c in ((1, 0.5), (2, 0.375)) if t >= j))
+    assert noise == pytest.approx(found["guarantee"]["coefficient"], abs=1e-15)
+
+
+def test_a_strategy_of_the_user_is_a_row_of_the_comparison():
+    line = "correlated --steps 50 --order once --epsilon 1 --delta 1e-5"
+    table = answer(f"{line} --compare --strategy banded-sqrt:7 --coefficients 1,0.5")["guarantee"]
+    assert {"banded-sqrt:7", "coefficients", "square-root", "independent"} <= set(table["strategy"])
+    one = answer(f"{line} --coefficients 1,0.5 --solve sigma")["result"]
+    assert table["rmse"][table["strategy"].index("coefficients")] == pytest.approx(one["rmse"], rel=1e-9)
+    listed = api.answer("correlated", steps=50, order="once", epsilon=1, delta=1e-5, compare=["usual", "banded-sqrt:7"])
+    assert set(listed.guarantee["strategy"]) == set(table["strategy"]) - {"coefficients"}
+
+
+@pytest.mark.parametrize("r", [1, 0.999, 0.5])
+def test_the_feedback_of_the_comparison_is_the_best_one(r):
+    line = f"correlated --steps 200 --order once --contraction {r} --epsilon 1 --delta 1e-5 --compare"
+    found = next(x for x in answer(line)["guarantee"]["strategy"] if x.startswith("feedback"))
+    part = float(found.split(":")[1])
+    near = [f"feedback:{part + x:.6f}" for x in (-0.003, 0, 0.003)]
+    table = answer(f"{line} {','.join(near)}")["guarantee"]
+    assert table["strategy"][0] == near[1]
+
+
+def test_sampled_rows_name_the_theorem_about_groups():
+    row = answer("correlated --steps 100 --sampling-rate 0.05 --strategy banded-sqrt:4 --sigma 2 --delta 1e-5")["bounds"][0]
+    assert "Balle" in row["source"] and "Choquette-Choo et al. 2023" in row["source"]
+    assert any("Poisson sample of group t mod m" in text for text in row["assumptions"])
+
+
+@pytest.mark.parametrize("epsilon", [1, 2, 3, 8])
+@pytest.mark.parametrize("line", ["correlated --steps 90 --separation 30 --strategy square-root", "rdp"])
+def test_what_is_solved_for_a_budget_meets_it_in_a_ledger(line, epsilon):
+    record = call([*f"{line} --epsilon {epsilon} --delta 1e-5 --solve sigma --json".split()]).stdout
+    assert call(["ledger", "-", "--epsilon", str(epsilon), "--delta", "1e-5"], record).returncode == 0
 
 
 @pytest.mark.parametrize("line", [

@@ -1,15 +1,15 @@
-"""The last iterate of θ_{t+1} = θ_t − γ(Hθ_t + β_t) + noise, which is Gaussian: each eigenvalue a_j of H is a mode of
-its own, with a factor of r_j = 1 − γa_j a step.
+"""The last iterate of θ_{t+1} = θ_t − η(Hθ_t + β_t) + noise, which is Gaussian: each eigenvalue a_j of H is a mode of
+its own, with a factor of r_j = 1 − ηa_j a step.
 
 Statement. One record changes the β_i of the steps i in a set π that does not depend on the data, each by a vector of
 norm at most 2L. With the variance V_jσ² of mode j the last iterate is μ-GDP,
-μ = (2Lγ/σ)·Σ_{i∈π} max_j |r_j|^{T−i}/√V_j, and exactly so for one use or one mode.
+μ = (2Lη/σ)·Σ_{i∈π} max_j |r_j|^{T−i}/√V_j, and exactly so for one use or one mode.
 
 Proof. In the eigenbasis of H, which is that of both data sets, the modes of the noise are independent, and a change
-Δ_i of β_i moves mode j of θ_T by −γr_j^{T−i}Δ_ij. Two Gaussians with one covariance matrix are exactly μ-GDP, μ being
+Δ_i of β_i moves mode j of θ_T by −ηr_j^{T−i}Δ_ij. Two Gaussians with one covariance matrix are exactly μ-GDP, μ being
 the length of the shift in units of their standard deviations:
-μ = (γ/σ)·‖Σ_i D_iΔ_i‖ with D_i = diag(r_j^{T−i}/√V_j). By the triangle inequality this is at most
-(γ/σ)·Σ_i ‖D_i‖·2L, and the norm of a diagonal matrix is its largest entry: for a unit vector v,
+μ = (η/σ)·‖Σ_i D_iΔ_i‖ with D_i = diag(r_j^{T−i}/√V_j). By the triangle inequality this is at most
+(η/σ)·Σ_i ‖D_i‖·2L, and the norm of a diagonal matrix is its largest entry: for a unit vector v,
 Σ_j v_j²w_j is largest where v is the mode with the largest w_j. For one use that mode attains it; for one mode changes
 of the sign of r^{T−i} do. ∎
 
@@ -17,12 +17,12 @@ As |r_j| ≤ 1, a record that is used once loses most at the last step. A projec
 at a boundary an iterate forgets the noise of the steps before, and V_j is false.
 
 Noise that is added once to the output is optimal for records that are used once. Let θ_T have any Gaussian noise, with
-covariance matrix Σ. A record of the last step moves θ_T by any v of norm s = 2Lγ, so μ² ≥ vᵀΣ⁻¹v for all of them: Σ is
+covariance matrix Σ. A record of the last step moves θ_T by any v of norm s = 2Lη, so μ² ≥ vᵀΣ⁻¹v for all of them: Σ is
 at least (s/μ)² in every direction. Independent noise of this variance on θ_T alone attains that, as records of earlier
-steps move θ_T by no more. With λ = 1 and γa_j ≤ 1, V_j = 1 + (1−r_j)²(1−r_j^{2(T−1)})/(1−r_j²) is between 1 and
+steps move θ_T by no more. With λ = 1 and ηa_j ≤ 1, V_j = 1 + (1−r_j)²(1−r_j^{2(T−1)})/(1−r_j²) is between 1 and
 1 + (1−r_j)/(1+r_j) ≤ 2, so that every V_jσ² = (s/μ)²·V_j/min V is at most twice the optimum.
 
-1 − r² = γa(2 − γa) is computed from exact products, so that |r| near 1 keeps its digits.
+1 − r² = ηa(2 − ηa) is computed from exact products, so that |r| near 1 keeps its digits.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 UNHINDERED = "no iterate is projected on a constraint set, nor is a gradient clipped where the curvature is not 0"
-SETTING = ("step size γ; gradients aθ + β_t with the same curvature a on both data sets, or Hθ + β_t with the same "
+SETTING = ("step size η; gradients aθ + β_t with the same curvature a on both data sets, or Hθ + β_t with the same "
            "Hessian H, whose eigenvalues are the curvatures",
            "β_t does not depend on the iterates; one record changes it by at most 2L at each step that uses the "
            "record, and these steps do not depend on the data",
@@ -47,7 +47,7 @@ _SLACK = 8e-15  # relative error of μ from a few logarithms of moderate size; l
 
 
 class Decay(NamedTuple):
-    """γa and 2 − γa, each the nearest double, and log |r|."""
+    """ηa and 2 − ηa, each the nearest double, and log |r|."""
 
     g: float
     other: float
@@ -59,7 +59,7 @@ def decay(curvature: float, learning_rate: float) -> Decay:
     g = Fraction(curvature) * Fraction(learning_rate)
     if g >= 2:
         raise OutOfScope("out-of-range",
-                         f"{learning_rate:g} ≥ 2/a = {2 / curvature:g}; Berthier 2019, §3.4, needs |1 − γa| < 1",
+                         f"{learning_rate:g} ≥ 2/a = {2 / curvature:g}; Berthier 2019, §3.4, needs |1 − ηa| < 1",
                          "--learning-rate")
     rest = min(g, 2 - g)  # 1 − |r|
     log_r = log1p(-float(rest)) if rest < Fraction(1, 2) else (log(float(1 - rest)) if rest < 1 else -inf)
@@ -82,7 +82,7 @@ def log_of_sum(logs: Sequence[float]) -> float:
 
 
 def mu_of_logs(learning_rate: float, sigma: float, lipschitz: float, *logs: float) -> float:
-    """2Lγ/σ times the numbers with these logarithms, rounded up. Raises OverflowError beyond the doubles."""
+    """2Lη/σ times the numbers with these logarithms, rounded up. Raises OverflowError beyond the doubles."""
     every = (log(2), log(learning_rate), log(lipschitz), -log(sigma), *logs)
     return max(up(exp(fsum(every) + _SLACK + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
 
@@ -93,7 +93,7 @@ def larger(x: Any, y: Any) -> Any:
 
 
 class LastIterate(NamedTuple):
-    """The guarantee of a last iterate with given variances, which are functions of (a, γ, σ, T) and, where there is
+    """The guarantee of a last iterate with given variances, which are functions of (a, η, σ, T) and, where there is
     feedback, of its coefficient: the functions of its bound."""
 
     variance: Callable[..., float]

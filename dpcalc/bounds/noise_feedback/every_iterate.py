@@ -1,17 +1,17 @@
 """Noise feedback where every iterate is released, for any loss.
 
-Statement. θ_t = θ_{t−1} − γg_t + η_t − λη_{t−1} with λ in [0, 1], where g_t may be any function of the data and of
+Statement. θ_t = θ_{t−1} − ηg_t + ζ_t − λζ_{t−1} with λ in [0, 1], where g_t may be any function of the data and of
 θ_0, …, θ_{t−1}, and one record moves g_t by at most 2L in norm at the steps t of a set π that does not depend on the
-data, and not at all at other steps. Then (θ_0, …, θ_T) is μ-GDP, μ² = (2Lγ/σ)²·Σ_{t≤T} c_t² with
-c_t = Σ_{i∈π, i≤t} λ^{t−i}. For one use at step i, c_t = λ^{t−i}: μ = (2Lγ/σ)·√((1−λ^{2(T−i+1)})/(1−λ²)), and
-(2Lγ/σ)·√(T−i+1) for λ = 1; i = 1 is the worst step. Some loss attains μ.
+data, and not at all at other steps. Then (θ_0, …, θ_T) is μ-GDP, μ² = (2Lη/σ)²·Σ_{t≤T} c_t² with
+c_t = Σ_{i∈π, i≤t} λ^{t−i}. For one use at step i, c_t = λ^{t−i}: μ = (2Lη/σ)·√((1−λ^{2(T−i+1)})/(1−λ²)), and
+(2Lη/σ)·√(T−i+1) for λ = 1; i = 1 is the worst step. Some loss attains μ.
 
-Proof. With y_t = θ_t − θ_{t−1} = −γg_t + η_t − λη_{t−1} let u_t = Σ_{k≤t} λ^{t−k}y_k. As η_0 = 0, the noises cancel in
-pairs: u_t = η_t − γΣ_{k≤t} λ^{t−k}g_k. The iterates and (θ_0, u_1, …, u_T) are functions of each other, which do not
+Proof. With y_t = θ_t − θ_{t−1} = −ηg_t + ζ_t − λζ_{t−1} let u_t = Σ_{k≤t} λ^{t−k}y_k. As ζ_0 = 0, the noises cancel in
+pairs: u_t = ζ_t − ηΣ_{k≤t} λ^{t−k}g_k. The iterates and (θ_0, u_1, …, u_T) are functions of each other, which do not
 depend on the data, so both have the same privacy; and θ_0 does not depend on the data. Given u_1, …, u_{t−1}, which fix
 θ_0, …, θ_{t−1} and so every g_k with k ≤ t, u_t is Gaussian with variance σ², and its mean differs between neighbouring
-data sets by at most γΣ_{k∈π, k≤t} λ^{t−k}·2L = 2Lγc_t, whatever the earlier outputs are. So step t is
-(2Lγc_t/σ)-GDP, and the adaptive composition of these steps is μ-GDP with the root of the sum of their squares (Dong,
+data sets by at most ηΣ_{k∈π, k≤t} λ^{t−k}·2L = 2Lηc_t, whatever the earlier outputs are. So step t is
+(2Lηc_t/σ)-GDP, and the adaptive composition of these steps is μ-GDP with the root of the sum of their squares (Dong,
 Roth & Su 2022, Corollary 3.3). Gradients that the record moves by 2L in one fixed direction, whatever θ is, give T
 Gaussians with exactly these shifts. ∎
 
@@ -90,12 +90,12 @@ BOUND = ProfileBound(
         name="feedback-every-iterate",
         example="noise-feedback --learning-rate 0.1 --sigma 2 --steps 1000 --lipschitz 1 --delta 1e-5 --release "
                 "every-iterate",
-        statement="all iterates together are μ-GDP, μ = (2Lγ/σ)√(Σ_t c_t²), c_t = Σ_{i≤t} λ^(t−i) over the steps i "
-                  "that use the record; for one use (2Lγ/σ)√((1−λ^(2(T−i+1)))/(1−λ²)), and (2Lγ/σ)√(T−i+1) for λ = 1; "
+        statement="all iterates together are μ-GDP, μ = (2Lη/σ)√(Σ_t c_t²), c_t = Σ_{i≤t} λ^(t−i) over the steps i "
+                  "that use the record; for one use (2Lη/σ)√((1−λ^(2(T−i+1)))/(1−λ²)), and (2Lη/σ)√(T−i+1) for λ = 1; "
                   "some loss attains it; proof in dpcalc/bounds/noise_feedback/every_iterate.py",
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; Dong, Roth & Su 2022, Corollary "
                "3.3, arXiv:1905.02383v3",
-        assumptions=("any loss; step size γ; every record's gradient, which may depend on all earlier iterates, is "
+        assumptions=("any loss; step size η; every record's gradient, which may depend on all earlier iterates, is "
                      "clipped to norm L, so that one record moves the gradient of a step by at most 2L",
                      "the steps that use the record do not depend on the data", START,
                      "noise N(0, σ²) is added to the iterate, not to the gradient"),

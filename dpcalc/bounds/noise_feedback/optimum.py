@@ -1,15 +1,15 @@
 """The coefficient of noise feedback with the least variance at equal privacy, where every iterate of a long run is
 released.
 
-Statement. Affine gradients with curvatures a_j, r_j = 1 − γa_j with 0 < γa_j < 2, and feedback λ in [0, 1). At μ = 1
-for an observer of every iterate, in units of s² = (2Lγ)², the variances of the modes of a late iterate add up to
-f(λ) = Σ_j (1 + (r_j−λ)²/(1−r_j²))/(1−λ²). With P = Σ_j 1/(2−γa_j) and Q = Σ_j 1/(γa_j), the least of them is √(PQ) at
+Statement. Affine gradients with curvatures a_j, r_j = 1 − ηa_j with 0 < ηa_j < 2, and feedback λ in [0, 1). At μ = 1
+for an observer of every iterate, in units of s² = (2Lη)², the variances of the modes of a late iterate add up to
+f(λ) = Σ_j (1 + (r_j−λ)²/(1−r_j²))/(1−λ²). With P = Σ_j 1/(2−ηa_j) and Q = Σ_j 1/(ηa_j), the least of them is √(PQ) at
 λ* = (√Q−√P)/(√Q+√P) where Q ≥ P, and else (P+Q)/2 at λ* = 0. For one mode λ* = (1−√(1−r²))/r and the variance is
 1/√(1−r²).
 
 Proof. For T → ∞ the variance of with_feedback.py is σ²(1 + (r−λ)²/(1−r²)), and the μ of every_iterate.py for the worst
-record is s/(σ√(1−λ²)); their product without σ is f. As 1/(1−r²) = (1/(1−r) + 1/(1+r))/2, with 1−r = γa and
-1+r = 2−γa, Σ_j 1/(1−r_j²) = (Q+P)/2 and Σ_j r_j/(1−r_j²) = (Q−P)/2, so that
+record is s/(σ√(1−λ²)); their product without σ is f. As 1/(1−r²) = (1/(1−r) + 1/(1+r))/2, with 1−r = ηa and
+1+r = 2−ηa, Σ_j 1/(1−r_j²) = (Q+P)/2 and Σ_j r_j/(1−r_j²) = (Q−P)/2, so that
 f(λ) = ((Q+P)(1+λ²)/2 − (Q−P)λ)/(1−λ²) = (P(1+λ)² + Q(1−λ)²)/(2(1−λ²)) = (P·x + Q/x)/2 with x = (1+λ)/(1−λ) ≥ 1. That
 is least at x = √(Q/P), or at x = 1 where Q < P. ∎
 
@@ -29,7 +29,7 @@ from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
-SETTING = ("step size γ; gradients aθ + β_t with the same curvature on both data sets, or Hθ + β_t with the same "
+SETTING = ("step size η; gradients aθ + β_t with the same curvature on both data sets, or Hθ + β_t with the same "
            "Hessian, whose eigenvalues are the curvatures", UNHINDERED, START,
            "every iterate is released, and a record is used once", "noise is added to the iterate, not to the gradient")
 _UNIT = 2**400  # sums are whole multiples of 1/_UNIT: their differences keep the digits of doubles
@@ -104,14 +104,14 @@ BOUND = PointBound(
         name="feedback-optimum",
         example="noise-feedback --curvature 0.1 --learning-rate 0.1 --solve feedback",
         statement="among feedback λ in [0, 1), λ* = (√Q−√P)/(√Q+√P) has the least variance of a late iterate at equal "
-                  "privacy of all iterates, √(PQ)·s²/μ², P = Σ 1/(2−γa_j) ≤ Q = Σ 1/(γa_j), s = 2Lγ; for one curvature "
-                  "(1−√(1−r²))/r and 1/√(1−r²), r = 1 − γa; λ* = 0 where Q < P; proof in "
+                  "privacy of all iterates, √(PQ)·s²/μ², P = Σ 1/(2−ηa_j) ≤ Q = Σ 1/(ηa_j), s = 2Lη; for one curvature "
+                  "(1−√(1−r²))/r and 1/√(1−r²), r = 1 − ηa; λ* = 0 where Q < P; proof in "
                   "dpcalc/bounds/noise_feedback/optimum.py",
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; proof in "
                "dpcalc/bounds/noise_feedback/optimum.py",
         assumptions=SETTING,
         in_words="If you release every iterate, take back this part of the previous noise. The steeper the loss, the "
-                 "less is worth taking back: λ* is 0.87 at γa = 0.01 and 0.27 at γa = 0.5.",
+                 "less is worth taking back: λ* is 0.87 at ηa = 0.01 and 0.27 at ηa = 0.5.",
         released="every iterate",
     ),
     params=("curvatures", "learning_rate"),

@@ -1,7 +1,7 @@
 """The coefficient of noise feedback with the least variance of the iterate after T steps, where every iterate is
 released.
 
-Statement. As in optimum.py, with γa_j ≤ 1, after T steps, and the privacy of the worst record of a long run. With
+Statement. As in optimum.py, with ηa_j ≤ 1, after T steps, and the privacy of the worst record of a long run. With
 G_j = (1−r_j^{2(T−1)})/(1−r_j²), which is T − 1 for r_j = 1, P = Σ_j (1 + G_j(1−r_j)²) and Q = Σ_j (1 + G_j(1+r_j)²):
 λ* = (√Q−√P)/(√Q+√P), and the variances add up to (√(PQ) + Σ_j r_j^{2(T−1)})/2 at μ = s = 1. Without curvature this is
 the mechanism for prefix sums: λ* = 1 − (√(1+4m)−1)/(2m) with m = T − 1, whose largest variance, that of the last sum,
@@ -42,9 +42,12 @@ def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) 
             "equal_privacy_variance": up((sqrt(low * high) + fsum(decayed)) / 2, ROUNDING)}
 
 
-def mean_coefficient(iterations: int) -> float:
-    """λ* for the mean of the variances of the prefix sums up to T, rounded up."""
-    return best_coefficient(1.0, 1.0 + 2 * (iterations - 1), 2.0 * (iterations - 1))
+def mean_coefficient(iterations: int, r: float = 1.0) -> float:
+    """λ* for the mean of the variances of the sums Σ_j r^{t−j}g_j up to t = T, to a few ulp (for r near 1, some more):
+    that of the last sum, with the mean of its G over all t."""
+    decayed = 1 - r * r
+    g = (iterations - 1) / 2 if r == 1 else (1 - (1 - r ** (2 * iterations)) / (iterations * decayed)) / decayed
+    return best_coefficient(1 + g * (1 - r) ** 2, 1 + g * (1 + r) ** 2, 4 * g * r)
 
 
 def exact(mp: Any, curvatures: tuple[float, ...], learning_rate: float, iterations: int) -> dict[str, Any]:
@@ -61,13 +64,13 @@ BOUND = PointBound(
         name="feedback-optimum-finite",
         example="noise-feedback --steps 1000 --solve feedback",
         statement="among feedback λ in [0, 1), λ* = (√Q−√P)/(√Q+√P) has the least variance of the iterate after T "
-                  "steps at equal privacy of all iterates, for which μ = 2Lγ/(σ√(1−λ²)), the value of a long run, is "
+                  "steps at equal privacy of all iterates, for which μ = 2Lη/(σ√(1−λ²)), the value of a long run, is "
                   "taken; P = Σ (1 + G_j(1−r_j)²), Q = Σ (1 + G_j(1+r_j)²), G_j = (1−r_j^(2(T−1)))/(1−r_j²); for "
                   "prefix sums 1 − (√(1+4m)−1)/(2m), m = T − 1; proof in "
                   "dpcalc/bounds/noise_feedback/optimum_finite.py",
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; proof in "
                "dpcalc/bounds/noise_feedback/optimum_finite.py",
-        assumptions=(*SETTING, "γa ≤ 1 for every curvature"),
+        assumptions=(*SETTING, "ηa ≤ 1 for every curvature"),
         in_words="If nothing is known of the loss, the iterates are prefix sums of the gradients: with this part of "
                  "the previous noise taken back, the variance of the last one grows like √T, not like T.",
         released="every iterate",

@@ -1,9 +1,9 @@
 """Noise feedback: each step adds fresh noise and takes back a part λ of the previous one.
 
-Proof of the variance. In θ_T = rθ_{T−1} − γβ + η_T − λη_{T−1} the last noise η_T stands as it is; η_t with t < T was
-added, decayed once and then taken back in part, which leaves (r − λ)η_t, and this decays over the T − t − 1 later
+Proof of the variance. In θ_T = rθ_{T−1} − ηβ + ζ_T − λζ_{T−1} the last noise ζ_T stands as it is; ζ_t with t < T was
+added, decayed once and then taken back in part, which leaves (r − λ)ζ_t, and this decays over the T − t − 1 later
 steps. The squares add up to 1 + (r−λ)²Σ_{k<T−1} r^{2k}. ∎
-λ = 0 is fresh noise alone, and λ = 1 the feedback of Berthier: r − 1 = −γa. Then V ≤ 2 for γa ≤ 1. The proof of the
+λ = 0 is fresh noise alone, and λ = 1 the feedback of Berthier: r − 1 = −ηa. Then V ≤ 2 for ηa ≤ 1. The proof of the
 privacy is in affine.py. """
 
 from fractions import Fraction
@@ -34,12 +34,12 @@ BOUND = ProfileBound(
     Theorem(
         name="noise-feedback",
         example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
-        statement="the last iterate is μ-GDP, μ = 2Lγ Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
-                  "and the curvatures a_j, Σ_j = σ²(1 + (r_j−λ)²(1−r_j^(2(T−1)))/(1−r_j²)), r_j = 1 − γa_j; exactly so "
+        statement="the last iterate is μ-GDP, μ = 2Lη Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
+                  "and the curvatures a_j, Σ_j = σ²(1 + (r_j−λ)²(1−r_j^(2(T−1)))/(1−r_j²)), r_j = 1 − ηa_j; exactly so "
                   "for one use or one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
         source="Berthier 2019, Proposition 3.3 and §3.4, corrected",
         assumptions=affine.SETTING,
-        errata=("Proposition 3.3 prints 2γ²a²σ² and starts at 0: at γa = .07, σ = 2, t = 6 the variance is 4.0749, not "
+        errata=("Proposition 3.3 prints 2η²a²σ² and starts at 0: at ηa = .07, σ = 2, t = 6 the variance is 4.0749, not "
                 ".1687; it never falls below σ².",),
         in_words="Only the variance that is left in the last iterate hides a record. For one curvature it does not "
                  "matter how the noise was spread over the steps: at equal privacy every λ leaves the same variance.",

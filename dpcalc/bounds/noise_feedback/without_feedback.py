@@ -24,8 +24,8 @@ BOUND = ProfileBound(
         name="without-feedback",
         example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 "
                 "--bound without-feedback",
-        statement="the last iterate is μ-GDP, μ = 2Lγ Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
-                  "and the curvatures a_j, Σ_j = σ²(1−r_j^(2T))/(1−r_j²), r_j = 1 − γa_j; exactly so for one use or "
+        statement="the last iterate is μ-GDP, μ = 2Lη Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
+                  "and the curvatures a_j, Σ_j = σ²(1−r_j^(2T))/(1−r_j²), r_j = 1 − ηa_j; exactly so for one use or "
                   "one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
         source="Berthier 2019, Proposition 3.2 and §3.4",
         assumptions=affine.SETTING,

@@ -58,7 +58,9 @@ class Errors(NamedTuple):
 def strategy_coefficients(strategy: Strategy, n: int) -> Coefficients:
     """The first column of C for n steps."""
     c, error = _FORMS[strategy.name][0](strategy, n)
-    return Coefficients(c, error + _ROUNDINGS * UNIT * float(np.linalg.norm(c)) * (strategy.name != s.LISTED))
+    if strategy.name == s.LISTED:  # they are exact
+        return Coefficients(c, error)
+    return Coefficients(c, error + _ROUNDINGS * UNIT * float(np.linalg.norm(c)))
 
 
 def noise_coefficients(strategy: Strategy, n: int) -> Array:

@@ -16,6 +16,7 @@ from dpcalc.core.errors import OutOfScope
 INDEPENDENT, FEEDBACK, SQUARE_ROOT = "independent", "feedback", "square-root"
 BANDED_SQRT, BANDED_INVERSE_SQRT, BLT, LISTED = "banded-sqrt", "banded-inverse-sqrt", "blt", "coefficients"
 NAMES = (INDEPENDENT, FEEDBACK, SQUARE_ROOT, BANDED_SQRT, BANDED_INVERSE_SQRT, BLT)
+MADE_FOR_CONTRACTION = (SQUARE_ROOT, BANDED_SQRT, BANDED_INVERSE_SQRT)  # whose coefficients depend on the contraction
 NUMBERED = {FEEDBACK: "λ", BANDED_SQRT: "B", BANDED_INVERSE_SQRT: "P"}  # strategies with a number, and its symbol
 _MOST_PRODUCTS = 50_000_000  # of whole numbers, for one inverse: about three seconds
 
