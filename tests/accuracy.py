@@ -101,12 +101,16 @@ def widen(domain, key, x, known=False):
         domain.setdefault(key, set()).add(x if known else word(x))
 
 
+_KINDS = {"design": "strategies of up to 60 steps"}  # what the points of a domain hold that is no number
+
+
 def word(x):
     if isinstance(x, str):
         return x
     if isinstance(x, tuple) and not hasattr(x, "_fields") and not hasattr(x, "name"):
         return "a list"
-    return str(getattr(x, "name", None) or type(x).__name__.lower())
+    kind = type(x).__name__.lower()
+    return str(getattr(x, "name", None) or _KINDS.get(kind, kind))
 
 
 def plain(record):

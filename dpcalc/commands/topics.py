@@ -181,8 +181,8 @@ TOPICS = (
     ),
     Topic(
         "correlated-noise", "noise that takes back earlier noise (DP-FTRL)",
-        ("dp-ftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf", "banded",
-         "participation"),
+        ("dp-ftrl", "dpftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf",
+         "banded", "blt", "toeplitz", "participation", "prefix-sum"),
         ("In DP-SGD every step adds fresh noise to the sum of clipped gradients, and a model adds up all of it. With "
          "correlated noise a step takes back a part of the earlier noise, by fixed coefficients (the strategy "
          "C): step t adds (C⁻¹z)_t, where z is independent noise of standard deviation σ, in clipping norms.",
@@ -190,12 +190,12 @@ TOPICS = (
          "steps use a record: one (the default), steps at least --separation apart (i and j with j − i ≥ b), or every "
          "b-th step (--order cyclic). It counts the cross terms between the steps of a record.",
          "Does it help? --compare prints the errors of prefix sums for each strategy at the same privacy. With Poisson "
-         "batches only strategies with few bands profit from sampling (--sampling-rate); at a small ε independent "
-         "noise is often better.",
+         "batches only strategies with few bands profit from sampling (--sampling-rate), and at a small ε independent "
+         "noise is often better there.",
          "A separation and Poisson batches exclude each other: a random batch ensures none."),
         (("correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342 --epsilon 8 "
           "--delta 1e-5 --solve sigma", "σ = 2.51381"),
-         ("correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972")),
+         ("correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972")),
     ),
     Topic(
         "headline", "the first line of an answer",

@@ -30,7 +30,7 @@ def square(design: Design, c: list[int]) -> int:
 FORM = Correlated(sensitivity, square)
 BOUND = FORM.bound(Theorem(
     name="correlated-once",
-    example="correlated --steps 1000 --strategy square-root --sigma 5 --delta 1e-5",
+    example="correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5",
     statement="all steps together are exactly μ-GDP, μ = Δ·√(Σ_{k<n} c_k²)/σ, where Δ is what one record changes (1, "
               "or 2 where it is replaced)",
     source=profile.DENISOV,
