@@ -51,7 +51,7 @@ function _shtab_dpcalc_using
 end
 
 set -g _shtab_dpcalc_commands rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --curvatures --cycle --decay --delta --diameter --digits --dimension --epochs --epsilon --feedback --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv --used-at -a -d -e
+set -g _shtab_dpcalc_opts_with_value --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --cycle --decay --delta --diameter --digits --dimension --epochs --epsilon --feedback --file --flip-probability --format --fpr --from --group-size --hits --index --input --kl --learning-rate --lipschitz --loss --max-batch-size --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --plot --precision --prior --probability --q --queries --rdp --release --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold-scale --to --tpr --tv --used-at -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
@@ -389,8 +389,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l color -xka "auto always n
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -s h -d 'print short help'
 complete -c dpcalc -n '_shtab_dpcalc_using burn-in' -l help -d 'print this help, with every option'
 complete -c dpcalc -n '_shtab_dpcalc_using; and test $_shtab_dpcalc_npos -eq 0' -a noise-feedback -d 'gradient descent where each step takes back noise'
-complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l curvature -x -d 'curvature of the affine gradient aθ + β'
-complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l curvatures -xka "(__fish_complete_path (commandline -ct))" -d 'all curvatures, the eigenvalues of H in Hθ + β'
+complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l curvature -xka "(__fish_complete_path (commandline -ct))" -d 'curvature of the gradient aθ + β, or all eigenvalues of H in Hθ + β'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l learning-rate -x -d 'step size'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l steps -x -d 'number of steps'
 complete -c dpcalc -n '_shtab_dpcalc_using noise-feedback' -l lipschitz -x -d 'clipping norm, or Lipschitz constant of every record'"'"'s loss'

@@ -116,6 +116,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
+    "curvatures": ("a_1,…", "curvatures of the gradient, --curvature"),
     "iterations": ("T", "number of iterations, --steps"),
     "uses": ("i_1,…", "steps that use the record, --index or --used-at"),
     "passes": ("E", "passes over the data, --epochs"),

@@ -170,8 +170,8 @@ def _of_last(numbers: Mapping[str, float], params: Params) -> tuple[str, ...]:
         needs = f"with it, σ must be {factor} times that of the run without feedback; " if params["feedback"] else ""
         return (f"with one curvature, the last iterate has the same variance for every λ at the same privacy, so that "
                 f"feedback is neither gain nor loss: {needs}{same}",
-                "with several curvatures (--curvatures), noise that is added once to the output is optimal, and λ = 1 "
-                "leaves at most twice its variance where ηa ≤ 1")
+                "with several curvatures (--curvature as a list), noise that is added once to the output is optimal, "
+                "and λ = 1 leaves at most twice its variance where ηa ≤ 1")
     fed, plain = (human(numbers[f"equal_privacy_variance_last_iterate{name}"]) for name in ("", "_independent"))
     return (f"at equal privacy of the last iterate, for records that are used at one step, the sum of its variances "
             f"over the curvatures is {fed} with this feedback, {plain} without it, and {modes} with noise that is "

@@ -180,9 +180,8 @@ SCALES = Quantity("scales", "scale of the Laplace noise on each step's gradient;
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or of COUNT of them", kind="text",
                     metavar="FIRST:LAST[:COUNT]")
 
-CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
-CURVATURES = Quantity("curvatures", "all curvatures, the eigenvalues of H in Hθ + β (a list after --curvature asks "
-                      "several questions); a list, or @FILE that holds it", "a_1,…", kind="series", ge=0, reads=True)
+CURVATURE = Quantity("curvature", "curvature of the gradient aθ + β, or all eigenvalues of H in Hθ + β; a list, or "
+                     "@FILE that holds it", "a", kind="series", ge=0, reads=True, aliases=("curvatures",))
 FEEDBACK = Quantity("feedback", "part of the previous noise that each step takes back (default: 1, all of it)", "λ",
                     ge=0, le=1)
 USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, ranges (1:100), or @FILE",

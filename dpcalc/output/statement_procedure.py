@@ -258,13 +258,15 @@ def _feedback(answer: Answer, values: Values) -> list[str]:
     return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
             f"of {_number(answer, 'steps', values)} steps{back}.",
             "" if values.get("used_at") else "A record is used at one step only.",
-            _curvatures(values.get("curvatures") or ())]
+            _curvatures(values.get("curvature") or ())]
 
 
 def _curvatures(found: tuple[float, ...]) -> str:
     """The curvatures, or their number and range where they are many."""
     if len(found) > _MOST_NAMED:
         return f"There are {len(found)} curvatures, from {plain(min(found))} to {plain(max(found))}."
+    if len(found) == 1:
+        return f"The curvature is {plain(found[0])}."
     return f"The curvatures are {_listed([plain(a) for a in found])}." if found else ""
 
 
@@ -287,7 +289,7 @@ def _correlated(answer: Answer, values: Values) -> list[str]:
                    "the data."]
 
 
-_SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER, q.CURVATURE)
+_SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER)
 
 
 def _sizes(answer: Answer) -> str:

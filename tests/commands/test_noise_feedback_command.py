@@ -140,14 +140,13 @@ def test_at_equal_privacy_of_the_last_iterate_every_coefficient_leaves_the_same_
 
 
 def test_several_curvatures():
-    line = "noise-feedback --learning-rate 1 --steps 1e7 --sigma 1 --lipschitz .5 --delta 1e-5 --curvatures"
+    line = "noise-feedback --learning-rate 1 --steps 1e7 --sigma 1 --lipschitz .5 --delta 1e-5 --curvature"
     found = result(f"{line} .1,.01,.001,.0001")
     assert found["equal_privacy_variance_last_iterate"] == pytest.approx(4.058, abs=1e-3)
     assert found["equal_privacy_variance_last_iterate_independent"] == pytest.approx(1055.6, abs=0.1)
     assert found["equal_privacy_variance_optimal"] == pytest.approx(150.14, abs=0.01)
     assert found["equal_privacy_variance_independent"] == pytest.approx(5556, abs=0.1)
     assert "equal_privacy_variance_filter" not in found
-    assert result(f"{line} .1") == result(line.replace("curvatures", "curvature .1"))
     # the mode with the least variance is the one that limits privacy
     assert found["mu"] == max(result(f"{line} {a}")["mu"] for a in (0.1, 0.0001)) == result(f"{line} 1e-4")["mu"]
 
@@ -205,14 +204,13 @@ def test_the_record_of_a_solved_feedback():
     ("--solve feedback --steps 9 --sigma 2", "--sigma"), ("--solve feedback --steps 9 --learning-rate 1", "--learning-rate"),
     ("--solve feedback --curvature 30 --learning-rate .1", "--learning-rate"),
     ("--solve feedback --steps 9 --format statement", "--format"),
-    (f"{RUN[15:]} --steps 6 --delta 1e-5 --curvatures 1,2", "--curvatures"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --index 2 --used-at 1", "--used-at"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --used-at 2,7", "--used-at"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --used-at 2,2", "--used-at"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --used-at 2.5", "--used-at"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --feedback 1.01", "--feedback"),
     (f"{RUN[15:]} --steps 6 --delta 1e-5 --feedback .5 --bound without-feedback", "--feedback"),
-    (f"{ANY[15:]} --steps 6 --delta 1e-5 --curvatures 1,30", "--learning-rate"),
+    (f"{ANY[15:]} --steps 6 --delta 1e-5 --curvature 1,30", "--learning-rate"),
 ])
 def test_what_is_refused_names_the_option(line, option):
     assert refusal(f"noise-feedback {line}", 2).startswith(f"dpcalc noise-feedback: {option}: ")
@@ -250,7 +248,7 @@ def test_that_a_record_is_used_once_is_written(release):
     ("--curvature .7", "steps, and taken back at the next one."),
     ("--curvature .7 --feedback .25", "steps, and the part 0.25 of it is taken back at the next one."),
     ("--curvature .7 --feedback 0", "at each of 6 steps. A record"),
-    ("--curvatures .7,.1", "The curvatures are 0.7 and 0.1."),
+    ("--curvature .7,.1", "The curvatures are 0.7 and 0.1."),
     ("--release every-iterate", "The guarantee covers the release of every iterate and of anything computed from it."),
     ("--curvature .7", "Caution: only the last iterate is covered: an observer of all iterates gets ε = 0.905837"),
 ])

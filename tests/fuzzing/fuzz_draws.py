@@ -53,7 +53,7 @@ tv --sampling-rate 0.01 --sigma 1 --steps 10 --fpr 0.01,0.1
 tv --mu 1 --roc 5
 tv --kl 0.1 --steps 3 --prior 0.3
 noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5
-noise-feedback --curvatures 0.7,0.1 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --feedback 0.5 --used-at 1,4 --epsilon 1
+noise-feedback --curvature 0.7,0.1 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --feedback 0.5 --used-at 1,4 --epsilon 1
 noise-feedback --learning-rate 0.1 --sigma 2 --steps 1000 --lipschitz 1 --feedback 0.9 --release every-iterate --index 3 --delta 1e-5
 noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --solve feedback
 correlated --steps 50 --separation 10 --participations 3 --strategy banded-sqrt:5 --sigma 2 --delta 1e-5

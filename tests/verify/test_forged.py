@@ -33,7 +33,7 @@ LINES = [
     "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 "
     "--diameter 1 --sigma .2 --delta 1e-5",
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
-    "noise-feedback --curvatures .7,.1 --learning-rate .1 --sigma 2 --steps 60 --lipschitz 1 --feedback .5 --release "
+    "noise-feedback --curvature .7,.1 --learning-rate .1 --sigma 2 --steps 60 --lipschitz 1 --feedback .5 --release "
     "every-iterate --used-at 1,9 --epsilon .3",
     "noise-feedback --curvature .7 --learning-rate .1 --solve feedback",
     "correlated --steps 90 --separation 20 --strategy banded-inverse-sqrt:4 --sigma 3 --delta 1e-5",
