@@ -93,8 +93,9 @@ def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str]
         if name is None:
             from dpcalc.core.validate import near
 
-            raise DpcalcError("unknown-option", f"{command.name} has no such option{near(key[:40], tuple(names))}",
-                              flag(key[:40]))
+            instead = command.elsewhere.get(key.replace("_", "-"))
+            way_out = f"; {instead}" if instead else near(key[:40], tuple(names))
+            raise DpcalcError("unknown-option", f"{command.name} has no such option{way_out}", flag(key[:40]))
         if raw.get(name) is not None:
             raise DpcalcError("contradictory", "is given twice; drop one", flag(name))
         raw[name] = (x,) if isinstance(x, str) and name in repeatable else x

@@ -133,11 +133,17 @@ def _printed(given: Given) -> Answer:
 
 def _recursion(design: Design) -> tuple[str, ...]:
     """How the noise of a banded strategy is computed from its own last values, with the coefficients of C."""
+    from dpcalc.bounds.correlated._engine.strategies import BANDED_SQRT
+    from dpcalc.core.numbers import plain
+
     bands = design.strategy.bands(design.steps)
     if not 1 < bands < design.steps:
         return ()
     c = [f"{x:.9g}" for x in design.columns.c[:_MOST_SHOWN].tolist()]
     listed = f"c = {', '.join(c[:bands])}" + ("" if bands <= _MOST_SHOWN else ", …")
+    if design.strategy.name == BANDED_SQRT:
+        r = design.strategy.contraction
+        listed += f"; c_j = c_(j−1) {'' if r == 1 else f'{plain(r)} '}(2j − 1)/(2j)"
     return (f"C has {bands} bands, so that the noise n_t = (z_t − Σ_{{j=1}}^{{{bands - 1}}} c_j n_(t−j))/c_0 needs its "
             f"last {bands - 1} value{'s' if bands > 2 else ''} only, where {listed}",)
 

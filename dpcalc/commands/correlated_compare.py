@@ -9,6 +9,7 @@ from dpcalc.commands import correlated_notes, correlated_sampling, correlated_th
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.command import Given, require
 from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question, budget
 from dpcalc.core.results import Answer, Table
@@ -32,21 +33,23 @@ def answer(given: Given) -> Answer:
         raise DpcalcError("unneeded", f"not used with --compare{' and --sampling-rate' if sampled else ''}; drop it",
                           flag(beside[0]))
     require(given, ("epsilon", "delta", "steps"), "with --compare, to compare at the same privacy")
+    if s.LISTED in _split(given["compare"]):
+        require(given, ("coefficients",), f"with --compare {s.LISTED}")
     question = Question("epsilon", given["epsilon"], given["delta"], unknown=SIGMA, target=given["epsilon"])
     independent = _design(given, s.INDEPENDENT)
-    plain = _sigma(given, independent, question) * independent.errors.rmse
+    of_independent = _sigma(given, independent, question) * independent.errors.rmse
     rows = []
     for label in dict.fromkeys((*_own(given), *_labels(given, independent))):
         design = _design(given, label)
         sigma, errors = _sigma(given, design, question), design.errors
-        rows.append((label, sigma, sigma * errors.rmse, sigma * errors.largest, sigma * errors.rmse / plain))
+        rows.append((label, sigma, sigma * errors.rmse, sigma * errors.largest, sigma * errors.rmse / of_independent))
     rows.sort(key=lambda row: row[2])
     table = Table(("strategy", "sigma", "rmse", "max_error", "ratio_to_independent"), tuple(rows),
                   f"Strategies for {budget(question)}, {independent.steps} steps")
     record = {"kind": "comparison", **{name: [row[k] for row in rows] for k, name in enumerate(table.header)}}
     shown = {name: x for name, x in given.values.items() if name in used}
     return Answer("correlated", Question("guarantee"), shown, (), record, given["adjacency"], "every step's output",
-                  _notes(rows[0][0], rows[0][4], independent, sampled), table=table,
+                  _notes(given, rows[0], independent, [row[0] for row in rows]), table=table,
                   warnings=() if sampled else correlated_notes.warnings(independent, given))
 
 
@@ -112,14 +115,25 @@ def _feedback(run: Design) -> tuple[str, ...]:
     return (f"{s.FEEDBACK}:{mean_coefficient(run.steps, run.strategy.contraction):.6g}",) if run.steps > 1 else ()
 
 
-def _notes(best: str, ratio: float, run: Design, sampled: bool) -> tuple[str, ...]:
-    if best in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
-        first = "no correlated noise of this table has a smaller RMSE than independent noise"
+def _notes(given: Given, best: tuple[str, float, float, float, float], run: Design,
+           labels: list[str]) -> tuple[str, ...]:
+    """What a reader must know to use the table."""
+    found = []
+    if best[0] in (s.INDEPENDENT, f"{s.BANDED_SQRT}:1"):
+        found.append("no correlated noise of this table has a smaller RMSE than independent noise")
     else:
-        first = f"{best} has the least RMSE, {ratio:.4g} times that of independent noise"
-    changed = ("--contraction changes the coefficients of the square roots: train with those that --schedule prints "
-               "with the same --contraction",) if run.strategy.contraction < 1 else ()
-    groups = ("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within the "
-              "group that is higher by that factor",) if sampled else ()
-    return (first, "all rows have the same privacy; errors are standard deviations of the noise in "
-            f"{correlated_notes.sums(run)}, in clipping norms", *changed, *groups)
+        found.append(f"{best[0]} has the least RMSE, {best[4]:.4g} times that of independent noise")
+    found.append("all rows have the same privacy; errors are standard deviations of the noise in "
+                 f"{correlated_notes.sums(run)}, in clipping norms")
+    if given["clipping_norm"]:
+        found.append(f"with the clipping norm {plain(given['clipping_norm'])}, σ and the errors are that many times "
+                     "these numbers in the units of the gradients")
+    if run.strategy.contraction < 1 and any(label.partition(":")[0] in s.MADE_FOR_CONTRACTION for label in labels):
+        found.append("--contraction changes the coefficients of the square roots: train with those that --schedule "
+                     "prints with the same --contraction")
+    if given["sampling_rate"] is not None:
+        found.append("Poisson batches are drawn from as many fixed groups in turn as there are bands, at a rate within "
+                     "the group that is higher by that factor")
+    elif run.order == "once":
+        found.append(correlated_notes.ONE_PASS)
+    return tuple(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpcalc.bounds.correlated._engine.strategies import MADE_FOR_CONTRACTION
 from dpcalc.core.noise_multiplier import REPLACED
-from dpcalc.core.numbers import human, human_claimed
+from dpcalc.core.numbers import human, human_claimed, plain
 
 if TYPE_CHECKING:
     from dpcalc.bounds.correlated._engine.design import Design
@@ -19,18 +19,21 @@ SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at mos
 
 
 
+ONE_PASS = "each record takes part in one step: one pass over the data"
+
+
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
     """What a reader must know to use the numbers."""
     replaced = (REPLACED,) if given["adjacency"] == "replace-one" else ()
-    return (*contraction(design), _sensitivity(design, head, numbers), errors(design, numbers), *replaced,
-            *_participation(design, given), *absolute(numbers["sigma"], given))
+    return (*contraction(design), *absolute(numbers["sigma"], given), _sensitivity(design, head, numbers),
+            errors(design, numbers), *replaced, *_participation(design, given))
 
 
 def absolute(sigma: float, given: Given) -> tuple[str, ...]:
     """A note on the noise in the units of the gradients, where the clipping norm is given."""
     norm = given["clipping_norm"]
-    return (f"with the clipping norm {norm:g}, the standard deviation of each independent noise is "
-            f"{human(sigma * norm)}",) if norm else ()
+    return (f"with the clipping norm {plain(norm)}, the standard deviation of each independent noise is "
+            f"{human(sigma * norm)} in the units of the gradients",) if norm else ()
 
 
 def warnings(design: Design, given: Given) -> tuple[str, ...]:
@@ -46,8 +49,8 @@ def contraction(design: Design) -> tuple[str, ...]:
     strategy = design.strategy
     if strategy.contraction == 1 or strategy.name not in MADE_FOR_CONTRACTION:
         return ()
-    return (f"--contraction {strategy.contraction:g} changes the coefficients of {strategy.label}, and so ε: train "
-            "with those that --schedule prints with the same --contraction",)
+    return (f"--contraction {plain(strategy.contraction)} changes the coefficients of {strategy.label}, and so ε: "
+            "train with those that --schedule prints with the same --contraction",)
 
 
 def is_exact(design: Design, head: Row) -> bool:
@@ -91,13 +94,13 @@ def errors(design: Design, numbers: Mapping[str, float]) -> str:
 def sums(design: Design) -> str:
     """The sums of gradients that errors are about."""
     r = design.strategy.contraction
-    return "prefix sums of the gradients" if r == 1 else f"the sums Σ_j {r:g}^(t−j) g_j of the gradients"
+    return "prefix sums of the gradients" if r == 1 else f"the sums Σ_j {plain(r)}^(t−j) g_j of the gradients"
 
 
 def _participation(design: Design, given: Given) -> tuple[str, ...]:
     found, b = [], design.separation
     if design.order == "once":
-        found.append("each record takes part in one step: one pass over the data")
+        found.append(ONE_PASS)
     elif design.most == 1:
         found.append(f"a separation of {b} leaves room for one step of a record only, as there are {design.steps} "
                      "steps")

@@ -26,9 +26,9 @@ from dpcalc.core.results import Answer, Route, Row
 from dpcalc.numerics.rounding import ratio_up
 
 Values = Mapping[str, Any]
-_UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: of {label}, a step depends "
-             "on the noise of all earlier steps; use --strategy banded-sqrt:B, or, without amplification, --separation "
-             "1 in place of --sampling-rate, as a record may be in every batch")
+_UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: with {label}, one use of a "
+             "record shows in all later rows of Cg, so that its uses overlap; use --strategy banded-sqrt:B, or, "
+             "without amplification, --separation 1 in place of --sampling-rate, as a record may be in every batch")
 _SOURCE = "Choquette-Choo et al. 2023, arXiv:2306.08153"
 _ASSUMED = ("the records form m fixed groups, at least as many as C has bands, and the batch of step t is a Poisson "
             "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
@@ -47,7 +47,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     sampled = _sampled(values, design, cycle)
     params = run.bound_params(sampled)
     numbers = _numbers(given, question, design, found[0], values["sigma"])
-    notes = (*_notes(design, cycle, params, numbers), *correlated_notes.absolute(values["sigma"], given))
+    notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
     return Answer("correlated", question, shown(given, used), found, run.guarantee(sampled, params), "zero-out",
                   "every step's output", notes,
                   {**numbers, **run.lower_end(question, found)})

@@ -183,8 +183,9 @@ def _of_every(numbers: Mapping[str, float]) -> tuple[str, ...]:
     """What other noise would leave where every iterate is released."""
     name = "equal_privacy_variance"
     if f"{name}_optimal" not in numbers:
-        return ("with λ = 1 an observer of every iterate sees through all noise but the last one; --solve feedback "
-                "finds the λ with the least variance at equal privacy",) if numbers["feedback"] == 1 else ()
+        return ("with λ = 1 each iterate is a sum of exact gradients with one fresh noise, which an observer of all of "
+                "them can average out; --solve feedback finds the λ with the least variance at equal privacy",
+                ) if numbers["feedback"] == 1 else ()
     shown = {key: human(x) for key, x in numbers.items() if key.startswith(name)}
     this = f"{shown[name]} with this feedback" if numbers[name] < inf else "without bound for λ = 1"
     best = f"{shown[f'{name}_optimal']} with λ = {human(numbers['optimal_feedback'])}"

@@ -109,5 +109,6 @@ def refuse_others(name: str, provided: Container[str]) -> None:
     """Raises DpcalcError where an option, given or solved for, stands beside one that sets the same parameter."""
     for other in EXCLUDES.get(name, ()):
         if other in provided:
-            raise DpcalcError("contradictory", "give --noise-multiplier, or --sigma with --sensitivity, not both",
+            words = "--sigma with --sensitivity" if other == "sensitivity" or "sensitivity" in provided else "--sigma"
+            raise DpcalcError("contradictory", f"give --noise-multiplier or {words}, not both",
                               flag(other if name == NAME else name))

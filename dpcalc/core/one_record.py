@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
+_MOST_NAMED = 8  # indices that are named
+
 
 class OneRecord(NamedTuple):
     """The words, as 'for record 100 only; the worst record, 1000, has δ = 0.507'."""
@@ -31,4 +33,5 @@ def for_some(indices: Sequence[int]) -> OneRecord:
     """The words for guarantees that were read from JSON, each for one record of a run that is not known here."""
     if len(indices) == 1:
         return OneRecord(f"for record {indices[0]} only, as the input says")
-    return OneRecord(f"for one record only, at places {' and '.join(map(str, indices))} of its runs, as the inputs say")
+    places = f"{len(indices)} places" if len(indices) > _MOST_NAMED else f"places {' and '.join(map(str, indices))}"
+    return OneRecord(f"for one record only, at {places} of its runs, as the inputs say")

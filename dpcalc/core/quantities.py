@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
-    numbers (a list) | series (a list, or @FILE) | choice | names (a list) | text | file. `unit` is for the axes of a
-    plot."""
+    numbers (a list) | series (a list, or @FILE) | ranges (a series of whole numbers, with FIRST:LAST) | choice |
+    names (a list) | text | file. `unit` is for the axes of a plot."""
 
     name: str
     help: str
@@ -60,7 +60,7 @@ class Quantity(NamedTuple):
             return "-" if "-" in named else next(iter(named), None)
         if not self.reads or not isinstance(value, str) or value.lstrip().startswith("{"):
             return None
-        return value if self.kind != "series" else value[1:] if value.startswith("@") else None
+        return value if self.kind not in ("series", "ranges") else value[1:] if value.startswith("@") else None
 
     def range(self) -> str:
         """The range in a sentence, '> 0 and ≤ 1', without the limit that all whole numbers have."""
@@ -185,7 +185,7 @@ CURVATURE = Quantity("curvature", "curvature of the gradient aθ + β, or all ei
 FEEDBACK = Quantity("feedback", "part of the previous noise that each step takes back (default: 1, all of it)", "λ",
                     ge=0, le=1)
 USED_AT = Quantity("used_at", "steps that use the record, in place of --index; a list, ranges (1:100), or @FILE",
-                   "i_1,…", kind="series", ge=1, le=LARGEST_COUNT, reads=True)
+                   "i_1,…", kind="ranges", ge=1, le=LARGEST_COUNT, reads=True)
 ORDER = Quantity("order", "order of the batches; random draws them afresh at every step, fixed repeats one order in "
                  "every pass", kind="choice", choices=("random", "fixed"))
 NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate and uses; an entry is a step, or "

@@ -92,6 +92,9 @@ def _schema(option: Option) -> CoreSchema:
             return before(_whole, core.int_schema(gt=gt, ge=ge, lt=lt, le=le))
         case "numbers":
             return before(_split, core.tuple_variable_schema(number))
+        case "ranges":
+            return before(lambda x: tuple(n for part in _from_file(x, q.option) for n in _whole_range(part)),
+                          core.tuple_variable_schema(number))
         case "series":
             return before(lambda x: _from_file(x, q.option), core.tuple_variable_schema(number))
         case "horizon":  # not a float, because infinities are refused there
@@ -123,7 +126,7 @@ def _whole_or_inf(x: Any, q: Quantity) -> float:
 def _from_file(x: Any, option: str) -> Any:
     """A list, or the numbers in the file that @FILE names (@- is standard input), between commas or white space."""
     if not isinstance(x, str) or not x.startswith("@"):
-        return tuple(number for part in _split(x) for number in _whole_range(part))
+        return _split(x)
     from dpcalc.core import reading
 
     # 100 MB are some ten million numbers.
@@ -135,12 +138,12 @@ def _from_file(x: Any, option: str) -> Any:
 
 def _whole_range(x: Any) -> Iterable[Any]:
     """The whole numbers of FIRST:LAST; of anything else, itself alone."""
-    first, colon, last = x.partition(":") if isinstance(x, str) else ("", "", "")
-    if not (colon and first.isdecimal() and last.isdecimal()):
+    if not isinstance(x, str) or ":" not in x:
         return (x,)
-    if not int(first) <= int(last) < int(first) + _LONGEST_RANGE:
+    first, *rest = [_whole(part) for part in x.split(":")]
+    if len(rest) != 1 or not first <= rest[0] < first + _LONGEST_RANGE:
         raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
-    return range(int(first), int(last) + 1)
+    return range(first, rest[0] + 1)
 
 
 def _several(x: Any) -> Any:
@@ -152,6 +155,8 @@ def _names(x: Any) -> Any:
     """Names with commas between them, which may be a list; True stands for the usual ones."""
     if isinstance(x, list | tuple) and x and all(isinstance(name, str) for name in x):
         return ",".join(x)
+    if not isinstance(x, str) and x is not True:
+        raise NotANumber("give a name, a list of names, or true for the usual ones")
     return "usual" if x is True else x
 
 
@@ -206,7 +211,7 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     q = options[name].quantity
     shown = issue["input"]
     if issue["type"] == "value_error":
-        is_file = q.kind == "series" and isinstance(shown, str) and shown.strip()[:1].isalpha()
+        is_file = q.kind in ("series", "ranges") and isinstance(shown, str) and shown.strip()[:1].isalpha()
         return DpcalcError("not-a-number", f"{issue['ctx']['error']}{_LIST_OR_FILE if is_file else ''}", q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices

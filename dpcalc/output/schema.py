@@ -12,6 +12,7 @@ STATUS = quantities.STATUS.choices
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON has no infinity
+_RANGES = "^([0-9]+(:[0-9]+)?(,[0-9]+(:[0-9]+)?)*|@.+)$"
 _NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
 _LEVELS = {"type": "array", "items": {"type": "number"}}
 _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
@@ -93,8 +94,11 @@ def parameters(command: Command) -> dict[str, Any]:
         q, known = option.quantity, schema["properties"][option.name]
         title = q.symbol or known["title"]
         del known["title"]
-        if q.kind == "numbers":
+        if q.kind in ("numbers", "series"):
             known = {"anyOf": [known["items"], known]}
+        if q.kind == "ranges":
+            text = {"type": "string", "pattern": _RANGES}
+            known = {"anyOf": [known["items"], text, {**known, "items": {"anyOf": [known["items"], text]}}]}
         if q.kind == "names":
             known = {"anyOf": [known, {"type": "array", "items": {"type": "string"}, "minItems": 1}, {"const": True}]}
         if q.kind == "horizon":

@@ -272,12 +272,15 @@ def _curvatures(found: tuple[float, ...]) -> str:
 
 def _correlated(answer: Answer, values: Values) -> list[str]:
     steps, numbers = _number(answer, "steps", values), answer.extra
-    strategy = values.get("strategy") or f"{len(values['coefficients'])} given coefficients"
+    sensitivity = human_claimed(numbers["sensitivity"], 1e-12)
     noise = (f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} clipping norms is drawn at each "
-             f"of {steps} steps, correlated between steps by the strategy {strategy}, and added to the sum of clipped "
-             f"gradients; the sensitivity is {human_claimed(numbers['sensitivity'], 1e-12)} clipping norms.")
+             f"of {steps} steps, {_strategy(values)}, and added to the sum of clipped gradients; the sensitivity is "
+             f"{sensitivity} clipping norm{'' if sensitivity == '1' else 's'}.")
     if values.get("sampling_rate") is not None:
         [part] = answer.guarantee["mechanisms"]
+        if part["count"] == values["steps"]:
+            return [noise, f"Each record is in a batch with probability {part['sampling']['rate']:.6g}, independently; "
+                           f"{NOT_SHUFFLED}"]
         return [noise, "The records form fixed groups of the same size, from which Poisson batches are drawn in turn: "
                        f"each record of the group is in the batch with probability {part['sampling']['rate']:.6g}, so "
                        f"that {part['count']} steps may use it (Choquette-Choo et al. 2023); {NOT_SHUFFLED}"]
@@ -287,6 +290,19 @@ def _correlated(answer: Answer, values: Values) -> list[str]:
     apart = "a multiple of" if values.get("order") == "cyclic" else "at least"
     return [noise, f"Each record takes part in{often} steps that are {apart} {values['separation']} apart, whatever "
                    "the data."]
+
+
+def _strategy(values: Values) -> str:
+    """How the noise is correlated."""
+    name, r = values.get("strategy"), values.get("contraction")
+    if name == "independent":
+        return "independently of the other steps"
+    if name is None:
+        return f"correlated between steps by a matrix with {len(values['coefficients'])} given coefficients"
+    if name == "blt":
+        scales, decays = (_listed([plain(x) for x in values[key]]) for key in ("blt_scale", "blt_decay"))
+        return f"correlated between steps by the strategy blt with scales {scales} and decays {decays}"
+    return f"correlated between steps by the strategy {name}" + (f" for the contraction {plain(r)}" if r else "")
 
 
 _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER)

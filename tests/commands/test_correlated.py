@@ -262,9 +262,13 @@ def test_a_strategy_of_the_user_is_a_row_of_the_comparison():
     assert table["rmse"][table["strategy"].index("coefficients")] == pytest.approx(one["rmse"], rel=1e-9)
     listed = api.answer("correlated", steps=50, order="once", epsilon=1, delta=1e-5, compare=["usual", "banded-sqrt:7"])
     assert set(listed.guarantee["strategy"]) == set(table["strategy"]) - {"coefficients"}
+    assert "--coefficients: needed with --compare coefficients" in refusal(f"{line} --compare coefficients", 2)
+    for nothing in ([], [True], False):
+        with pytest.raises(api.DpcalcError, match="--compare: give a name, a list of names, or true"):
+            api.answer("correlated", steps=50, epsilon=1, delta=1e-5, compare=nothing)
 
 
-@pytest.mark.parametrize("r", [1, 0.999, 0.5])
+@pytest.mark.parametrize("r", [1, 1 - 1e-12, 0.999, 0.5])
 def test_the_feedback_of_the_comparison_is_the_best_one(r):
     line = f"correlated --steps 200 --order once --contraction {r} --epsilon 1 --delta 1e-5 --compare"
     found = next(x for x in answer(line)["guarantee"]["strategy"] if x.startswith("feedback"))
@@ -272,6 +276,29 @@ def test_the_feedback_of_the_comparison_is_the_best_one(r):
     near = [f"feedback:{part + x:.6f}" for x in (-0.003, 0, 0.003)]
     table = answer(f"{line} {','.join(near)}")["guarantee"]
     assert table["strategy"][0] == near[1]
+
+
+@pytest.mark.parametrize("options, says", [
+    ("--separation 100 --strategy banded-sqrt:4 --contraction 0.9", "the strategy banded-sqrt:4 for the contraction 0.9"),
+    (f"--separation 100 {BLT}", "the strategy blt with scales 0.2 and 0.3 and decays 0.95 and 0.6"),
+    ("--separation 100 --coefficients 1,0.5", "a matrix with 2 given coefficients"),
+    ("--sampling-rate 0.1 --strategy independent", "independently of the other steps"),
+    ("--sampling-rate 0.1 --strategy independent", "Each record is in a batch with probability 0.1, independently;"),
+    ("--sampling-rate 0.1 --strategy banded-sqrt:4", "with probability 0.4, so that 50 steps may use it"),
+])
+def test_a_statement_describes_the_noise_and_the_batches(options, says):
+    line = f"correlated --steps 200 --sigma 5 --delta 1e-5 {options} --format statement"
+    assert says in " ".join(call(line.split()).stdout.split())
+
+
+@pytest.mark.parametrize("options, says", [
+    ("--strategy square-root --separation 10 --solve sigma", "the standard deviation of each independent noise is"),
+    ("--strategy banded-sqrt:2 --sampling-rate 0.1 --solve sigma", "the standard deviation of each independent noise is"),
+    ("--order once --compare independent,square-root", "with the clipping norm 2, σ and the errors are that many times"),
+])
+def test_a_clipping_norm_gives_the_noise_in_the_units_of_the_gradients(options, says):
+    line = f"correlated --steps 50 --epsilon 2 --delta 1e-5 --clipping-norm 2 {options}"
+    assert says in " ".join(answer(line)["notes"])
 
 
 def test_sampled_rows_name_the_theorem_about_groups():

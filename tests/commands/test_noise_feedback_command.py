@@ -9,6 +9,8 @@ from answers import answer, number, refusal
 from calling import call
 from paths import GOLDEN
 
+import dpcalc as api
+
 CASES = json.loads((GOLDEN / "feedback.json").read_text())["cases"]
 RUN = "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --lipschitz 1"
 ANY = "noise-feedback --learning-rate .1 --sigma 2 --lipschitz 1"
@@ -255,3 +257,28 @@ def test_that_a_record_is_used_once_is_written(release):
 def test_statements(more, words):
     text = call([*f"{ANY} --steps 6 --delta 1e-5 --format statement {more}".split()]).stdout
     assert words in " ".join(text.split())
+
+
+def test_steps_of_use_are_lists_and_ranges(tmp_path):
+    (path := tmp_path / "steps.txt").write_text("2:4 7\n")
+    line = f"{ANY} --steps 9 --delta 1e-5 --release every-iterate --feedback .5"
+    found = [number(f"{line} --used-at {x}") for x in ("2,3,4,7", "2:4,7", f"@{path}", "2:4e0,7")]
+    assert len(set(found)) == 1
+    for wrong in ("4:2", "1:9:2", "1:3e9"):
+        assert "is not FIRST:LAST with FIRST ≤ LAST" in refusal(f"{line} --used-at {wrong}", 2)
+    assert api.answer("noise-feedback", learning_rate=0.1, sigma=2, lipschitz=1, steps=9, delta=1e-5, feedback=0.5,
+                      release="all-iterates", used_at=range(1, 5)).value == number(f"{line} --used-at 1:4")
+
+
+def test_a_guarantee_for_many_steps_is_short_in_a_pipe():
+    line = f"{ANY} --steps 100 --delta 1e-5 --release every-iterate --feedback .5 --used-at 1:100 --json"
+    assert "at 100 places of its runs" in " ".join(call(["convert", "-", "--delta", "1e-5"],
+                                                        call(line.split()).stdout).stdout.split())
+
+
+def test_what_feedback_does_not_need_is_refused_at_once():
+    said = refusal("noise-feedback --steps 60 --epsilon 1 --delta 1e-5 --solve feedback", 2)
+    assert "--delta: not used with --solve feedback, nor --epsilon; first find λ" in said
+    said = refusal("noise-feedback --curvature .7 --learning-rate .1 --used-at 1,2 --solve feedback", 2)
+    assert "the best λ is that for records which are used at one step" in said
+    assert "not used without --curvature" in refusal("noise-feedback --steps 9 --learning-rate .1 --solve feedback", 2)

@@ -14,7 +14,7 @@ x = √(Q/P) ≥ 1, and 1 − G_j(1−r_j²) = r_j^{2(T−1)}. For prefix sums P
 of f over the sums 1, …, T has the mean of their G, (T−1)/2, in place of G. ∎ """
 
 from fractions import Fraction
-from math import exp, fsum, sqrt
+from math import exp, expm1, fsum, log1p, sqrt
 from typing import Any
 
 from dpcalc.bounds.noise_feedback.affine import decay, geometric
@@ -22,6 +22,8 @@ from dpcalc.bounds.noise_feedback.optimum import ROUNDING, SETTING, best_coeffic
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
+
+_NEAR_ONE = 1e-6  # n(1 − r), up to which two terms of the series are exact to 1e-10, and the formula cancels too much
 
 
 def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) -> dict[str, float]:
@@ -43,11 +45,15 @@ def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) 
 
 
 def mean_coefficient(iterations: int, r: float = 1.0) -> float:
-    """λ* for the mean of the variances of the sums Σ_j r^{t−j}g_j up to t = T, to a few ulp (for r near 1, some more):
-    that of the last sum, with the mean of its G over all t."""
-    decayed = 1 - r * r
-    g = (iterations - 1) / 2 if r == 1 else (1 - (1 - r ** (2 * iterations)) / (iterations * decayed)) / decayed
-    return best_coefficient(1 + g * (1 - r) ** 2, 1 + g * (1 + r) ** 2, 4 * g * r)
+    """λ* for the mean of the variances of the sums Σ_j r^{t−j}g_j up to t = T, relative to 1e-9: that of the last sum,
+    with the mean of its G over all t, which for r near 1 is a series in 1 − r."""
+    n, s = iterations, 1 - r
+    decayed = s * (1 + r)
+    if n * s < _NEAR_ONE:
+        g = (n - 1) / 2 * (1 - 2 * s * (n - 2) / 3)
+    else:
+        g = (1 + expm1(2 * n * log1p(-s)) / (n * decayed)) / decayed
+    return best_coefficient(1 + g * s * s, 1 + g * (1 + r) ** 2, 4 * g * r)
 
 
 def exact(mp: Any, curvatures: tuple[float, ...], learning_rate: float, iterations: int) -> dict[str, Any]:

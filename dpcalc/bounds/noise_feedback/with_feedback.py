@@ -39,8 +39,8 @@ BOUND = ProfileBound(
                   "for one use or one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
         source="Berthier 2019, Proposition 3.3 and §3.4, corrected",
         assumptions=affine.SETTING,
-        errata=("Proposition 3.3 prints 2η²a²σ² and starts at 0: at ηa = .07, σ = 2, t = 6 the variance is 4.0749, not "
-                ".1687; it never falls below σ².",),
+        errata=("Proposition 3.3 prints 2γ²a²σ² (its γ is η here) and starts at 0: at ηa = .07, σ = 2, t = 6 the "
+                "variance is 4.0749, not .1687; it never falls below σ².",),
         in_words="Only the variance that is left in the last iterate hides a record. For one curvature it does not "
                  "matter how the noise was spread over the steps: at equal privacy every λ leaves the same variance.",
     ),
