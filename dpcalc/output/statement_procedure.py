@@ -11,9 +11,10 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES, scheme_of
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
-from dpcalc.core.numbers import human, human_claimed, plain
+from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import Answer
-from dpcalc.output.values import shown_value
+from dpcalc.output.statement_correlated import correlated, feedback
+from dpcalc.output.values import stated
 
 Values = Mapping[str, Any]
 _MOST_NAMED = 8  # releases or inputs that are named; a statement with more of them gives their number
@@ -24,18 +25,10 @@ def procedure(answer: Answer) -> list[str]:
     unknown = answer.question.unknown
     solved = {unknown.name: answer.headline.result[unknown.name]} if unknown else {}
     by_command = {"convert": _guarantees, "ledger": _releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
-                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run, "correlated": _correlated}
+                  "burn-in": _burn_in, "noise-feedback": feedback, "compare": _run, "correlated": correlated}
     sentences = by_command.get(answer.command, _mechanism)
     return [text for text in (_inputs(answer), *sentences(answer, {**answer.parameters, **solved}), _sizes(answer))
             if text]
-
-
-def _number(answer: Answer, name: str, values: Values) -> str:
-    """A parameter as it was given, or a solution rounded to the safe side."""
-    unknown = answer.question.unknown
-    if unknown and unknown.name == name:
-        return shown_value(answer, name, answer.headline)
-    return plain(float(values[name])) if isinstance(values[name], float) else str(values[name])
 
 
 # --- guarantees that are given ---------------------------------------------------------------------------------------
@@ -153,15 +146,15 @@ def _mechanism(answer: Answer, values: Values) -> list[str]:
 def _noise(answer: Answer, values: Values) -> str:
     """The noise of a mechanism."""
     mechanism = MECHANISMS[values["mechanism"]]
-    text = mechanism.sentence(lambda name: "" if values.get(name) is None else _number(answer, name, values))
+    text = mechanism.sentence(lambda name: "" if values.get(name) is None else stated(answer, name, values))
     if text.endswith("."):  # a sentence, not the noise on a query alone
         return text
     if values.get("noise_multiplier") is not None:
-        return _of_sum(_number(answer, "noise_multiplier", values), values.get("clipping_norm"))
+        return _of_sum(stated(answer, "noise_multiplier", values), values.get("clipping_norm"))
     query = "the sum over every batch, whose" if "scheme" in values else "a query whose"
     multiplier = answer.extra.get("noise_multiplier")
     of_dp_sgd = f" (for DP-SGD, a noise multiplier of {human(multiplier)})" if multiplier else ""
-    return f"{text} is added to {query} sensitivity is {_number(answer, 'sensitivity', values)}{of_dp_sgd}."
+    return f"{text} is added to {query} sensitivity is {stated(answer, 'sensitivity', values)}{of_dp_sgd}."
 
 
 def _of_sum(multiplier: str, norm: float | None, clipped: bool = True) -> str:
@@ -175,7 +168,7 @@ def _of_sum(multiplier: str, norm: float | None, clipped: bool = True) -> str:
 def _batches(answer: Answer, values: Values) -> str:
     """How batches are drawn by a sampling scheme."""
     scheme = scheme_of(values) if "scheme" in values else None
-    text = {name: _number(answer, name, values) for name in (scheme.options if scheme else ())
+    text = {name: stated(answer, name, values) for name in (scheme.options if scheme else ())
             if values.get(name) is not None}
     return scheme.sentence(text) if scheme else ""
 
@@ -211,24 +204,24 @@ def _of_gradient(answer: Answer, values: Values, what: str) -> str:
     if values.get("sigmas") or values.get("scales"):
         return f"{law} noise of a known level at each step is added to {what}."
     if values.get("c1") is not None:
-        decay = f" and a = {_number(answer, 'decay', values)}" if values.get("decay") is not None else ""
+        decay = f" and a = {stated(answer, 'decay', values)}" if values.get("decay") is not None else ""
         return (f"{law} noise is added to {what}, by the schedule of Sordello et al. 2021 with "
-                f"C1 = {_number(answer, 'c1', values)}, C2 = {_number(answer, 'c2', values)}{decay}.")
+                f"C1 = {stated(answer, 'c1', values)}, C2 = {stated(answer, 'c2', values)}{decay}.")
     level = "standard deviation" if gaussian else "scale"
-    return f"{law} noise of {level} {_number(answer, name, values)} is added to {what}."
+    return f"{law} noise of {level} {stated(answer, name, values)} is added to {what}."
 
 
 def _passes(answer: Answer, values: Values) -> list[str]:
     once = answer.headline.route.bound.name.startswith("output-perturbation")
     noise = _of_gradient(answer, values, "the output, once" if once else "every gradient")
     order = "a fixed order" if values.get("index") is not None else "a secret order that is shuffled afresh"
-    n = _number(answer, "n", values)
+    n = stated(answer, "n", values)
     if values.get("tau") is not None:
-        return [noise, f"Every pass takes the share {_number(answer, 'tau', values)} of {n} records, in {order}; "
-                       f"together the passes take {_number(answer, 'epochs', values)} times as many records."]
+        return [noise, f"Every pass takes the share {stated(answer, 'tau', values)} of {n} records, in {order}; "
+                       f"together the passes take {stated(answer, 'epochs', values)} times as many records."]
     epochs = 1 if values.get("epochs") is None else values["epochs"]
-    length = f"{_number(answer, 'steps', values)} steps in passes" if values.get("steps") is not None else (
-        "One pass" if epochs == 1 else f"{_number(answer, 'epochs', values)} passes")
+    length = f"{stated(answer, 'steps', values)} steps in passes" if values.get("steps") is not None else (
+        "One pass" if epochs == 1 else f"{stated(answer, 'epochs', values)} passes")
     return [noise, f"{length} over {n} records, {'each ' if length != 'One pass' else ''}in {order}, "
                    f"{'is' if length == 'One pass' else 'are'} covered."]
 
@@ -236,7 +229,7 @@ def _passes(answer: Answer, values: Values) -> list[str]:
 def _stream(answer: Answer, values: Values) -> list[str]:
     n = values.get("n")
     endless = "an endless stream" if n is not None and isinf(n) else "a stream"
-    number = "" if n is None or isinf(n) else f"{_number(answer, 'n', values)} "
+    number = "" if n is None or isinf(n) else f"{stated(answer, 'n', values)} "
     return [_of_gradient(answer, values, "every gradient"),
             f"One pass over {endless} of {number}records, in their fixed order, is covered."]
 
@@ -246,63 +239,9 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
         return ["Gaussian noise by a known schedule is added to the mean gradient of a batch."]
     batches = ("drawn uniformly without replacement and afresh at every step" if values.get("order") != "fixed"
                else "taken in the same order in every pass")
-    size = f"{_number(answer, 'batch_size', values)} of {_number(answer, 'n', values)} records, {batches}"
-    return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the mean gradient of "
-            f"a batch. {_number(answer, 'steps', values)} steps are covered; a batch holds {size}."]
-
-
-def _feedback(answer: Answer, values: Values) -> list[str]:
-    part = answer.extra["feedback"]
-    back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
-        part, f", and the part {plain(part)} of it is taken back at the next one")
-    return [f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} is added to the iterate at each "
-            f"of {_number(answer, 'steps', values)} steps{back}.",
-            "" if values.get("used_at") else "A record is used at one step only.",
-            _curvatures(values.get("curvature") or ())]
-
-
-def _curvatures(found: tuple[float, ...]) -> str:
-    """The curvatures, or their number and range where they are many."""
-    if len(found) > _MOST_NAMED:
-        return f"There are {len(found)} curvatures, from {plain(min(found))} to {plain(max(found))}."
-    if len(found) == 1:
-        return f"The curvature is {plain(found[0])}."
-    return f"The curvatures are {_listed([plain(a) for a in found])}." if found else ""
-
-
-def _correlated(answer: Answer, values: Values) -> list[str]:
-    steps, numbers = _number(answer, "steps", values), answer.extra
-    sensitivity = human_claimed(numbers["sensitivity"], 1e-12)
-    noise = (f"Gaussian noise of standard deviation {_number(answer, 'sigma', values)} clipping norms is drawn at each "
-             f"of {steps} steps, {_strategy(values)}, and added to the sum of clipped gradients; the sensitivity is "
-             f"{sensitivity} clipping norm{'' if sensitivity == '1' else 's'}.")
-    if values.get("sampling_rate") is not None:
-        [part] = answer.guarantee["mechanisms"]
-        if part["count"] == values["steps"]:
-            return [noise, f"Each record is in a batch with probability {part['sampling']['rate']:.6g}, independently; "
-                           f"{NOT_SHUFFLED}"]
-        return [noise, "The records form fixed groups of the same size, from which Poisson batches are drawn in turn: "
-                       f"each record of the group is in the batch with probability {part['sampling']['rate']:.6g}, so "
-                       f"that {part['count']} steps may use it (Choquette-Choo et al. 2023); {NOT_SHUFFLED}"]
-    if values.get("separation") is None:
-        return [noise, "Each record takes part in one step."]
-    often = f" at most {values['participations']}" if values.get("participations") is not None else ""
-    apart = "a multiple of" if values.get("order") == "cyclic" else "at least"
-    return [noise, f"Each record takes part in{often} steps that are {apart} {values['separation']} apart, whatever "
-                   "the data."]
-
-
-def _strategy(values: Values) -> str:
-    """How the noise is correlated."""
-    name, r = values.get("strategy"), values.get("contraction")
-    if name == "independent":
-        return "independently of the other steps"
-    if name is None:
-        return f"correlated between steps by a matrix with {len(values['coefficients'])} given coefficients"
-    if name == "blt":
-        scales, decays = (_listed([plain(x) for x in values[key]]) for key in ("blt_scale", "blt_decay"))
-        return f"correlated between steps by the strategy blt with scales {scales} and decays {decays}"
-    return f"correlated between steps by the strategy {name}" + (f" for the contraction {plain(r)}" if r else "")
+    size = f"{stated(answer, 'batch_size', values)} of {stated(answer, 'n', values)} records, {batches}"
+    return [f"Gaussian noise of standard deviation {stated(answer, 'sigma', values)} is added to the mean gradient of "
+            f"a batch. {stated(answer, 'steps', values)} steps are covered; a batch holds {size}."]
 
 
 _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER)

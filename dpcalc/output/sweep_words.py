@@ -79,10 +79,10 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     other = [f"Note: rows for {name} neighbours are left out; --adjacency {name} asks for them." for name in left_out]
     released = ", ".join(filter(None, (first.released, first.scope)))
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
-    kept = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else {
+    common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else {
         NOT_SHUFFLED, NOT_SHUFFLED_RUN}
     return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
-            *other, *(f"Note: {note}." for note in first.notes if note in kept),
+            *other, *(f"Note: {note}." for note in first.notes if note in common),
             *(f"{line}." for line in _notes_of_unproven_rows(points))]
 
 

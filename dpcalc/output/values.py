@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
+from typing import Any
 
-from dpcalc.core.numbers import human, human_probability
+from dpcalc.core.numbers import human, human_probability, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
 
@@ -24,6 +26,14 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     return human(row.result[name], upward=not down)
+
+
+def stated(answer: Answer, name: str, values: Mapping[str, Any]) -> str:
+    """A parameter as it was given, or a solution rounded to the safe side."""
+    unknown = answer.question.unknown
+    if unknown and unknown.name == name:
+        return shown_value(answer, name, answer.headline)
+    return plain(float(values[name])) if isinstance(values[name], float) else str(values[name])
 
 
 def begun(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Correlated noise with few bands, where the steps of a record are at least that far apart.
+"""Correlated noise where any two steps of a record are at least as many steps apart as C has bands.
 
 Proof. Columns i and j of C with |i − j| ≥ b have no row in common where C has at most b bands. So C maps the changes
 x_i of a record, of norm at most 1, to orthogonal vectors, whose sum has a squared norm of at most Σ_i ‖Ce_i‖². Column
