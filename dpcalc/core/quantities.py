@@ -191,8 +191,8 @@ ORDER = Quantity("order", "order of the batches; random draws them afresh at eve
 NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate and uses; an entry is a step, or "
                           "[COUNT, VALUE]", kind="text", metavar="FILE|-", reads=True)
 
-STRATEGY = Quantity("strategy", "how the noise of a step takes back earlier noise: independent, feedback:λ, "
-                    "square-root, banded-sqrt:B, banded-inverse-sqrt:P, or blt", kind="text", metavar="NAME[:NUMBER]")
+STRATEGY = Quantity("strategy", "independent, feedback, square-root, banded-sqrt, banded-inverse-sqrt or blt; as "
+                    "feedback:λ, banded-sqrt:B, banded-inverse-sqrt:P", kind="text", metavar="NAME[:NUMBER]")
 STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
                       "banded-sqrt:8), or usual ones where it is left out", kind="names", metavar="[LIST]")
 COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
