@@ -130,7 +130,7 @@ def test_coefficients_from_a_file(tmp_path):
 
 
 def test_a_comparison_at_equal_privacy():
-    """The number of bands that pays off grows with ε; each row is a call of its own."""
+    """The number of bands that pays off grows with ε; a row has the numbers of the answer for that strategy alone."""
     line = "correlated --steps 2052 --separation 342 --participations 6 --epsilon 8 --delta 1e-5"
     table = answer(f"{line} --compare")["guarantee"]
     assert table["strategy"][0] == "banded-sqrt:342" and table["strategy"][-1] == "independent"

@@ -95,7 +95,7 @@ def test_every_iterate_of_any_loss_needs_no_curvature():
 
 
 def test_independent_noise_loses_the_same_at_every_length():
-    """μ = s/σ, as each step is a Gaussian mechanism of its own that a record uses once."""
+    """μ = s/σ: each step is one Gaussian mechanism, and a record is in one step only."""
     found = {number(f"{ANY} --steps {steps} --feedback 0 --delta 1e-5 --release every-iterate") for steps in (1, 9, 10**9)}
     assert len(found) == 1 and found.pop() == pytest.approx(number("rdp --sigma 10 --delta 1e-5"), rel=1e-12)
 

@@ -30,8 +30,6 @@ from fractions import Fraction
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
@@ -94,7 +92,7 @@ def larger(x: Any, y: Any) -> Any:
 
 class LastIterate(NamedTuple):
     """The guarantee of a last iterate with given variances, which are functions of (a, η, σ, T) and, where there is
-    feedback, of its coefficient: the functions of its bound."""
+    feedback, of its coefficient."""
 
     variance: Callable[..., float]
     exact_variance: Callable[..., Any]
@@ -128,18 +126,3 @@ class LastIterate(NamedTuple):
                 largest = larger(largest, r ** (iterations - i) / spread)
             moved.append(largest)
         return gamma * 2 * mp.mpf(lipschitz) * mp.fsum(moved)
-
-    def value(self, epsilon: float, **params: Any) -> float:
-        """log δ(ε) = log θ(ε, μ)."""
-        return gdp_exact.value(epsilon, self.mu(**params), 1)
-
-    def inverse(self, log_delta: float, **params: Any) -> float:
-        """The least ε with δ(ε) <= δ, rounded up."""
-        return gdp_exact.inverse(log_delta, self.mu(**params), 1)
-
-    def rdp(self, alpha: float, **params: Any) -> float:
-        """αμ²/2."""
-        return gdp_rdp.value(alpha, self.mu(**params))
-
-    def exact(self, mp: Any, epsilon: float, **params: Any) -> Any:
-        return gaussian_exact.theta(mp, epsilon, self.exact_mu(mp, **params))

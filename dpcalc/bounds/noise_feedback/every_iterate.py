@@ -26,11 +26,10 @@ from itertools import pairwise
 from math import log
 from typing import Any
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noise_feedback.affine import mu_of_logs
 from dpcalc.bounds.start import START
-from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Theorem
 
 _DIGITS = 60  # 1 − λ² cancels 16 of them at most, and 1 − λ^{2k} no more; 15 are used
 
@@ -66,26 +65,7 @@ def exact_mu(mp: Any, feedback: float, learning_rate: float, sigma: float, itera
     return 2 * mp.mpf(lipschitz) * mp.mpf(learning_rate) * mp.sqrt(total) / mp.mpf(sigma)
 
 
-def value(epsilon: float, **params: Any) -> float:
-    """log δ(ε) = log θ(ε, μ)."""
-    return gdp_exact.value(epsilon, mu(**params), 1)
-
-
-def inverse(log_delta: float, **params: Any) -> float:
-    """The least ε with δ(ε) <= δ, rounded up."""
-    return gdp_exact.inverse(log_delta, mu(**params), 1)
-
-
-def rdp(alpha: float, **params: Any) -> float:
-    """αμ²/2."""
-    return gdp_rdp.value(alpha, mu(**params))
-
-
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
-
-
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="feedback-every-iterate",
         example="noise-feedback --learning-rate 0.1 --sigma 2 --steps 1000 --lipschitz 1 --delta 1e-5 --release "
@@ -105,10 +85,7 @@ BOUND = ProfileBound(
         released="every iterate",
     ),
     params=("feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    value=value,
-    exact=exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-11,
-    inverse=inverse,
-    rdp=rdp,
-    mu=GaussianDp(mu, exact_mu),
 )

@@ -9,8 +9,9 @@ privacy is in affine.py. """
 from fractions import Fraction
 from typing import Any
 
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noise_feedback import affine
-from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Theorem
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int, feedback: float = 1.0) -> float:
@@ -30,7 +31,7 @@ def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float
 _ITERATE = affine.LastIterate(variance, exact_variance)
 mu, exact_mu = _ITERATE.mu, _ITERATE.exact_mu
 
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="noise-feedback",
         example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
@@ -45,10 +46,7 @@ BOUND = ProfileBound(
                  "matter how the noise was spread over the steps: at equal privacy every λ leaves the same variance.",
     ),
     params=("curvatures", "feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    value=_ITERATE.value,
-    exact=_ITERATE.exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-11,
-    inverse=_ITERATE.inverse,
-    rdp=_ITERATE.rdp,
-    mu=GaussianDp(mu, exact_mu),
 )

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noise_feedback import affine
-from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Theorem
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:
@@ -19,7 +20,7 @@ def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float
 _ITERATE = affine.LastIterate(variance, exact_variance)
 mu, exact_mu = _ITERATE.mu, _ITERATE.exact_mu
 
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="without-feedback",
         example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 "
@@ -31,10 +32,7 @@ BOUND = ProfileBound(
         assumptions=affine.SETTING,
     ),
     params=("curvatures", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    value=_ITERATE.value,
-    exact=_ITERATE.exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-11,
-    inverse=_ITERATE.inverse,
-    rdp=_ITERATE.rdp,
-    mu=GaussianDp(mu, exact_mu),
 )

@@ -15,11 +15,10 @@ hull has at most four points: the end, the last use, the first use after τ, and
 from math import exp, expm1, inf, log, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
-from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Choices, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
@@ -133,21 +132,6 @@ def mu(batch_size: int, iterations: int, lipschitz: float, smoothness: float, st
     return mu_from(run, r) if run.uses else 0.0
 
 
-def value(epsilon: float, **params: Any) -> float:
-    """log δ(ε) = log θ(ε, μ), at the given r."""
-    return gdp_exact.value(epsilon, mu(**params), 1)
-
-
-def inverse(log_delta: float, **params: Any) -> float:
-    """ε at log δ, at the given r."""
-    return gdp_exact.inverse(log_delta, mu(**params), 1)
-
-
-def rdp(alpha: float, **params: Any) -> float:
-    """ε(α) = αμ²/2."""
-    return gdp_rdp.value(alpha, mu(**params))
-
-
 def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
              learning_rate: float, diameter: float, sigma: float, period: int, last: int, r: int) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
@@ -178,12 +162,7 @@ def _steps_since_use(used: list[bool]) -> int:
     return next((i for i, use in enumerate(reversed(used)) if use), 0)
 
 
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
-    """δ(ε) at high precision."""
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
-
-
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="iteration",
         example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
@@ -198,11 +177,8 @@ BOUND = ProfileBound(
     ),
     params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
             "sigma", "period", "last"),
-    value=value,
-    exact=exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-11,
-    inverse=inverse,
-    rdp=rdp,
     choices=Choices(search=search),
-    mu=GaussianDp(mu),
 )

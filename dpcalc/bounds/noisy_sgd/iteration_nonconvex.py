@@ -31,14 +31,13 @@ from __future__ import annotations
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noisy_sgd import iteration
 from dpcalc.bounds.noisy_sgd._engine import taut
 from dpcalc.bounds.noisy_sgd._engine.without_convexity import SETTING, with_curvature
 from dpcalc.bounds.noisy_sgd.composition import HELD
 from dpcalc.bounds.noisy_sgd.iteration import Run, uses_in_last
-from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Choices, Theorem
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
 
@@ -115,21 +114,6 @@ def mu(r: int, **params: Any) -> float:
     return mu_from(run, r) if run.uses else 0.0
 
 
-def value(epsilon: float, **params: Any) -> float:
-    """log δ(ε) = log θ(ε, μ), at the given r."""
-    return gdp_exact.value(epsilon, mu(**params), 1)
-
-
-def inverse(log_delta: float, **params: Any) -> float:
-    """ε at log δ, at the given r."""
-    return gdp_exact.inverse(log_delta, mu(**params), 1)
-
-
-def rdp(alpha: float, **params: Any) -> float:
-    """ε(α) = αμ²/2."""
-    return gdp_rdp.value(alpha, mu(**params))
-
-
 def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, learning_rate: float,
              diameter: float, sigma: float, period: int, last: int, r: int) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
@@ -145,12 +129,7 @@ def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smooth
     return mp.sqrt(taut.least(steps)[0])
 
 
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
-    """δ(ε) at high precision."""
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
-
-
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="iteration-nonconvex",
         example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
@@ -164,11 +143,8 @@ BOUND = ProfileBound(
                      "only the last iterate is released"),
     ),
     params=tuple(name for name in iteration.BOUND.params if name != "strong_convexity"),
-    value=value,
-    exact=exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-11,
-    inverse=inverse,
-    rdp=rdp,
     choices=Choices(search=search),
-    mu=GaussianDp(mu),
 )

@@ -13,11 +13,10 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
-from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
+from dpcalc.core.bound import Choices, Theorem
 from dpcalc.numerics.rounding import up
 
 Schedule = tuple[tuple[float, float, bool], ...]  # η_k, σ_k, whether the record is used
@@ -84,21 +83,6 @@ def search(batch_size: int, lipschitz: float, smoothness: float, strong_convexit
                              diameter=diameter)[1]}
 
 
-def value(epsilon: float, **params: Any) -> float:
-    """log δ(ε) = log θ(ε, μ), at the given r."""
-    return gdp_exact.value(epsilon, mu(**params), 1)
-
-
-def inverse(log_delta: float, **params: Any) -> float:
-    """ε at log δ, at the given r."""
-    return gdp_exact.inverse(log_delta, mu(**params), 1)
-
-
-def rdp(alpha: float, **params: Any) -> float:
-    """ε(α) = αμ²/2."""
-    return gdp_rdp.value(alpha, mu(**params))
-
-
 def exact_mu(mp: Any, batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
              schedule: Schedule, r: int) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
@@ -117,12 +101,7 @@ def exact_mu(mp: Any, batch_size: int, lipschitz: float, smoothness: float, stro
     return mp.sqrt(taut.least(steps, resets)[0])
 
 
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
-    """δ(ε) at high precision."""
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
-
-
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="iteration-schedule",
         example="burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --diameter 2 --delta "
@@ -134,11 +113,8 @@ BOUND = ProfileBound(
                      HELD, "only the last iterate is released"),
     ),
     params=("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter", "schedule"),
-    value=value,
-    exact=exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=1e-9,
-    inverse=inverse,
-    rdp=rdp,
     choices=Choices(search=search),
-    mu=GaussianDp(mu),
 )

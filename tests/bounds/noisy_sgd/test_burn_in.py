@@ -111,7 +111,7 @@ def test_upper_is_above_lower_on_200_random_runs():
         assert low <= high * (1 + 1e-9), (alpha, run)
         if run["n"] == run["batch_size"]:
             full = iteration_params(run)
-            assert low <= iteration.rdp(alpha, **full, **iteration.search(**full)) * (1 + 1e-9), (alpha, run)
+            assert low <= iteration.BOUND.rdp(alpha, **full, **iteration.search(**full)) * (1 + 1e-9), (alpha, run)
         if low > 0:
             ratios.append(high / low)
     print(f"upper/lower: median {median(ratios):.3g} of {len(ratios)} runs, least {min(ratios):.6f}")

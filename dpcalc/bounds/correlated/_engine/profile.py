@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.correlated._engine.design import Design
-from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
+from dpcalc.bounds.gaussian_dp import gaussian_bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 
@@ -24,8 +23,8 @@ _MORE_BITS = 64  # than the working precision: rounding up every coefficient cos
 
 
 class Correlated(NamedTuple):
-    """Two computations of the sensitivity of a design, one that is fast and one that is exact, and the functions of the
-    bound that they give."""
+    """Two computations of the sensitivity of a design, one that is fast and one that is exact, and the bound that they
+    give."""
 
     sensitivity: Callable[[Design], float]  # in double precision, rounded up
     square: Callable[[Design, list[int]], int]  # its square from |c_0|, |c_1|, … as whole numbers
@@ -33,18 +32,6 @@ class Correlated(NamedTuple):
     def mu(self, design: Design, change: float, sigma: float) -> float:
         """μ, rounded up."""
         return ratio_up((self.sensitivity(design), change), (sigma,))
-
-    def value(self, epsilon: float, **params: Any) -> float:
-        """log δ(ε) = log θ(ε, μ)."""
-        return gdp_exact.value(epsilon, self.mu(**params), 1)
-
-    def inverse(self, log_delta: float, **params: Any) -> float:
-        """The least ε with δ(ε) <= δ, rounded up."""
-        return gdp_exact.inverse(log_delta, self.mu(**params), 1)
-
-    def rdp(self, alpha: float, **params: Any) -> float:
-        """αμ²/2."""
-        return gdp_rdp.value(alpha, self.mu(**params))
 
     def exact_sensitivity(self, mp: Any, design: Design) -> Any:
         """The sensitivity at the precision of mp, from whole numbers that are rounded up. Raises OutOfScope for too
@@ -58,12 +45,8 @@ class Correlated(NamedTuple):
     def exact_mu(self, mp: Any, design: Design, change: float, sigma: float) -> Any:
         return self.exact_sensitivity(mp, design) * mp.mpf(change) / mp.mpf(sigma)
 
-    def exact(self, mp: Any, epsilon: float, **params: Any) -> Any:
-        return gaussian_exact.theta(mp, epsilon, self.exact_mu(mp, **params))
-
     def bound(self, theorem: Theorem) -> ProfileBound:
-        return ProfileBound(theorem=theorem, params=PARAMS, value=self.value, exact=self.exact, rtol=1e-8,
-                            inverse=self.inverse, rdp=self.rdp, mu=GaussianDp(self.mu, self.exact_mu))
+        return gaussian_bound(theorem, PARAMS, self.mu, self.exact_mu, rtol=1e-8)
 
 
 def square_of_column_sums(c: list[int], n: int, separation: int, count: int) -> int:

@@ -1,0 +1,37 @@
+"""Bounds that say: the run is μ-GDP, for a μ of its parameters. Their profile is that of one Gaussian mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.core.bound import NO_CHOICES, Choices, GaussianDp, ProfileBound, Theorem
+
+
+def gaussian_bound(theorem: Theorem, params: tuple[str, ...], mu: Callable[..., float], exact_mu: Callable[..., Any],
+                   rtol: float, choices: Choices = NO_CHOICES) -> ProfileBound:
+    """The bound of a theorem by its μ: `mu` rounds it up, and `exact_mu`, whose first argument is mp, has it as stated.
+
+    Where `choices` are searched for a value, μ depends on them too, and is not proven again from the parameters alone.
+    """
+
+    def value(epsilon: float, **own: Any) -> float:
+        """log δ(ε) = log θ(ε, μ)."""
+        return gdp_exact.value(epsilon, mu(**own), 1)
+
+    def inverse(log_delta: float, **own: Any) -> float:
+        """The least ε with δ(ε) <= δ, rounded up."""
+        return gdp_exact.inverse(log_delta, mu(**own), 1)
+
+    def rdp(alpha: float, **own: Any) -> float:
+        """ε(α) = αμ²/2."""
+        return gdp_rdp.value(alpha, mu(**own))
+
+    def exact(mp: Any, epsilon: float, **own: Any) -> Any:
+        """δ(ε) at high precision."""
+        return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **own))
+
+    return ProfileBound(theorem=theorem, params=params, value=value, exact=exact, rtol=rtol, inverse=inverse, rdp=rdp,
+                        choices=choices, mu=GaussianDp(mu, None if choices.search else exact_mu))
