@@ -12,9 +12,12 @@ MEGABYTE = 1_000_000  # bytes
 _standard_input: tuple[Any, bytes] | None = None  # the stream and its content: each point of a sweep reads it again
 
 
+STANDARD_INPUT = "standard input"  # as an input is called in messages
+
+
 def where(source: str) -> str:
     """The name of a source in a sentence."""
-    return "standard input" if source == "-" else source
+    return STANDARD_INPUT if source == "-" else source
 
 
 def text(source: str, megabytes: int, option: str | None = None) -> str:

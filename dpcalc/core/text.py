@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpcalc.core import style
@@ -80,6 +80,11 @@ def _between_words(text: str) -> str:
     width = max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)  # columns: fewer hold a word or two
     return "\n".join(textwrap.wrap(spelled(text, sys.stderr.encoding), width, break_on_hyphens=False,
                                    break_long_words=False))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as an enumeration: 'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def option_words(name: str, value: Any) -> list[str]:
