@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import exp, expm1, fsum, inf, log, log1p, nextafter
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,38 @@ def _outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
     losses, log_p = zip(*both, strict=True) if both else ((0.0,), (-inf,))
     return Atoms(losses, log_p, min(0.0, nextafter(log(infinite) - log(sum_p), inf)) if infinite > 0 else -inf,
                  attained=sum_q - sum_p <= 1e-15 * len(p))  # up to the rounding of the probabilities
+
+
+def outcomes_in_either_order(p: Sequence[float], q: Sequence[float]) -> Atoms:
+    """A symmetric pair that dominates (P, Q) and (Q, P), for a mechanism of which it is not known which of its two
+    distributions belongs to which data set of another pair. Its profile is the larger one of both at every ε."""
+    epsilons = either_order_points(p, q)
+    return profile_at_points(epsilons, [_log_delta_of_outcomes(p, q, e) for e in epsilons])
+
+
+def either_order_points(p: Sequence[float], q: Sequence[float]) -> list[float]:
+    """Every ε >= 0 at which the slope in e^ε of the larger profile of both orders may change: at the losses, and where
+    the two profiles cross."""
+    epsilons = sorted({0.0, *(abs(log_ratio(a, b)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0)})
+    ahead = [_excess(p, q, e) - _excess(q, p, e) for e in epsilons]
+    crossings = [log(exp(low) + (exp(high) - exp(low)) * a / (a - b)) for (low, a), (high, b) in
+                 pairwise(zip(epsilons, ahead, strict=True)) if a * b < 0 and high < LARGEST_EXPONENT]
+    return sorted({*epsilons, *crossings})
+
+
+def _log_delta_of_outcomes(p: Sequence[float], q: Sequence[float], epsilon: float) -> float:
+    delta = max(_excess(p, q, epsilon), _excess(q, p, epsilon))
+    return min(0.0, nextafter(log(delta), inf)) if delta > 0 else -inf
+
+
+def _excess(p: Sequence[float], q: Sequence[float], epsilon: float) -> float:
+    """Σ (p/Σp − e^ε q/Σq)₊, each term rounded up; Σp counts as at most 1 and Σq as at least 1, as in `outcomes`."""
+    sum_p, sum_q, factor = min(1.0, fsum(p)), max(1.0, fsum(q)), exp(min(epsilon, LARGEST_EXPONENT))
+    return fsum(max(0.0, a / sum_p * (1 + _EXCESS_ERROR) - factor * b / sum_q * (1 - _EXCESS_ERROR))
+                for a, b in zip(p, q, strict=True))
+
+
+_EXCESS_ERROR = 1e-15  # relative: more than the rounding errors of a quotient and of e^ε
 
 
 def profile_at_points(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Atoms:

@@ -181,6 +181,8 @@ def _normalized(levels: list[Level], log_weights: list[Array], offsets: list[flo
                 excess: list[Array] | None) -> MultiscalePmf:
     """The distribution with these weights, and with this excess relative to each weight."""
     top = max(float(x.max()) for x in log_weights)
+    if top == -inf:
+        raise TooLarge("too-large", "no cell has a mass that a double can hold")
     pmfs = []
     for k, (level, offset, logs) in enumerate(zip(levels, offsets, log_weights, strict=True)):
         weight = np.exp(logs - top)

@@ -8,7 +8,7 @@ interval, log(P-mass/Q-mass), which stays accurate where both masses are nearly 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -55,6 +55,15 @@ class Pair(Protocol):
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         """The edges of about `cells` cells, narrow where P and its tilted versions have their mass; the P-mass outside
         of them is at most about e^log_tail."""
+
+
+def not_attained(pair: Any) -> Any:
+    """The same pair as an upper bound only, so that no lower end is computed from it."""
+    if not pair.attained:
+        return pair
+    if "attained" in pair.__dataclass_fields__:
+        return replace(pair, attained=False)
+    return replace(pair, base=not_attained(pair.base))  # of a sampled pair, which is attained where its base is
 
 
 def log_q(masses: Masses) -> Array:
