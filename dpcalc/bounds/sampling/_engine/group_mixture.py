@@ -38,13 +38,13 @@ def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> f
     for j, log_p in enumerate(log_binomial_weights(size, rate)[1:], 1):
         r = j * mu
         x = r * (z - r / 2) - side * ULPS * r * (abs(z) + r / 2)
-        term = log_p + _log_excess(x, r, side)
+        term = log_p + log_excess(x, r, side)
         terms.append(term + THETA_ERROR + 10 * ULPS * (abs(log_p) + abs(term)))
     total = log_sum(terms) + (epsilon if side < 0 else 0.0)
     return min(0.0, up(total, ULPS * (2 + epsilon)))
 
 
-def _log_excess(x: float, r: float, side: int) -> float:
+def log_excess(x: float, r: float, side: int) -> float:
     """log θ(x, r) for side +1, and log e^xθ(−x, r) for side −1: their difference is 1 − e^x."""
     if x >= 0:
         own = log_theta(x, r)
@@ -97,12 +97,12 @@ def exact(mp: Any, epsilon: Any, side: int, mu: Any, rate: Any, size: int) -> An
     terms = []
     for j in range(1, size + 1):
         r = j * mu
-        terms.append(weights[j] * _excess(mp, r * (z - r / 2), r, side))
+        terms.append(weights[j] * excess(mp, r * (z - r / 2), r, side))
     total = mp.fsum(terms)
     return total if side > 0 else mp.exp(mp.mpf(epsilon)) * total
 
 
-def _excess(mp: Any, x: Any, r: Any, side: int) -> Any:
+def excess(mp: Any, x: Any, r: Any, side: int) -> Any:
     """θ(x, r) for side +1, and e^xθ(−x, r) for side −1."""
     if x >= 0:
         return theta(mp, x, r) + (mp.mpf(0) if side > 0 else mp.expm1(x))
