@@ -29,7 +29,7 @@ def epsilon(pair, steps=STEPS, log_delta=LOG_DELTA):
 
 
 def composed(most, z=1.1, n=N, rate=RATE):
-    return epsilon(truncated_poisson_profile.pair(n, rate, most, z)).upper
+    return epsilon(truncated_poisson_profile.pair(n, rate, most, z, False)).upper
 
 
 def hockey_stick(p, q, gamma):
@@ -39,10 +39,11 @@ def hockey_stick(p, q, gamma):
 # --- small runs ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("replaced", [False, True])
 @pytest.mark.parametrize("n, most, rate, z", [(4, 1, 0.4, 0.7), (4, 2, 0.8, 0.4), (5, 2, 1.0, 1.0), (3, 2, 0.2, 0.3)])
-def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, most, rate, z):
+def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, most, rate, z, replaced):
     """All gradients in {−1, 0, 1}; γ below 1, too, which composition needs."""
-    found = truncated_poisson_profile.pair(n, rate, most, z)
+    found = truncated_poisson_profile.pair(n, rate, most, z, replaced)
     cuts = np.linspace(-3 - 6 * z, 3 + 6 * z, 400)
     gammas, nearest = np.exp(np.linspace(-3, 6, 37)), 0.0
 
@@ -56,7 +57,7 @@ def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n,
                         + exp(atoms.log_infinite) for g in gammas]
     for others in product((-1, 0, 1), repeat=n - 1):
         if list(others) == sorted(others):
-            p, q = law(1, others), law(0, others)
+            p, q = law(1, others), law(-1 if replaced else 0, others)
             for side, (a, b) in ((1, (p, q)), (-1, (q, p))):
                 for bound, gamma in zip(bounds[side], gammas, strict=True):
                     true = hockey_stick(a, b, gamma)
@@ -68,7 +69,7 @@ def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n,
 def test_two_adaptive_steps_of_a_small_run():
     """The second step's gradients depend on the sign of the first output, at most as the worst of them."""
     n, most, rate, z = 4, 2, 0.7, 0.8
-    found = truncated_poisson_profile.pair(n, rate, most, z)
+    found = truncated_poisson_profile.pair(n, rate, most, z, False)
     cuts = np.linspace(-6, 6, 60)
 
     def law(own, others):
@@ -135,11 +136,32 @@ def test_the_formula_as_printed():
         e = rng.choice((0.0, rng.uniform(0, 2), 10 ** rng.uniform(-6, 0)))
         for side in (1, -1):
             want = printed(e, side, n, rate, most, z)
-            exact = truncated_poisson_profile.sided_exact(mp, e, side, n, rate, most, z)
+            exact = truncated_poisson_profile.sided_exact(mp, e, side, n, rate, most, z, False)
             assert abs(exact - want) <= mp.mpf(10) ** -40 + want * mp.mpf(10) ** -20, (e, side, n, rate, most, z)
-            stated = truncated_poisson_profile.sided(e, side, n, rate, most, z)
+            stated = truncated_poisson_profile.sided(e, side, n, rate, most, z, False)
             if want > mp.mpf(10) ** -35:
                 assert 0 <= stated - mp.log(want) <= 1e-9
+
+
+def test_a_replaced_record_in_a_full_batch_exchanges_two_gradients():
+    """(1−τ)δ_Poisson + κθ_2(γ′), with the Poisson pair as an integral."""
+    rng = random.Random(9)
+    for _ in range(8):
+        n, z, rate = rng.randint(2, 30), 10 ** rng.uniform(-0.3, 0.7), rng.uniform(0.05, 0.95)
+        most, e = rng.randint(1, n - 1), mp.mpf(rng.choice((0.0, rng.uniform(0, 1))))
+        ordinary, tau, kappa = truncated_poisson_profile.exact_weights(mp, n, rate, most)
+        gamma, mu = mp.exp(e), 1 / mp.mpf(z)
+
+        def gain(t, q=rate, mu=mu, gamma=gamma):
+            with_it, with_other = (1 - q + q * mp.exp(side * mu * t - mu * mu / 2) for side in (1, -1))
+            return max(with_it - gamma * with_other, 0) * mp.npdf(t)
+
+        inner = mp.log1p((gamma - 1) * tau / kappa)
+        two = mp.ncdf(mu - inner / (2 * mu)) - mp.exp(inner) * mp.ncdf(-mu - inner / (2 * mu))
+        want = ordinary * mp.quad(gain, mp.linspace(-12, 12 + 2 * mu, 120)) + kappa * two
+        stated = truncated_poisson_profile.value(float(e), n, rate, most, z, True)
+        assert stated == pytest.approx(float(mp.log(want)), abs=1e-4)
+        assert truncated_poisson_profile.exact(mp, float(e), n, rate, most, z, True) == pytest.approx(want, rel=1e-4)
 
 
 def delta_of(atoms, epsilon):
@@ -152,7 +174,7 @@ def delta_of(atoms, epsilon):
 @pytest.mark.parametrize("z, least", [(0.5, 0.15), (0.8, 0.08), (1.1, 0.005)])
 def test_bounds_that_are_not_convex_are_lowered(z, least):
     """Batches that are nearly always full: next to γ = 1 the profile is 16 % too large at z = 0.5."""
-    own = (N, RATE, 100, z)
+    own = (N, RATE, 100, z, False)
     found = truncated_poisson_profile.pair(*own)
     excess = [exp(truncated_poisson_profile.sided(e, 1, *own)) / delta_of(found, e) - 1
               for e in found.losses if 0 <= e < 1]
@@ -186,7 +208,7 @@ def test_epsilon_falls_as_batches_may_be_larger_and_ends_at_poisson():
 def test_epsilon_falls_with_noise_and_rises_with_steps():
     at = [composed(300, z) for z in (0.7, 1.0, 1.5, 3.0, 30.0)]
     assert at == sorted(at, reverse=True)
-    pair = truncated_poisson_profile.pair(N, RATE, 300, 1.1)
+    pair = truncated_poisson_profile.pair(N, RATE, 300, 1.1, False)
     more = [epsilon(pair, steps).upper for steps in (1, 10, 1000, 10_000)]
     assert more == sorted(more)
 
@@ -194,14 +216,14 @@ def test_epsilon_falls_with_noise_and_rises_with_steps():
 @pytest.mark.parametrize("most", [320, 300, 280, 256, 100])
 def test_the_lower_end_is_a_run_and_not_one_whose_batch_sizes_are_seen(most):
     """1.152, 2.109, 3.334 and 5.047 are the losses where the sizes of batches are released."""
-    ((pair, _),) = truncated_poisson_lower.value(N, RATE, most, 1.1)
+    ((pair, _),) = truncated_poisson_lower.value(N, RATE, most, 1.1, False)
     assert epsilon(pair).lower < 1.1342 < composed(most) * 1.0001
     assert pair.attained and pair.rate <= RATE
 
 
 def test_one_step_of_the_pair_is_the_formula():
     """One step from the pair is at most the formula, but for the chords between its points."""
-    own = (1000, 0.05, 55, 0.8)
+    own = (1000, 0.05, 55, 0.8, False)
     found = truncated_poisson_profile.pair(*own)
     for side, atoms in ((1, found), (-1, found.reverse)):
         for e in (0.01, 0.1, 0.7, 2.0, 5.0):
@@ -211,6 +233,7 @@ def test_one_step_of_the_pair_is_the_formula():
 @pytest.mark.parametrize("own", [(10**9, 1e-4, 100_500, 1.0), (2, 1.0, 1, 1.0), (10, 0.5, 3, 1e-3), (10, 0.5, 3, 1e6),
                                  (10**6, 1e-6, 1, 1.0), (60_000, 256 / 60_000, 900, 0.3)])
 def test_ends_of_the_range(own):
+    own = (*own, False)
     for e in (0.0, 1e-9, 1.0, 50.0, 700.0):
         for side in (1, -1):
             stated = truncated_poisson_profile.sided(e, side, *own)
@@ -226,13 +249,13 @@ def test_no_noise_gives_the_probability_that_the_record_matters():
     """Almost no noise: δ is at most the chance that the record is in the batch, or it would be no bound at all."""
     n, rate, most = 50, 0.2, 8
     kept = truncated_poisson_lower.kept_rate(n, rate, most)
-    assert exp(truncated_poisson_profile.value(1.0, n, rate, most, 1e-4)) == pytest.approx(kept, rel=1e-6)
+    assert exp(truncated_poisson_profile.value(1.0, n, rate, most, 1e-4, False)) == pytest.approx(kept, rel=1e-6)
     assert poisson_profile.value(1.0, rate, truncated_poisson_profile.gaussian_profile(1e-4)) == pytest.approx(log(rate))
 
 
 def test_the_least_positive_epsilon():
     """Next to γ = 1 the weight 1 − β of a change by two records underflows; δ is that at ε = 0."""
-    own = (4, 0.999, 3, 1.0)
+    own = (4, 0.999, 3, 1.0, False)
     least = truncated_poisson_profile.value(5e-324, *own)
     assert truncated_poisson_profile.value(0.0, *own) == pytest.approx(least, abs=1e-12)
     assert mp.exp(mp.mpf(least)) >= truncated_poisson_profile.exact(mp, 5e-324, *own)
@@ -240,20 +263,20 @@ def test_the_least_positive_epsilon():
 
 def test_a_rate_without_all_digits_is_refused():
     for rate in (5e-324, 1e-310, 2.2e-308):
-        for call in (lambda r: truncated_poisson_profile.value(0.1, 5, r, 3, 1.0),
-                     lambda r: truncated_poisson_profile.pair(5, r, 3, 1.0),
+        for call in (lambda r: truncated_poisson_profile.value(0.1, 5, r, 3, 1.0, False),
+                     lambda r: truncated_poisson_profile.pair(5, r, 3, 1.0, False),
                      lambda r: truncated_poisson_lower.kept_rate(5, r, 3)):
             with pytest.raises(OutOfScope, match="below"):
                 call(rate)
     rate = 2.3e-308
-    found = truncated_poisson_profile.value(0.0, 5, rate, 3, 1.0)
-    assert 0 <= found - mp.log(truncated_poisson_profile.exact(mp, 0.0, 5, rate, 3, 1.0)) < 1e-9
+    found = truncated_poisson_profile.value(0.0, 5, rate, 3, 1.0, False)
+    assert 0 <= found - mp.log(truncated_poisson_profile.exact(mp, 0.0, 5, rate, 3, 1.0, False)) < 1e-9
     assert 0 < truncated_poisson_lower.kept_rate(5, rate, 3) <= rate
 
 
 @pytest.mark.parametrize("own", [(N, RATE, 300, 1.1), (1000, 0.05, 55, 0.8), (10, 0.5, 3, 1e6)])
 def test_masses_add_up_to_one_within_the_rounding_scale(own):
-    found = truncated_poisson_profile.pair(*own)
+    found = truncated_poisson_profile.pair(*own, False)
     for atoms in (found, found.reverse):
         total = fsum(map(exp, atoms.log_p)) + exp(atoms.log_infinite)
         assert atoms.rounding_scale == 1 and abs(total - 1) < 1e-14

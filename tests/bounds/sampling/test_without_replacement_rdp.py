@@ -60,14 +60,14 @@ def test_the_divergence_of_a_composed_batch_is_that_of_its_integral(q, sigma, al
     with mp.workdps(30):
         peaks = [mu / 2, *(x for m in (mu, a * mu) for x in (m - 8, m, m + 8) if x > mu / 2), a * mu + 25]
         exact = mp.log1p(mp.quad(at, sorted(set(peaks)))) / (a - 1)
-    got = answer(f"subsample --adjacency replace-one --sampling-rate {q} --sigma {sigma} --alpha {alpha} "
+    got = answer(f"subsample --scheme without-replacement --sampling-rate {q} --sigma {sigma} --alpha {alpha} "
                  "--bound wor-profile")["result"]["rdp"]
     assert exact <= got <= exact * (1 + 1e-5)
 
 
 def test_losses_beyond_the_exponents_of_doubles_have_a_divergence():
     """Losses above 709 have no e^ℓ in doubles."""
-    line = "subsample --adjacency replace-one --sampling-rate .02 --alpha 1.02"
+    line = "subsample --scheme without-replacement --sampling-rate .02 --alpha 1.02"
     sigma = answer(f"{line} --rdp 66 --solve sigma")["result"]["sigma"]
     met, missed = (answer(f"{line} --sigma {x!r}")["result"]["rdp"] for x in (sigma, sigma * 0.999))
     assert met <= 66 < missed
