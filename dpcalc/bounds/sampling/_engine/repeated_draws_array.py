@@ -1,0 +1,187 @@
+"""The privacy profile of one step with repeated draws (repeated_draws.py) in doubles, for arrays of ε, and the pair
+that is composed. Rows belong to the ε, and columns to the numbers k of draws. """
+
+from __future__ import annotations
+
+from math import asinh, inf, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, ULPS, Draws
+from dpcalc.numerics.elementary import log_add, log_sum
+from dpcalc.numerics.hockey_stick_array import log_theta
+from dpcalc.numerics.rounding import up
+from dpcalc.pld import convex_minorant
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.pld.atoms import Atoms
+
+    Array = NDArray[Any]
+
+NEWTON_STEPS = 60  # at most; the method needs four to eight
+NEWTON_TOLERANCE = 1e-13  # relative, of the budget: rounding errors are nearly as large
+LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
+BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
+
+
+def log_delta(epsilon: Array, reach: int, mu: float, draws: Draws) -> Array:
+    """log of the bound at each ε >= 0 for a = `reach`, rounded up. `mu` is from `mu_up`."""
+    log_p = np.array(draws.log_weights) + np.array(draws.errors)
+    if mu > LARGEST_RATIO:
+        return np.full(len(epsilon), min(0.0, up(log_add(log_sum(log_p.tolist()), draws.log_more), 4 * ULPS)))
+    rows = max(1, BLOCK // len(log_p))
+    parts = [epsilon[k : k + rows] for k in range(0, len(epsilon), rows)]
+    return np.concatenate([_log_delta(part, reach, mu, log_p, draws) for part in parts])
+
+
+def _log_delta(epsilon: Array, reach: int, mu: float, log_p: Array, draws: Draws) -> Array:
+    r, budget = mu * np.array(draws.counts), _log_budget(epsilon, draws.log_none)
+    t = half_line(epsilon, reach, r, log_p, budget)
+    x, y = _within_budget(*_logs(t, epsilon, reach, r), log_p, budget)
+    near = log_theta((epsilon[:, None] + x) * (1 - ULPS / 4), r)  # rounded down, as 1 − w_k is e^{−x} exactly
+    far = log_theta(np.maximum(y, 0.0) * (1 - ULPS / 4), reach * r)
+    terms = log_p + np.logaddexp(near - x, _log1mexp(-x) + far)
+    terms += 10 * ULPS * (1 + np.abs(log_p) + np.abs(terms) + x)
+    total = np.logaddexp(_log_sums(terms), draws.log_more)
+    return np.minimum(0.0, total + 4 * ULPS * (1 + np.abs(total)))
+
+
+def _log_budget(epsilon: Array, log_none: float) -> Array:
+    """log((γ−1)π_0), rounded down."""
+    budget = log_none + epsilon + _log1mexp(-epsilon)
+    with np.errstate(invalid="ignore"):
+        rounded = budget - ULPS * (4 + abs(log_none) + epsilon + np.abs(budget))
+    return np.where(budget > -inf, rounded, -inf)
+
+
+def half_line(epsilon: Array, reach: int, r: Array, log_p: Array, budget: Array) -> Array:
+    """About the largest t with Σ π_k c_k <= (γ−1)π_0, for each ε.
+
+    The sum is convex in t, so that Newton's method falls to the root from the least t at which one of its terms is the
+    whole budget. """
+    t: Array = _single(epsilon, reach, r, budget[:, None] - log_p).min(axis=1)
+    relative = log_p - np.where(budget > -inf, budget, 0.0)[:, None]
+    for _ in range(NEWTON_STEPS):
+        x, y = _logs(t, epsilon, reach, r)
+        c = np.exp(np.minimum(relative + _log1mexp(-np.maximum(x, 0.0)) + y, LARGEST_EXPONENT))
+        spent = c.sum(axis=1)
+        with np.errstate(divide="ignore", over="ignore"):
+            slope = (c * r * (reach + 1 / np.expm1(np.clip(x, 1e-300, LARGEST_EXPONENT)))).sum(axis=1)
+        step = np.where((spent > 1 + NEWTON_TOLERANCE) & (budget > -inf), (spent - 1) / np.maximum(slope, 1e-300), 0.0)
+        t, before = t - step, t
+        if (t == before).all():
+            break
+    return t
+
+
+def _single(epsilon: Array, reach: int, r: Array, log_c: Array) -> Array:
+    """The t at which c_k is e^log_c. c_k is e^{y_k} − γ for a = 1, and u² − bu for a = 2, with u = e^{r(t−r)} and
+    b = γe^{r²/2}."""
+    if reach == 1:
+        return np.asarray(np.logaddexp(epsilon[:, None], log_c) / r + r / 2)
+    log_b = epsilon[:, None] + r * r / 2
+    root = np.logaddexp(0.0, log(4) + log_c - 2 * log_b) / 2
+    return np.asarray((log_b + np.logaddexp(0.0, root) - log(2)) / r + r)
+
+
+def _logs(t: Array, epsilon: Array, reach: int, r: Array) -> tuple[Array, Array]:
+    """x_k − ε and y_k at t."""
+    t = t[:, None]
+    return r * (t - (reach - 0.5) * r) - epsilon[:, None], reach * r * (t - reach * r / 2)
+
+
+def _within_budget(x: Array, y: Array, log_p: Array, budget: Array) -> tuple[Array, Array]:
+    """x_k − ε and y_k, with 0 for a negative one of the former, such that Σ π_k c_k is surely within the budget. Where
+    the c_k exceed it, or may do so by their rounding errors, each is made smaller: by w_k if that is small, else by
+    y_k."""
+    x = np.maximum(x, 0.0)
+    terms = log_p + _log1mexp(-x) + y
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rounding = ULPS * (8 + np.abs(log_p) + np.abs(y) + np.abs(terms))
+        spent = _log_sums(np.where(x > 0, terms + rounding, -inf))
+        excess = np.where(spent > budget, spent - budget, 0.0)[:, None]
+        smaller = -np.log1p(np.expm1(-x) * np.exp(-excess))
+    return np.where(x < log(2), smaller, np.where(y > excess, x, 0.0)), np.where(x < log(2), y, y - excess)
+
+
+def _log1mexp(x: Array) -> Array:
+    """log(1 − e^x) for x <= 0."""
+    with np.errstate(divide="ignore"):
+        return np.where(x > -log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+def _log_sums(logs: Array) -> Array:
+    """log Σ e^x along each row."""
+    top = np.maximum(logs.max(axis=1), -1e300)[:, None]
+    with np.errstate(divide="ignore"):
+        return np.asarray(top[:, 0] + np.log(np.exp(logs - top).sum(axis=1)))
+
+
+# --- the pair that is composed ---------------------------------------------------------------------------------------
+
+SPACING = 0.02  # standard deviations of the noise; ε grows with its square, by up to 1.5e-4 of it here
+UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
+FARTHEST = 38.0  # standard deviations beyond the mean: the tail there is below the smallest double
+LARGEST_MEAN = 1e5  # standard deviations: outcomes that are farther away are not told apart
+LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
+POINTS = 128  # evaluated at a time, until δ is below all doubles
+
+
+def minorant_pair(mu: float, draws: Draws, reaches: tuple[int, int]) -> Atoms:
+    """The pair of the convex minorant of the bounds at some points, with the a of each direction."""
+    epsilon, bounds = np.append(0.0, points(mu, draws, max(reaches))), []
+    for k in range(0, len(epsilon), POINTS):
+        each = {reach: log_delta(epsilon[k : k + POINTS], reach, mu, draws) for reach in reaches}
+        bounds.append(np.array([each[reach] for reach in reaches]))
+        if bounds[-1][:, -1].max() <= SMALLEST_LOG_DELTA:
+            break
+    both = np.concatenate(bounds, axis=1)
+    return convex_minorant.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
+
+
+def deviations(largest_mean: float, spacing: float) -> Array:
+    """Increasing distances from a centre, to beyond the largest mean, evenly spaced near the centre."""
+    farthest = FARTHEST + min(largest_mean, LARGEST_MEAN)
+    last = int(UNIFORM_TO * asinh(farthest / UNIFORM_TO) / spacing)
+    return np.asarray(UNIFORM_TO * np.sinh(np.arange(1, last + 1) * (spacing / UNIFORM_TO)))
+
+
+def points(mu: float, draws: Draws, reach: int) -> Array:
+    """The increasing ε > 0 at which the bounds are evaluated; any are valid. They belong to outcomes t that are evenly
+    spaced near the middle of N(aμ) and N((a−1)μ)."""
+    if mu > LARGEST_RATIO:
+        return np.zeros(0)
+    t = (reach - 0.5) * mu + deviations(draws.counts[-1] * mu, SPACING)
+    rows = max(1, BLOCK // len(draws.counts))
+    found = np.concatenate([_epsilons(t[k : k + rows], mu, draws, reach) for k in range(0, len(t), rows)])
+    found = np.sort(found[found > 0])
+    return found[np.diff(found, prepend=0.0) > LEAST_DISTANCE * found]
+
+
+def _epsilons(t: Array, mu: float, draws: Draws, reach: int) -> Array:
+    """About the ε at which the best half-line begins at t, and the losses of the attained pair at t where these are
+    much smaller.
+
+    The loss is log of the ratio of π_0 + Σ π_k e^{y_k} to π_0 + Σ π_k e^{y_k−x_k}, and ε is the same for sums over the
+    k with x_k > ε, which rises as other k are left out. """
+    r, t = mu * np.array(draws.counts), t[:, None]
+    x, log_p = r * (t - (reach - 0.5) * r), np.array(draws.log_weights) + (reach - 1) * r * (t - (reach - 1) * r / 2)
+    log_none = np.full((len(t), 1), draws.log_none)
+
+    def log_ratio(is_used: Array) -> Array:
+        used = np.where(is_used, log_p, -inf)
+        total = _log_sums(np.append(log_none, used, axis=1))
+        excess = (np.exp(used - total[:, None]) * np.expm1(np.minimum(x, LARGEST_EXPONENT))).sum(axis=1)
+        direct = _log_sums(np.append(log_none, used + x, axis=1)) - total
+        return np.where(np.abs(excess) < 0.5, np.log1p(np.clip(excess, -0.5, 1.0)), direct)
+
+    is_used = np.ones(x.shape, bool)
+    loss = epsilon = log_ratio(is_used)
+    while (is_used & (x <= epsilon[:, None])).any():
+        is_used &= x > epsilon[:, None]
+        epsilon = log_ratio(is_used)
+    return np.concatenate([epsilon, loss[loss < epsilon / 2]])

@@ -1,0 +1,78 @@
+"""What batches drawn with replacement lose at least, every step released: the loss of a run whose other
+contributions all point away from the record's.
+
+Proof. Let all contributions be numbers: those of all other records −C, and that of the record C on one data set, and on
+the other −C where it is replaced, or 0 where it is zeroed out. A batch of b draws in which the record is k times has
+the sum (2k−b)C on the former, and −bC or (k−b)C on the latter. So, with bC added to the sums and in units of the noise
+σ, every step releases a mixture with the weights π_k = Bin(b, 1/n): Σ π_k N(k/z, 1) or N(0, 1) with z = σ/2C, where
+contributions of norm at most C differ by at most s = 2C; or Σ π_k N(2k/z, 1) or Σ π_k N(k/z, 1) with z = σ/C. Looking
+only at the cell of an interval that the outcome is in cannot raise a hockey-stick divergence, and a smaller ratio 1/z
+only lowers it, as adding noise to the outcomes shows. ∎
+
+Numbers of draws that no double tells from impossible ones count as mass in every cell for the data set whose masses are
+rounded up, and in none for the other. """
+
+from __future__ import annotations
+
+from math import nextafter
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.sampling import with_replacement_profile
+from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling.wor_zero_out_lower import INSTANCE
+from dpcalc.core.bound import CompositionBound, Theorem
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pilot import Parts
+
+
+def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Parts:
+    """The pair of one step."""
+    from dpcalc.bounds.sampling._engine.attained_cells import attained_pair
+    from dpcalc.pld.pair import Gaussian, gaussian_from_below
+
+    mu = gaussian_from_below(noise_multiplier).mu
+    if n == 1:
+        return ((Gaussian(nextafter(batch_size * mu, 0.0)), 1),)
+    draws = with_replacement_profile.draws(n, batch_size)
+    return ((attained_pair(mu, draws, with_replacement_profile.reach_of(+1, replaced)), 1),)
+
+
+def cuts(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> list[float]:
+    """Where the outcomes are cut, in units of the noise."""
+    from dpcalc.bounds.sampling._engine import attained_cells
+    from dpcalc.pld.pair import gaussian_from_below
+
+    mu, draws = gaussian_from_below(noise_multiplier).mu, with_replacement_profile.draws(n, batch_size)
+    return list(attained_cells.cuts(mu, draws, with_replacement_profile.reach_of(+1, replaced)).tolist())
+
+
+def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
+    """The larger δ of both directions of one step."""
+    own = (n, batch_size, noise_multiplier, replaced)
+    if n == 1:
+        return with_replacement_profile.exact(mp, epsilon, *own)
+    draws = with_replacement_profile.exact_draws(mp, int(n), int(batch_size))
+    reach = with_replacement_profile.reach_of(+1, replaced)
+    return attained_exact.delta(mp, epsilon, cuts(*own), 1 / mp.mpf(noise_multiplier), draws, reach)
+
+
+BOUND = CompositionBound(
+    Theorem(
+        name="with-replacement-lower",
+        example="subsample --scheme with-replacement --n 1000 --batch-size 10 --noise-multiplier 1 --steps 10 --delta "
+                "1e-5",
+        statement="δ(ε) is at least that of Σ π_k N(k/z, 1) against N(0, 1) where a record is replaced, z = σ/s, or of "
+                  "Σ π_k N(2k/z, 1) against Σ π_k N(k/z, 1) where it is zeroed out, in both directions and in cells of "
+                  "outcomes; π_k = C(b,k) n^(−k) (1−1/n)^(b−k)",
+        source="proof in dpcalc/bounds/sampling/with_replacement_lower.py, from Balle, Barthe & Gaboardi 2018, "
+               "arXiv:1807.01647v2 (the sampler)",
+        assumptions=(INSTANCE, with_replacement_profile.SAMPLER, with_replacement_profile.NEIGHBOURS),
+        status="lower",
+        released="every step's output",
+    ),
+    params=("n", "batch_size", "noise_multiplier", "replaced"),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+)

@@ -1,0 +1,70 @@
+"""What batches of fixed size with a record that is zeroed out lose at least, every step released: the loss of a run
+whose other contributions all point away from the record's.
+
+Proof. Let all contributions be numbers: that of the record C on one data set and 0 on the other, and those of all other
+records −C. A batch of b records without the record has the sum −bC, and one with it (2−b)C or (1−b)C; it is in the
+batch with probability q, independently in every step. So, with bC added to the sums and in units of the noise σ, every
+step releases (1−q)N(0, 1) + qN(2/z, 1) or (1−q)N(0, 1) + qN(1/z, 1), z = σ/C. Looking only at the cell of an interval
+that the outcome is in cannot raise a hockey-stick divergence, and a smaller ratio 1/z only lowers it, as adding noise
+to the outcomes shows. ∎ """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.sampling import wor_zero_out_profile
+from dpcalc.bounds.sampling._engine import attained_exact, repeated_draws
+from dpcalc.core.bound import CompositionBound, Theorem
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pilot import Parts
+
+INSTANCE = "the run whose other contributions all are opposite to the record's; the loss of this run, not a guarantee"
+
+
+def value(sampling_rate: float, noise_multiplier: float) -> Parts:
+    """The pair of one step."""
+    from dpcalc.bounds.sampling._engine.attained_cells import attained_pair
+    from dpcalc.pld.pair import gaussian_from_below
+
+    gaussian = gaussian_from_below(noise_multiplier)
+    if sampling_rate == 1:
+        return ((gaussian, 1),)
+    return ((attained_pair(gaussian.mu, repeated_draws.once(sampling_rate), 2), 1),)
+
+
+def cuts(sampling_rate: float, noise_multiplier: float) -> list[float]:
+    """Where the outcomes are cut, in units of the noise."""
+    from dpcalc.bounds.sampling._engine import attained_cells
+    from dpcalc.pld.pair import gaussian_from_below
+
+    mu = gaussian_from_below(noise_multiplier).mu
+    return list(attained_cells.cuts(mu, repeated_draws.once(sampling_rate), 2).tolist())
+
+
+def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
+    """The larger δ of both directions of one step."""
+    if sampling_rate == 1:
+        return wor_zero_out_profile.exact(mp, epsilon, sampling_rate, noise_multiplier)
+    draws, mu = repeated_draws.exact_once(mp, sampling_rate), 1 / mp.mpf(noise_multiplier)
+    return attained_exact.delta(mp, epsilon, cuts(sampling_rate, noise_multiplier), mu, draws, 2)
+
+
+BOUND = CompositionBound(
+    Theorem(
+        name="wor-zero-out-lower",
+        example="subsample --scheme without-replacement --sampling-rate 0.01 --noise-multiplier 1 --steps 100 "
+                "--adjacency zero-out --delta 1e-5",
+        statement="δ(ε) is at least that of (1−q)N(0, 1) + qN(2/z, 1) against (1−q)N(0, 1) + qN(1/z, 1) in both "
+                  "directions, in cells of outcomes",
+        source="proof in dpcalc/bounds/sampling/wor_zero_out_lower.py, from Balle, Barthe & Gaboardi 2018, "
+               "arXiv:1807.01647v2 (the sampler)",
+        assumptions=(INSTANCE, wor_zero_out_profile.SAMPLER, wor_zero_out_profile.ZEROED),
+        status="lower",
+        released="every step's output",
+    ),
+    params=("sampling_rate", "noise_multiplier"),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+)
