@@ -14,11 +14,12 @@ from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
 SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40,
-        "shuffle-lower": 20, "burn-in-contraction": 60}
+        "allocation-replace-one-profile": 100, "allocation-replace-one-lower": 100, "shuffle-lower": 20, "burn-in-contraction": 60, "wor-zero-out-lower": 20, "with-replacement-lower": 12}
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
-ON_A_GRID = {"allocation-profile", "allocation-lower"}  # δ within 3 %
+ON_A_GRID = {"allocation-profile", "allocation-lower", "allocation-replace-one-profile",
+             "allocation-replace-one-lower"}  # δ within 3 %
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}

@@ -1,7 +1,7 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import expm1, log, log10
+from math import expm1, inf, log, log10
 
 import correlated_designs
 from compositions import composed
@@ -109,6 +109,18 @@ def profile(rng):
     return record.profile(values)
 
 
+def replaced_step(rng):
+    """The privacy profile of one step on a Poisson batch with a record replaced, and an ε at which δ is 0, or a
+    double."""
+    while True:
+        record, values = mechanism(rng)
+        epsilon, rate = rng.choice((0.0, log_uniform(rng, 1e-6, 20))), rng.choice((0.999, log_uniform(rng, 1e-9, 0.999)))
+        if record.replaced is not None:
+            found = record.replaced(values, rate)
+            if not -inf < found.log_delta(epsilon) < -700:
+                return {"epsilon": epsilon, "step_profile": found}
+
+
 def outcomes(rng):
     n = rng.randint(2, 6)
     pair = []
@@ -159,7 +171,23 @@ def truncated_batches(rng):
     spread = (n * rate * (1 - rate) + 1) ** 0.5
     most = rng.choice((rng.randint(1, n), round(n * rate + spread * rng.uniform(-5, 35)), n))
     return {"n": n, "sampling_rate": rate, "max_batch_size": max(1, min(most, n + 1)),
-            "noise_multiplier": log_uniform(rng, 0.1, 100), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-6, 20)))}
+            "noise_multiplier": log_uniform(rng, 0.1, 100), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-6, 20))),
+            "replaced": rng.random() < 0.5}
+
+
+def drawn_with_replacement(rng):
+    """b from 1 to 1e4 draws of a record, up to five of them on average, from up to 1e9 records."""
+    b = round(log_uniform(rng, 1, 1e4))
+    return {"n": max(1, -(-b // 5), round(rng.choice((b, 1)) * log_uniform(rng, 0.2, 1e5))), "batch_size": b,
+            "noise_multiplier": log_uniform(rng, 0.05, 1e3), "replaced": rng.random() < 0.5,
+            "epsilon": rng.choice((0.0, log_uniform(rng, 1e-6, 20)))}
+
+
+def few_draws(rng):
+    """Up to four draws, at an ε that is not beyond all losses."""
+    z = log_uniform(rng, 0.2, 50)
+    return {**drawn_with_replacement(rng), "n": round(log_uniform(rng, 1, 100)), "batch_size": rng.randint(1, 4),
+            "noise_multiplier": z, "epsilon": rng.choice((0.0, rng.random())) / z}
 
 
 def allocation(rng):
@@ -167,6 +195,13 @@ def allocation(rng):
     sigma = log_uniform(rng, 0.2, 50)
     return {"noise_multiplier": sigma, "steps_per_epoch": 2, "participations": 1, "tail": 1e-16,
             "epsilon": rng.choice((0.0, rng.random(), rng.random())) * (4 / sigma + 0.5 / sigma**2)}
+
+
+def replaced_allocation(rng):
+    """An epoch of one or two steps, at which δ is that of Gaussian noise, down to δ of about 1e-8."""
+    sigma, steps = log_uniform(rng, 0.2, 50), rng.choice((1, 2))
+    return {"noise_multiplier": sigma, "steps_per_epoch": steps, "participations": 1, "tail": 1e-16,
+            "epsilon": rng.choice((0.0, rng.random(), rng.random())) * (8 / sigma + 2 / sigma**2)}
 
 
 def composition(rng):
@@ -478,6 +513,16 @@ DRAW = {
                                         "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                         "noise_multiplier": log_uniform(r, 0.05, 1e3),
                                         "group_size": r.choice((1, 2, 3, r.randint(4, 40)))},
+    "poisson-replace-one-rdp": lambda r: {"alpha": r.choice((whole_alpha(r), 1 + log_uniform(r, 1e-4, 30))),
+                                          "noise_multiplier": log_uniform(r, 0.05, 1e3),
+                                          "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-10, 1)))},
+    "poisson-replace-one-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                                              "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+                                              "noise_multiplier": log_uniform(r, 0.05, 1e3),
+                                              "group_size": r.choice((1, 2, 3, r.randint(4, 40)))},
+    "poisson-replace-one-comonotone": replaced_step,
+    "to-replace-one": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-9, 50))),
+                                 "step_delta": r.choice((0.0, delta(r)))},
     "group-privacy": known_points,
     "shuffle-no-amplification": shuffled_profile,
     "shuffle-lower": shuffled_below,
@@ -485,8 +530,16 @@ DRAW = {
                                            "dropped": r.choice((0.0, log_uniform(r, 1e-9, 0.49)))},
     "truncated-poisson-profile": truncated_batches,
     "truncated-poisson-lower": truncated_batches,
+    "wor-zero-out-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                                       "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+                                       "noise_multiplier": log_uniform(r, 0.05, 1e3)},
+    "wor-zero-out-lower": lambda r: {"epsilon": r.choice((0.0, r.random())),
+                                     "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-4, 1))),
+                                     "noise_multiplier": log_uniform(r, 0.2, 50)},
+    "with-replacement-profile": drawn_with_replacement, "with-replacement-lower": few_draws,
     "profile-composition": composed,
     "allocation-profile": allocation, "allocation-lower": allocation,
+    "allocation-replace-one-profile": replaced_allocation, "allocation-replace-one-lower": replaced_allocation,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r",
                                                   "sigma1"),
@@ -586,11 +639,16 @@ INCREASING = {
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
+    "poisson-replace-one-rdp": ("sampling_rate",), "poisson-replace-one-profile": ("sampling_rate", "group_size"),
+    "poisson-replace-one-comonotone": (), "to-replace-one": ("step_epsilon", "step_delta"),
     "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),
     "shuffle-no-amplification": ("epochs",), "shuffle-lower": (), "shuffle-lower-allocation": (),
     "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
+    "wor-zero-out-profile": ("sampling_rate",), "wor-zero-out-lower": (), "with-replacement-profile": (),
+    "with-replacement-lower": (),
     "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
-    "allocation-lower": (), "poisson-rdp": ("sampling_rate",),
+    "allocation-lower": (), "allocation-replace-one-profile": (), "allocation-replace-one-lower": (),
+    "poisson-rdp": ("sampling_rate",),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),
     "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
     "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"),

@@ -17,7 +17,7 @@ from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
-from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.bounds.sampling import poisson_rdp, poisson_replace_one_rdp
 from dpcalc.core.errors import OutOfScope
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.arb.context import Context, enclosure
@@ -109,6 +109,13 @@ def poisson(c, alpha, noise_multiplier, sampling_rate):
     if sampling_rate == 1 or alpha == int(alpha):
         return poisson_rdp.exact(c, alpha, noise_multiplier, sampling_rate).x
     return integrals.forward(flint.arb(alpha), flint.arb(sampling_rate), flint.arb(noise_multiplier), c.prec)
+
+
+def replaced(c, alpha, noise_multiplier, sampling_rate):
+    """The integral, which is a closed form where every record is in the batch."""
+    if sampling_rate == 1:
+        return poisson_replace_one_rdp.exact(c, alpha, noise_multiplier, sampling_rate).x
+    return integrals.replaced(flint.arb(alpha), flint.arb(sampling_rate), flint.arb(noise_multiplier), c.prec)
 
 
 @lru_cache(maxsize=2)
@@ -279,7 +286,7 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
     return first * rest(*map(flint.arb, (levels.decay, levels.c1, levels.c2, index + 1))).exp()
 
 
-REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below,
+REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
               "profile-composition": composed, "online-limit": limit}
 
 

@@ -73,6 +73,24 @@ def reverse(alpha, q, z, bits):
     return (total / (1 + arb(0, error))).log() / s
 
 
+def replaced(alpha, q, z, bits):
+    """D_α of 1 − q + q e^w, w = t/z − 1/(2z²), against its mirror image 1 − q + q e^{w(−t)}: log E[v(t)^α v(−t)^{1−α}]/
+    (α−1), α > 1, q < 1. Below −1/(2z), v(t) <= 1 <= v(−t); above 0, v(t) <= e^{t/z} and v(−t) >= e^{w(−t)}."""
+    s, noise, needed = alpha - 1, float(z), _needed(alpha, q, z, bits)
+    most = 2 * alpha - 1
+    grown = most * most / (2 * z * z) + s / (2 * z * z)
+    flint.ctx.prec = ceil(needed / log(2)) + 60
+    left = max(sqrt(2 * needed), 1 / (2 * noise))
+    right = float(most / z) + sqrt(2 * (needed + float(grown)))
+    strip = min(0.8 * pi * noise, sqrt(2 * needed / (1 + float(s) / noise**2 / 4)))
+    lost = (arb(strip) / (2 * z)).cos() ** -s
+    step = arb(2 * pi * strip / (needed + strip**2 / 2 + float(lost.log()) + 1))
+    total = _trapezoid(alpha, q, z, -left, right, step, -s)
+    total += arb(0).union(_normal_tail(arb(left)) + grown.exp() * _normal_tail(arb(right) - most / z))
+    error = 2 * lost * (arb(strip) ** 2 / 2).exp() / ((2 * arb.pi() * strip / step).exp() - 1)  # by (1)
+    return (total / (1 + arb(0, error))).log() / s
+
+
 def _needed(alpha, q, z, bits):
     """−log of the error wanted, relative to 1: more where E[v^α] − 1 is small, about α(α−1)q²(e^{1/z²} − 1)/2 or αq(e^g
     − 1). A guess."""
@@ -187,16 +205,19 @@ class Sizes:
         return (few * self.width, float(self.logs[few - 1])) if few > 0 else (0.0, 0.0)
 
 
-def _trapezoid(power, q, z, low, high, step):
-    """hΣ v^power φ over low, low + h, …, the last of them at or above `high`."""
+def _trapezoid(power, q, z, low, high, step, mirrored=0):
+    """hΣ v(t)^power v(−t)^mirrored φ over low, low + h, …, the last of them at or above `high`."""
     count = ceil((high - low) / float(step)) + 1
     t, rest = arb(low), 1 - q
     u = q * (t / z - 1 / (2 * z * z)).exp()
     grow = (step / z).exp()
     weight, ratio, fall = (-t * t / 2).exp(), (-t * step - step * step / 2).exp(), (-step * step).exp()
-    total = arb(0)
+    total, square = arb(0), (q * (-1 / (2 * z * z)).exp()) ** 2  # q e^{w(t)} times q e^{w(−t)}
     for _ in range(count):
-        total += weight * ((rest + u).log() * power).exp()
+        logs = (rest + u).log() * power
+        if mirrored:
+            logs += (rest + square / u).log() * mirrored
+        total += weight * logs.exp()
         u *= grow
         weight *= ratio
         ratio *= fall
