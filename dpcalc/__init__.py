@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpcalc.core.errors import DpcalcError, NoSolution
     from dpcalc.output.result import Result
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["DpcalcError", "NoSolution", "Result", "answer", "answer_lines", "solve"]
 _MODULES = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors",
             "NoSolution": "core.errors", "Result": "output.result"}

@@ -8,11 +8,13 @@ from typing import Any
 
 from dpcalc.core.numbers import human
 from dpcalc.core.one_record import for_some
+from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 
 # By the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015) the true-positive rate at the false-positive
 # rate f is at most 1 − e^{−ε}(1 − δ − f). For a larger ε that is above 99.9999997 %: in six digits, rounded up, 100 %.
 LARGE_EPSILON = 20.0
+_SETTINGS = ("schedule", "feedback")  # the kinds of JSON that hold settings of the noise, and no guarantee
 FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
 
 
@@ -25,12 +27,17 @@ def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
 
 
 def of_records(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer, marked with what a next command must know of its neighbouring data sets: the size of the groups of
-    records that they differ in, from its own option or from its inputs, and the indices of the records that its inputs
-    are about."""
+    """The answer, marked with what a next command must know of its neighbouring data sets: their relation, what must
+    hold for it, the size of the groups of records that they differ in, from its own option or from its inputs, and the
+    indices of the records that its inputs are about."""
     size = int(answer.parameters.get("group_size") or max((read.size_of_group for read in inputs), default=1))
-    if size > 1 and answer.guarantee:
-        answer = answer._replace(guarantee={**answer.guarantee, "group_size": size})
+    marks: dict[str, Any] = {"group_size": size} if size > 1 else {}
+    if answer.adjacency in RELATIONS:
+        marks["adjacency"] = answer.adjacency
+    if answer.promises:
+        marks["promises"] = list(answer.promises)
+    if marks and answer.guarantee and answer.guarantee["kind"] not in _SETTINGS:
+        answer = answer._replace(guarantee={**answer.guarantee, **marks})
     return _of_indices(answer, inputs)
 
 

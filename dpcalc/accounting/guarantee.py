@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from math import fsum
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
+from dpcalc.accounting import older_records
 from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.core import reading
@@ -17,26 +19,31 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
 from dpcalc.core.strict_json import OutOfRange
+from dpcalc.core.text import printable
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
+_LONGEST_NAME = 100  # characters of the name of a file
 UNIT = 1e-9  # absolute: by how much the sum of probabilities may differ from 1, as they are rounded
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 Probability = Annotated[float, Field(ge=0, le=1, strict=True)]
 Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Sentence = Annotated[str, AfterValidator(printable), Field(max_length=1000)]
 Order = Annotated[float, Field(gt=1, le=1e10, strict=True)]
 
 
 class _Kind(Model):
     """What every guarantee may state beside its numbers.
 
-    `adjacency` is the notion of neighbouring data sets, where it is known. `group_size` is the number of records that
-    they differ in, where it is above 1: the numbers hold for groups of so many records. `index` is the position in a
-    run of the only record that the guarantee is about (of a composition: the positions in its runs). `status` and
-    `bound` are those of the bound behind the numbers, where it is not proven.
-    """
+    `adjacency` is the relation of neighbouring data sets, where it is known. `promises` are sentences on what must hold
+    for the guarantee, besides the assumptions of theorems. `name` is the file that it was read from. `group_size` is
+    the number of records that they differ in, where it is above 1: the numbers hold for groups of so many records.
+    `index` is the position in a run of the only record that the guarantee is about (of a composition: the positions in
+    its runs). `status` and `bound` are those of the bound behind the numbers, where it is not proven. """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
+    promises: tuple[Sentence, ...] | None = None
+    name: Sentence | None = None
     group_size: Count | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
@@ -49,7 +56,7 @@ class _Kind(Model):
 
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer, without its status: one that was read is proven."""
-        optional = ("adjacency", "group_size", "index", "upper_bound")
+        optional = ("adjacency", "promises", "name", "group_size", "index", "upper_bound")
         unknown = {name for name in optional if getattr(self, name, None) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
@@ -145,8 +152,11 @@ def json_schema() -> dict[str, Any]:
 
 def load(source: str) -> tuple[Guarantee, ...]:
     """The guarantees in a file or in standard input (-): one, an array, or one in every line. A result of dpcalc counts
-    as its guarantee."""
-    return parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
+    as its guarantee. Each of them has the name of the file, unless it has one of its own."""
+    found = parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
+    name = printable(os.path.basename(reading.where(source)))[:_LONGEST_NAME]
+    names = [name] if len(found) == 1 else [f"{name} ({k})" for k in range(1, len(found) + 1)]
+    return tuple(g if g.name else g.model_copy(update={"name": x}) for g, x in zip(found, names, strict=True))
 
 
 def load_all(sources: Iterable[str]) -> tuple[Guarantee, ...]:
@@ -189,7 +199,8 @@ def read(data: Any, where: str) -> Guarantee:
         if data["schema"] != "dpcalc/v1":
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
         _refuse_unproven(data.get("status"), data.get("bound"), where)
-        adjacency = data.get("adjacency")
+        older_records.refuse_uncovered(data, where)
+        adjacency = older_records.relation_of(data)
         data = data.get("guarantee")
     if isinstance(data, list):
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee",
@@ -206,7 +217,7 @@ def read(data: Any, where: str) -> Guarantee:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
     _refuse_unproven(found.status, found.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
-        return found.model_copy(update={"adjacency": adjacency})
+        found = found.model_copy(update={"adjacency": adjacency})
     return found
 
 
@@ -244,13 +255,3 @@ _WORDS = {
     "value_error": "{error}",
 }
 
-
-def neighbours(guarantee: Guarantee) -> set[str]:
-    """The notions of neighbouring data sets that a guarantee states, or that its sampling schemes and mechanisms
-    fix."""
-    stated: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
-    if not isinstance(guarantee, Mechanisms):
-        return stated
-    schemes = [m.sampling.record for m in guarantee.mechanisms if m.sampling]
-    fixed = {m.mechanism.neighbours for m in guarantee.mechanisms} & {*ADJACENCY.choices}
-    return stated | fixed | {s.neighbours_in_json[0] for s in schemes if not stated & {*s.neighbours_in_json}}

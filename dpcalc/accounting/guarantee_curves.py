@@ -10,23 +10,22 @@ from dpcalc.bounds.curve import Curve
 from dpcalc.core.errors import DpcalcError
 
 
-def _part_curve(part: Part, group_size: int) -> Curve:
-    params = part.params(group_size)
-    base = part.mechanism.rdp_curve(params)
+def _part_curve(part: Part, guarantee: Mechanisms) -> Curve:
+    size = guarantee.size_of_group
     if part.sampling is None:
-        return base
+        return part.mechanism.rdp_curve(part.params(guarantee.adjacency, size))
     scheme = part.sampling.record
-    if scheme.curve is None or group_size > 1:
-        of_groups = " for groups of records" if group_size > 1 else ""
+    if scheme.curve is None or size > 1:
+        of_groups = " for groups of records" if size > 1 else ""
         raise DpcalcError("unsupported", f"{scheme.name} sampling has no RDP bound{of_groups} here; ask with --delta",
                           "--input")
-    return scheme.curve(base, vars(part.sampling), params)
+    return scheme.curve(part.use(guarantee.adjacency))
 
 
 def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
     if isinstance(guarantee, Mechanisms):
-        return tuple((_part_curve(part, guarantee.size_of_group), part.count) for part in guarantee.mechanisms)
+        return tuple((_part_curve(part, guarantee), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
         given = curve.of_bound(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
         return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)

@@ -8,12 +8,21 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    create_model,
+    model_serializer,
+    model_validator,
+)
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
 from dpcalc.accounting.schemes import SCHEMES, Scheme
-from dpcalc.accounting.schemes.record import COUNT, RATE
+from dpcalc.accounting.schemes.record import COUNT, RATE, Use
+from dpcalc.core.relations import RELATIONS
 
 # When the first model is made, pydantic reads the metadata of every installed package to look for plugins; dpcalc uses
 # none.
@@ -61,32 +70,66 @@ else:
 
 
 class Part(Model):
-    """A mechanism, how it samples, and how often it is used; a model for each mechanism adds the fields of its
-    noise."""
+    """A mechanism, how it samples, and how often it is used; a model for each mechanism adds the fields of its noise.
+
+    `between` says which two batches the numbers of the mechanism are about, where it is not what the theorem about its
+    way of sampling needs for the neighbouring data sets of the guarantee. With `sum` (of Gaussian noise) the noise
+    multiplier is the one of a sum, σ over the clipping norm. """
 
     name: str
     sampling: _AnySampling | None = None
     count: Count = 1
+    between: Literal["add-remove", "replace-one"] | None = None
+    sum: Literal[True] | None = None
 
     @property
     def mechanism(self) -> Mechanism:
         return MECHANISMS[self.name]
 
     @model_validator(mode="after")
-    def _can_be_sampled(self) -> Part:
+    def _can_be_used(self) -> Part:
+        if self.sum and self.name != "gaussian":
+            raise ValueError(f"sum is about a noise multiplier, which {self.name} does not have")
         if self.sampling is None:
             return self
-        only, unsampled = self.sampling.record.only, self.mechanism.unsampled
-        if unsampled:
-            raise ValueError(f"{self.name} does not go with random batches, as {unsampled}")
+        only = self.sampling.record.only
+        if self.mechanism.query.not_sampled:
+            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling, and count the "
+                             "rounds that a respondent is asked in")
         if only and self.name not in only:
             words = " or ".join(MECHANISMS[name].words for name in only)
             raise ValueError(f"{self.sampling.scheme} sampling is supported for {words} only")
         return self
 
-    def params(self, group_size: int) -> Mapping[str, Any]:
-        """The parameters of one use for groups of so many records."""
-        return self.mechanism.of_group(self.mechanism.of_part(vars(self)), group_size)
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = serialize(self)
+        return {name: x for name, x in found.items() if x is not None or name not in ("between", "sum")}
+
+    def relation(self, stated: str | None) -> str | None:
+        """The relation of the neighbouring data sets: the stated one, or else the usual one of its sampling, or None
+        where it is unstated."""
+        return stated or (None if self.sampling is None else self.sampling.record.neighbours[0])
+
+    def base(self, relation: str | None) -> str | None:
+        """The relation between the two batches (or data sets) that the numbers of the mechanism are about."""
+        if self.sampling is None or relation is None:
+            return self.between or relation
+        return self.between or self.sampling.record.bases[relation].relation
+
+    def params(self, relation: str | None, group_size: int = 1) -> Mapping[str, Any]:
+        """The parameters of one use on a batch, or on all records where nothing is sampled, for groups of so many
+        records."""
+        own = self.mechanism.of_part(vars(self))
+        if self.sum and (base := self.base(relation)):
+            own["sensitivity"] = RELATIONS[base].sensitivity
+        return self.mechanism.of_group(own, group_size)
+
+    def use(self, stated: str | None, group_size: int = 1) -> Use:
+        """One use on a random batch."""
+        relation = self.relation(stated)
+        assert self.sampling is not None and relation is not None
+        return Use(self.mechanism, self.params(relation), vars(self.sampling), relation, group_size)
 
 
 def _annotation(number: Number) -> Any:

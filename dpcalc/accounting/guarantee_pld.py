@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import inf, log, nextafter
 from typing import Any
 
@@ -26,7 +25,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import atoms
 from dpcalc.pld.pair import Gaussian as GaussianPair
-from dpcalc.pld.pair import Pair
+from dpcalc.pld.pair import Pair, not_attained
 from dpcalc.pld.pilot import Parts
 
 
@@ -37,44 +36,40 @@ def dominating_pairs(guarantee: Guarantee) -> Parts:
     pair does not count as attained, so that no lower end is reported.
     """
     pairs = _PARTS[type(guarantee)](guarantee)
-    if isinstance(guarantee, Mechanisms | Outcomes):
+    if isinstance(guarantee, Outcomes) or (isinstance(guarantee, Mechanisms) and not guarantee.upper_bound):
         return pairs
-    return tuple((_not_attained(pair), count) for pair, count in pairs)
+    return tuple((not_attained(pair), count) for pair, count in pairs)
 
 
-def _not_attained(pair: Pair) -> Pair:
-    return replace(pair, attained=False) if pair.attained else pair  # type: ignore[type-var]
+def pairs_of_all(guarantees: Sequence[Guarantee]) -> tuple[Parts, ...]:
+    """(dominating pair, count) of every part of each of the guarantees, which are composed. Where one of them is about
+    a record that is added or removed, it is not known which of its two data sets the probabilities p of an `outcomes`
+    guarantee are about, and either order counts."""
+    each = [dominating_pairs(g) for g in guarantees]
+    if not any(pair.reverse for g, parts in zip(guarantees, each, strict=True) if not isinstance(g, Outcomes)
+               for pair, _ in parts):
+        return tuple(each)
+    return tuple(((atoms.outcomes_in_either_order(g.p, g.q), g.count),) if isinstance(g, Outcomes) else parts
+                 for g, parts in zip(guarantees, each, strict=True))
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
-    size, attained = guarantee.size_of_group, not guarantee.upper_bound
-    return tuple((_part(part, attained) if size == 1 else _part_of_group(part, size, attained), part.count)
-                 for part in guarantee.mechanisms)
+    return tuple((_part(part, guarantee), part.count) for part in guarantee.mechanisms)
 
 
-def _part_of_group(part: Part, size: int, attained: bool) -> Pair:
-    """The pair of one use for groups of `size` records."""
+def _part(part: Part, guarantee: Mechanisms) -> Pair:
+    size = guarantee.size_of_group
     if part.sampling is None:
-        pair: Any = part.mechanism.profile(part.params(size)).pair()
-    elif (group_pair := part.sampling.record.group_pair) is not None:
-        pair = group_pair(part.mechanism.of_part(vars(part)), vars(part.sampling), size)
-    else:
-        raise OutOfScope("refused", f"no theorem for groups of records is known with {part.sampling.record.name} "
-                         "sampling", "--input")
-    return pair if attained else _not_attained(pair)
-
-
-def _part(part: Part, attained: bool) -> Pair:
-    pair: Any = part.mechanism.profile(part.params(1)).pair()
-    base: Pair = pair if attained else _not_attained(pair)
-    if part.sampling is None:
-        return base
+        pair: Pair = part.mechanism.profile(part.params(guarantee.adjacency, size)).pair()
+        return pair
     scheme = part.sampling.record
     if scheme.pair is None:
         raise OutOfScope("unsupported", f"{scheme.name} sampling has an RDP bound only, and no privacy profile",
                          "--input")
-    sampled = scheme.pair(base, vars(part.sampling))
-    return sampled if attained else _not_attained(sampled)
+    if size > 1 and not scheme.group_routes:
+        raise OutOfScope("refused", f"no theorem for groups of records is known with {scheme.name} sampling",
+                         "--input")
+    return scheme.pair(part.use(guarantee.adjacency, size))
 
 
 def _curve(guarantee: Rdp) -> Parts:

@@ -23,7 +23,7 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     Raises OutOfScope where a part has no pure ε, so that it holds for no ε at its least δ.
     """
     if isinstance(guarantee, Mechanisms):
-        return tuple((_pure_part(part, guarantee.size_of_group), 0.0, part.count) for part in guarantee.mechanisms)
+        return tuple((_pure_part(part, guarantee), 0.0, part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Dp):
         return ((guarantee.epsilon, guarantee.delta, 1),)
     if isinstance(guarantee, Tv):
@@ -44,17 +44,17 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     return ((0.0, 0.0, 1),)
 
 
-def _pure_part(part: Part, group_size: int) -> float:
+def _pure_part(part: Part, guarantee: Mechanisms) -> float:
     """The pure ε of one use."""
     if part.mechanism.pure is None:
         raise _no_pure(f"{part.mechanism.name.capitalize()} noise has no pure ε")
-    epsilon = part.mechanism.pure(part.params(group_size))
+    size = guarantee.size_of_group
     if part.sampling is None:
-        return epsilon
+        return part.mechanism.pure(part.params(guarantee.adjacency, size))
     scheme = part.sampling.record
-    if scheme.pure is None or group_size > 1:
+    if scheme.pure is None or size > 1:
         raise _no_pure(f"{scheme.name} sampling gives no pure ε here")
-    return scheme.pure(epsilon, vars(part.sampling))
+    return scheme.pure(part.use(guarantee.adjacency))
 
 
 def one_group_size(guarantees: Iterable[Guarantee]) -> int:
@@ -73,7 +73,7 @@ def _gaussian_sigmas(guarantee: Guarantee) -> tuple[tuple[float, int], ...] | No
     Gaussian and not sampled; else None."""
     if not isinstance(guarantee, Mechanisms) or any(m.name != "gaussian" or m.sampling for m in guarantee.mechanisms):
         return None
-    each = [(m.params(guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
+    each = [(m.params(guarantee.adjacency, guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
     return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
+from dpcalc.core.relations import RELATIONS
 from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
@@ -20,13 +21,7 @@ if TYPE_CHECKING:
 
 NAME = "noise_multiplier"
 REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
-# Of the sum of a batch, in clipping norms; zero-out replaces the gradients of one record by 0, and n stays the same.
-SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0, "zero-out": 1.0}
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
-# The adjacencies of each sampling scheme; the first one holds where --adjacency is not given.
-NEIGHBOURS = {"poisson": ("add-remove", "replace-one", "zero-out"), TRUNCATED: ("zero-out",),
-              "cyclic-poisson": ("zero-out",), "without-replacement": ("replace-one",), "weighted": ("replace-one",),
-              "random-allocation": ("add-remove", "zero-out"), "shuffle": ("zero-out", "replace-one")}
 
 
 def scheme_name(values: Mapping[str, Any]) -> str:
@@ -35,25 +30,20 @@ def scheme_name(values: Mapping[str, Any]) -> str:
     return TRUNCATED if name == "poisson" and values.get("max_batch_size") is not None else name
 
 
-def adjacency_of(values: Mapping[str, Any]) -> str:
-    """Which data sets are neighbours: as --adjacency sets it, else as is usual for the sampling scheme, or add-remove
-    without sampling."""
-    return str(values.get("adjacency") or NEIGHBOURS[scheme_name(values)][0])
-
-
 def is_used(given: Given, unknown: str | None) -> bool:
     """Whether the noise is given, or solved for, as a noise multiplier."""
     return given.has(NAME) or unknown == NAME
 
 
-def with_sigma(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters, in which a noise multiplier becomes σ and the sensitivity of a batch's sum, in clipping norms."""
+def with_sigma(values: Mapping[str, Any], between: str) -> Mapping[str, Any]:
+    """The parameters, in which a noise multiplier becomes σ and the sensitivity of a sum, in clipping norms, between
+    data sets (of a mechanism on random batches: between batches) of this relation."""
     multiplier = values.get(NAME)
     return values if multiplier is None else {**values, "sigma": multiplier,
-                                              "sensitivity": SENSITIVITY[adjacency_of(values)]}
+                                              "sensitivity": RELATIONS[between].sensitivity}
 
 
-def companion(values: Mapping[str, Any], of_sum: bool) -> dict[str, float]:
+def companion(values: Mapping[str, Any], between: str, of_sum: bool) -> dict[str, float]:
     """The noise multiplier that is printed beside a result, by its name.
 
     It is the given one, or computed from σ and rounded down where σ is the noise on the sum of a batch.
@@ -62,7 +52,7 @@ def companion(values: Mapping[str, Any], of_sum: bool) -> dict[str, float]:
         return {NAME: values[NAME]}
     if not of_sum or values.get("sigma") is None or values.get("mechanism") != "gaussian":
         return {}
-    return {NAME: SENSITIVITY[adjacency_of(values)] * ratio_down(values["sigma"], values["sensitivity"])}
+    return {NAME: RELATIONS[between].sensitivity * ratio_down(values["sigma"], values["sensitivity"])}
 
 
 def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -92,11 +82,11 @@ def _clipping_norm_advice(given: Given, unknown: str | None) -> str:
             f"--noise-multiplier {sigma / norm:.6g} (σ/C)")
 
 
-def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
+def notes(given: Given, values: Mapping[str, Any], between: str) -> tuple[str, ...]:
     """What a reader must know about a noise multiplier: the factor of replace-one, and that no norm is needed."""
     if values.get(NAME) is None:
         return ()
-    replaced = (REPLACED,) if adjacency_of(values) == "replace-one" else ()
+    replaced = (REPLACED,) if RELATIONS[between].sensitivity > 1 else ()
     unused = (f"{flag('clipping_norm')} changes nothing: the noise multiplier is relative to it",)
     return (*replaced, *(unused if given.has("clipping_norm") else ()))
 

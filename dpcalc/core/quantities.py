@@ -37,6 +37,7 @@ class Quantity(NamedTuple):
     reads: bool = False  # its text names a file, or with - standard input
     aliases: tuple[str, ...] = ()  # its names in other tools, which mean the same
     spellings: tuple[tuple[str, str], ...] = ()  # (another spelling, the choice that it stands for)
+    hints: bool = True  # an unknown choice is answered with the one that is spelled like it, if that is surely meant
 
     @property
     def option(self) -> str:
@@ -232,7 +233,7 @@ MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, 
                      QUERIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
-                           "shuffle"), spellings=(("shuffled", "shuffle"),))
+                           "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False)
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
                      "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
@@ -249,7 +250,7 @@ FILE = Quantity("file", "a ledger of releases, an earlier result, or the state o
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
-                            "random-allocation"), spellings=(("shuffle", "shuffled"),))
+                            "random-allocation"), spellings=(("shuffle", "shuffled"),), hints=False)
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"),
                    spellings=(("all-iterates", "every-iterate"), ("all", "every-iterate")))

@@ -10,11 +10,13 @@ from dpcalc.core.bound import Bound, Conversion, Params
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
+from dpcalc.core.relations import RELATIONS
 
 # The notes of answers for Poisson batches where the run is described by its records and its batch size: with the option
 # of subsample, and with that of compare.
 NOT_SHUFFLED = "holds for Poisson-sampled batches only; for a loader that shuffles, use --scheme shuffle"
 NOT_SHUFFLED_RUN = "holds for Poisson-sampled batches only; for a loader that shuffles, use --batches shuffled"
+CONVERTED = "(to-replace-one)"  # ends the note on guarantees that were converted to other neighbours
 
 RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself
 
@@ -89,9 +91,6 @@ class Release(NamedTuple):
     left: float | None = None
 
 
-# Neighbouring data sets that differ in a group of records, by the adjacency.
-_GROUPS = {"add-remove": "groups of {size} records added or removed", "zero-out": "groups of {size} records zeroed out",
-           "replace-one": "groups of {size} records replaced"}
 _ANY_GROUPS = "groups of {size} records; for one record {adjacency}"
 
 
@@ -120,6 +119,8 @@ class Answer(NamedTuple):
     releases: tuple[Release, ...] = ()  # of a ledger, in its order
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
+    promises: tuple[str, ...] = ()  # what must hold besides the assumptions of theorems, which the next command reads
+    of_respondents: bool = False  # whether neighbouring data sets differ in what one respondent reports
 
     @property
     def headline(self) -> Row:
@@ -161,12 +162,13 @@ class Answer(NamedTuple):
     def neighbours(self) -> str:
         """Which data sets are neighbours, in words where they differ in a group of records."""
         if self.group_size == 1:
-            return self.adjacency
-        return _GROUPS.get(self.adjacency, _ANY_GROUPS).format(size=self.group_size, adjacency=self.adjacency)
+            return f"{self.adjacency} (one respondent's answer)" if self.of_respondents else self.adjacency
+        groups = RELATIONS[self.adjacency].groups if self.adjacency in RELATIONS else _ANY_GROUPS
+        return groups.format(size=self.group_size, adjacency=self.adjacency)
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes of the answer and of its rows, once each."""
+        """The notes of the answer and of its rows, once each, without its promises."""
         only = (self.only.text,) if self.only else ()
         return tuple(dict.fromkeys((*only, *self.notes, *(note for row in self.rows for note in row.notes))))
 

@@ -216,8 +216,8 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     if q.kind == "choice":
         choices = options[name].choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
-        way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else near(
-            str(shown), choices)
+        way_out = near(str(shown), choices) if q.hints else ""
+        way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else way_out
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{way_out}", q.option)
     if q.kind in ("text", "names", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)

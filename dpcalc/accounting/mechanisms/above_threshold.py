@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import (
-    BY_SENSITIVITY,
+    THRESHOLD,
     Mechanism,
     Number,
     Part,
@@ -17,6 +17,7 @@ from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
@@ -63,7 +64,7 @@ MECHANISM = Mechanism(
         f"answers are above. Laplace noise of scale {text('threshold_scale')} is added to the threshold, and of scale "
         f"{text('scale')} to {'monotone' if text('queries') == 'monotone' else 'all'} queries whose sensitivity is "
         f"{text('sensitivity')}."),
-    neighbours=BY_SENSITIVITY,
+    query=THRESHOLD,
     notes=("one run ends after --hits answers above the threshold, and any number of answers below it adds nothing to "
            "ε; --steps counts runs, each with new noise on its threshold",),
     options=("scale", "threshold_scale"),
@@ -83,4 +84,5 @@ MECHANISM = Mechanism(
         often=(Route(above_threshold_exact.BOUND), Route(product.BOUND)),
         profile=above_threshold_exact.BOUND,
     ),
+    replaced=lambda p, rate: poisson_replace_one_comonotone.of_pure(_pure(p), rate),
 )

@@ -6,18 +6,12 @@ holds. It is that of Gaussian noise: --mechanism gaussian --bound gaussian-rdp.
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import (
-    BY_SENSITIVITY,
-    Mechanism,
-    Number,
-    Part,
-    TotalVariation,
-    of_larger_sensitivity,
-)
+from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import discrete_gaussian_exact, discrete_gaussian_rdp
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
@@ -36,7 +30,7 @@ MECHANISM = Mechanism(
     name="discrete-gaussian",
     words="discrete Gaussian noise",
     sentence=lambda text: f"Discrete Gaussian noise of parameter σ = {text('sigma')}",
-    neighbours=BY_SENSITIVITY,
+    query=NUMBER,
     notes=("the noise is x with probability proportional to e^(−x²/(2σ²)), for one query with integer values; for "
            "several of them with ℓ2 sensitivity s, use --mechanism gaussian --bound gaussian-rdp",),
     options=("sigma",),
@@ -51,4 +45,5 @@ MECHANISM = Mechanism(
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_gaussian_exact.BOUND),
     group=of_larger_sensitivity,
     whole_sensitivity=True,
+    replaced=lambda p, rate: poisson_replace_one_comonotone.of_discrete_gaussian(p["sigma"], p["sensitivity"], rate),
 )

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import (
-    BY_SENSITIVITY,
-    Mechanism,
-    Number,
-    Part,
-    TotalVariation,
-    of_larger_sensitivity,
-)
+from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import discrete_laplace_exact, discrete_laplace_rdp
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
@@ -35,7 +29,7 @@ MECHANISM = Mechanism(
     name="discrete-laplace",
     words="discrete Laplace noise",
     sentence=lambda text: f"Discrete Laplace noise of scale {text('scale')}",
-    neighbours=BY_SENSITIVITY,
+    query=NUMBER,
     notes=("the noise is x with probability proportional to e^(−|x|/v), for one query with integer values",),
     options=("scale",),
     optional=("sensitivity",),
@@ -50,4 +44,5 @@ MECHANISM = Mechanism(
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_laplace_exact.BOUND),
     group=of_larger_sensitivity,
     whole_sensitivity=True,
+    replaced=lambda p, rate: poisson_replace_one_comonotone.of_discrete_laplace(p["scale"], p["sensitivity"], rate),
 )

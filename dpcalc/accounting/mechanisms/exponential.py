@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import BY_SENSITIVITY, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import SELECTION, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import exponential_exact, exponential_lower, exponential_profile, exponential_rdp
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.bounds.total_variation import product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
@@ -29,7 +30,7 @@ MECHANISM = Mechanism(
     words="exponential mechanism",
     sentence=lambda text: ("One of several candidates is selected, as by the exponential mechanism, with a privacy "
                            f"loss that lies in an interval of length {text('step_epsilon')}."),
-    neighbours=BY_SENSITIVITY,
+    query=SELECTION,
     notes=("η = ε for Pr[y] proportional to e^(εu(y)/(2Δ)); it is half of that where all scores change in the same "
            "direction, as counts do when a record is added: then give half of ε",),
     options=("step_epsilon",),
@@ -48,4 +49,5 @@ MECHANISM = Mechanism(
         profile=exponential_exact.BOUND,
     ),
     group=lambda p, size: {**p, "step_epsilon": ratio_up((_eta(p), float(size)))},
+    replaced=lambda p, rate: poisson_replace_one_comonotone.of_pure(_eta(p), rate),
 )

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import (
-    BY_SENSITIVITY,
-    Mechanism,
-    Number,
-    Part,
-    TotalVariation,
-    of_larger_sensitivity,
-)
+from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_classic, gaussian_exact, gaussian_rdp
@@ -39,7 +32,7 @@ MECHANISM = Mechanism(
     name="gaussian",
     words="Gaussian noise",
     sentence=lambda text: f"Gaussian noise of standard deviation {text('sigma')}",
-    neighbours=BY_SENSITIVITY,
+    query=NUMBER,
     notes=(),
     options=("sigma",),
     optional=("sensitivity",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import BY_RESPONDENT, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import REPORT, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import k_randomized_response_exact, k_randomized_response_rdp
@@ -30,7 +30,7 @@ MECHANISM = Mechanism(
     words="k-ary randomised response",
     sentence=lambda text: (f"Every respondent reports one of {text('categories')} categories, the true one e^ε₀ times "
                            f"as likely as each other one, with ε₀ = {text('step_epsilon')}."),
-    neighbours=BY_RESPONDENT,
+    query=REPORT,
     notes=(),
     options=("step_epsilon", "categories"),
     optional=(),

@@ -5,19 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import (
-    BY_SENSITIVITY,
-    Mechanism,
-    Number,
-    Part,
-    TotalVariation,
-    of_larger_sensitivity,
-)
+from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import laplace_exact, laplace_profile, laplace_rdp
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.bounds.total_variation import exact, laplace_as_published, product
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
@@ -42,7 +36,7 @@ MECHANISM = Mechanism(
     name="laplace",
     words="Laplace noise",
     sentence=lambda text: f"Laplace noise of scale {text('scale')}",
-    neighbours=BY_SENSITIVITY,
+    query=NUMBER,
     notes=("v is the scale of the Laplace noise; its standard deviation is v√2",),
     options=("scale",),
     optional=("sensitivity",),
@@ -59,4 +53,5 @@ MECHANISM = Mechanism(
         ratio=_pure,
     ),
     group=of_larger_sensitivity,
+    replaced=lambda p, rate: poisson_replace_one_comonotone.of_laplace(p["scale"], p["sensitivity"], rate),
 )

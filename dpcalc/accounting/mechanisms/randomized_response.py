@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import BY_RESPONDENT, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import REPORT, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import randomized_response_exact, randomized_response_rdp
@@ -36,7 +36,7 @@ MECHANISM = Mechanism(
     words="randomised response",
     sentence=lambda text: (f"Every respondent gives the true answer with probability {text('probability')}, and else "
                            "the other one."),
-    neighbours=BY_RESPONDENT,
+    query=REPORT,
     notes=(),
     options=("probability",),
     optional=(),

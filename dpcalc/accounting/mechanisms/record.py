@@ -11,11 +11,27 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.relations import ADD_REMOVE
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import ratio_up
 
-BY_SENSITIVITY = "those your sensitivity refers to"  # the sensitivity is that between neighbours, whichever these are
-BY_RESPONDENT = "one respondent's answer"
+
+class Query(NamedTuple):
+    """What a mechanism answers, from which it follows which neighbouring data sets its numbers can be about."""
+
+    about: str  # the number that is about some neighbouring data sets
+    # Of reports that people give by themselves, where neighbouring data sets differ in one person's answer: why no
+    # batches can be drawn of them, in words after the name of the mechanism
+    not_sampled: str = ""
+
+
+NUMBER = Query("the sensitivity")
+SELECTION = Query("the range of the privacy loss of a selection")
+THRESHOLD = Query("the sensitivity of the queries")
+REPORT = Query("a respondent's answer", "is a report that each respondent gives, and whoever sees the reports sees who "
+               "was asked: sampling does not lower its ε")
+SHUFFLED_REPORTS = Query("a respondent's answer", "needs a report of every one of the n people in each round, so that "
+                         "none of them is sampled")
 
 
 class Number(NamedTuple):
@@ -51,7 +67,7 @@ class Mechanism(NamedTuple):
     name: str
     words: str  # in a sentence about a use of it
     sentence: Callable[[Callable[[str], str]], str]  # for a statement: the noise, from the function option → its text
-    neighbours: str  # which data sets are neighbours, for an answer without --adjacency
+    query: Query
     notes: tuple[str, ...]  # beside every answer: what the parameter of the noise means, where it may be misread
     options: tuple[str, ...]  # required, by the names of core/quantities.py; the first one says how much noise there is
     optional: tuple[str, ...]
@@ -67,7 +83,9 @@ class Mechanism(NamedTuple):
     group: Callable[[Params, int], Params] | None = None
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
-    unsampled: str = ""  # why no batches can be drawn for it, in words; empty where they can
+    # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
+    # batch where a record is replaced; None of Gaussian noise, which has a theorem of its own
+    replaced: Callable[[Params, float], Profile] | None = None
 
     def rdp_curve(self, params: Params) -> Curve:
         """The RDP curve of one use. Raises DpcalcError where none is computed."""
@@ -76,9 +94,9 @@ class Mechanism(NamedTuple):
                               "--mechanism")
         return self.curve(params)
 
-    def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
-        """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""
-        return {"name": self.name, **self.part.write(params), "sampling": sampling, "count": count}
+    def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int, **more: Any) -> dict[str, Any]:
+        """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON; with `more` fields."""
+        return {"name": self.name, **self.part.write(params), **more, "sampling": sampling, "count": count}
 
     def of_part(self, fields: Params) -> dict[str, Any]:
         """The parameters of one use from the fields of a part."""
@@ -101,9 +119,14 @@ def of_larger_sensitivity(params: Params, size: int) -> Params:
     return {**params, "sensitivity": ratio_up((float(size), params["sensitivity"]))}
 
 
+def unsampled(values: Params) -> Params:
+    """The options of a mechanism on all records, with a noise multiplier as σ and a sensitivity."""
+    return noise_multiplier.with_sigma(values, values.get("adjacency") or ADD_REMOVE)
+
+
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters of the bounds of a mechanism, from the options of a command."""
-    values = noise_multiplier.with_sigma(values)
+    values = unsampled(values)
     own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
     params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
     params["steps"] = int(values.get("steps") or 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import SHUFFLED_REPORTS, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_lower, shuffled_ldp_profile
@@ -36,7 +36,7 @@ MECHANISM = Mechanism(
     sentence=lambda text: (f"Each of {text('n')} people applies the same {text('step_epsilon')}-differentially private "
                            "randomiser to their own record, and only the reports in a uniformly random order are "
                            "released."),
-    neighbours="replace-one",
+    query=SHUFFLED_REPORTS,
     notes=("the guarantee holds against whoever sees the shuffled reports; whoever sees a person's report before it is "
            "shuffled has the ε of --step-epsilon",),
     options=("step_epsilon", "n"),
@@ -44,7 +44,6 @@ MECHANISM = Mechanism(
     once=(Route(shuffled_ldp_exact.BOUND), Route(shuffled_ldp_lower.BOUND)),
     often=(*PURE_COMPOSITION, Route(shuffled_ldp_profile.BOUND), Route(shuffled_ldp_lower.BOUND)),
     curve=None,
-    unsampled="all n people report in every round",
     profile=_profile,
     pure=lambda p: float(p["step_epsilon"]),
     part=Part(fields={"n": Number(least=1, description="number of reports"),

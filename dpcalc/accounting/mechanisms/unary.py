@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import BY_RESPONDENT, Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.mechanisms.record import REPORT, Mechanism, Number, Part, TotalVariation
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import unary_exact, unary_rdp
@@ -52,7 +52,7 @@ MECHANISM = Mechanism(
         "Every respondent reports one bit for every category. The bit of the true category is reported as 1 with "
         f"probability {text('probability')}, and every other bit with probability "
         + (text("flip_probability") or f"1 − {text('probability')}") + ", all of them independently."),
-    neighbours=BY_RESPONDENT,
+    query=REPORT,
     notes=(),
     options=("probability",),
     optional=("flip_probability",),

@@ -8,6 +8,7 @@ from dpcalc.accounting.schemes import (
     shuffle,
     truncated_poisson,
     weighted,
+    with_replacement,
     without_replacement,
 )
 from dpcalc.accounting.schemes.record import Scheme, Values
@@ -15,7 +16,7 @@ from dpcalc.core.noise_multiplier import scheme_name
 
 SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME,
                                                 without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME,
-                                                shuffle.SCHEME)}
+                                                shuffle.SCHEME, with_replacement.SCHEME)}
 
 
 def scheme_of(values: Values) -> Scheme:

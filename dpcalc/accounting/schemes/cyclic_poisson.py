@@ -1,14 +1,17 @@
 """Cyclic Poisson sampling: the records form m fixed groups, and step i draws a Poisson sample of group i mod m.
 
-A record meets one step in m, and is in its batch with probability p, independently of the other records: so T steps
-are ⌈T/m⌉ steps of Poisson sampling at the rate p, for records that stay in their groups (zero-out): in the other steps
-its gradients are not used, and what is released there is a function of earlier outputs and of other records (compare
-Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise is correlated between steps, too).
+The groups do not depend on the values of records. A record meets one step in m, and is in its batch with probability q,
+independently of the other records: so T steps are at most ⌈T/m⌉ steps of Poisson sampling at the rate q, for records
+that stay in their groups (zero-out): in the other steps its gradients are not used, and what is released there is a
+function of earlier outputs and of other records (compare Choquette-Choo et al. 2023, arXiv:2306.08153, where the noise
+is correlated between steps, too). A record that is replaced stays in its group as well.
 
 For K records together the same steps are counted, with the Poisson pair of K records. Where they are in several groups,
-take the m steps of a turn as one step with outputs in m dimensions, in which the records of one group move one
-coordinate: the sum of those that are drawn has at most the length of their number, which is all that
-bounds/sampling/poisson_group_profile.py needs. """
+K_g in group g, the steps are first dominated by the product of the pairs of the records of their groups. The pairs of
+one turn of m steps are together the pair of one step, which is not adaptive, with outputs in m orthogonal directions,
+in which the records of group g move the g-th. There |u_S| <= |S| and ⟨u_S, v_R⟩ >= −|S||R|, which is all that
+poisson_group_profile.py and poisson_replace_one_profile.py need. So a turn is dominated by the Poisson pair of ΣK_g = K
+records; a last turn that is incomplete counts as a whole one. """
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from dpcalc.accounting.schemes.record import NOT_SHUFFLED, Scheme, Values, mecha
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import OutOfScope
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
@@ -63,7 +67,7 @@ def _passes(values: Values, bands: int) -> float | None:
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     sampling = {"scheme": poisson.SCHEME.name, "rate": params["sampling_rate"]}
-    return {**mechanisms_guarantee(values, ((sampling, params["steps"]),)), "adjacency": "zero-out"}
+    return mechanisms_guarantee(SCHEME, values, ((sampling, params["steps"]),))
 
 
 def _sentence(text: Mapping[str, str]) -> str:
@@ -82,17 +86,18 @@ def _notes(values: Values) -> tuple[str, ...]:
 SCHEME = Scheme(
     name="cyclic-poisson",
     words="cyclic Poisson batches",
+    bases={ZERO_OUT: Base(ADD_REMOVE, of_sum=True), REPLACE_ONE: Base(ADD_REMOVE, described=True)},
     refusal="whose groups are formed by the positions of the records: without a record, others would change their "
             "groups",
     options=(*by_rate.OPTIONS, "bands"),
     check=_check,
     params=_params,
     routes=poisson.SCHEME.routes,
-    group_pair=poisson.SCHEME.group_pair,
     group_routes=poisson.SCHEME.group_routes,
     guarantee=_guarantee,
     sentence=_sentence,
     pure=poisson.SCHEME.pure,
+    of_mechanism=poisson.SCHEME.of_mechanism,
     companions={"sampling_rate": "sampling_rate", "steps": "run_steps"},
     notes=_notes,
 )

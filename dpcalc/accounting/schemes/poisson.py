@@ -6,69 +6,116 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
-from dpcalc.accounting.schemes import by_rate, without_replacement
-from dpcalc.accounting.schemes.record import (
-    NOT_SHUFFLED,
-    RATE,
-    Sampling,
-    Scheme,
-    Values,
-    mechanisms_guarantee,
-)
+from dpcalc.accounting.schemes import by_rate
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED, RATE, Scheme, Use, Values, mechanisms_guarantee
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import amplification, poisson_group_profile, poisson_profile, poisson_rdp, wor_profile
+from dpcalc.bounds.sampling import (
+    amplification,
+    poisson_group_profile,
+    poisson_profile,
+    poisson_rdp,
+    poisson_replace_one_comonotone,
+    poisson_replace_one_profile,
+    poisson_replace_one_rdp,
+)
 from dpcalc.core.bound import Params
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
+# Relation → bounds for Gaussian noise by Rényi divergences, by profiles, and of any mechanism.
+_BOUNDS = {
+    **dict.fromkeys((ADD_REMOVE, ZERO_OUT), (poisson_rdp.BOUND, poisson_profile.BOUND, poisson_profile.BOUND)),
+    REPLACE_ONE: (poisson_replace_one_rdp.BOUND, poisson_replace_one_profile.BOUND,
+                  poisson_replace_one_comonotone.BOUND),
+}
 
-def _routes(given: Given) -> tuple[Route, ...]:
+
+def _routes(given: Given, relation: str) -> tuple[Route, ...]:
     if "curve" in given.values:
         raise DpcalcError("refused", "Poisson sampling of an RDP curve is not supported; use --scheme "
                                      "without-replacement, or give the mechanism", "--scheme")
-    if given["adjacency"] == "replace-one":
-        return (Route(wor_profile.BOUND),)
+    rdp, of_gaussian, of_any = _BOUNDS[relation]
+    if given["mechanism"] == "gaussian":
+        return (*converted(rdp), Route(of_gaussian))
     pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
-    rdp = converted(poisson_rdp.BOUND) if given["mechanism"] == "gaussian" else ()
-    return (*rdp, *pure, Route(poisson_profile.BOUND))
+    return (*pure, Route(of_any))
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    """For replace-one neighbours a Poisson batch is analysed like one without replacement."""
-    name = without_replacement.SCHEME.name if values.get("adjacency") == "replace-one" else SCHEME.name
-    return mechanisms_guarantee(values, (({"scheme": name, "rate": params["sampling_rate"]}, params["steps"]),))
+    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["sampling_rate"]},
+                                                  params["steps"]),))
 
 
-def _pair(base: Pair, sampling: Sampling) -> Pair:
+# --- one use, for a record that is lost or zeroed out, and for one that is replaced ----------------------------------
+
+
+def _pair_lost(use: Use) -> Pair:
     from dpcalc.pld import sampled
 
-    return sampled.poisson(base, sampling["rate"])
+    if use.group_size == 1:
+        return sampled.poisson(use.mechanism.profile(use.params).pair(), use.sampling["rate"])
+    _check_groups(use)
+    return poisson_group_profile.pair(use.sampling["rate"], use.noise_multiplier, use.group_size)
 
 
-def _group_pair(fields: Params, sampling: Sampling, size: int) -> Pair:
-    if "noise_multiplier" not in fields:
-        raise DpcalcError("refused", "groups of records in Poisson batches are supported for Gaussian noise only",
+def _pair_replaced(use: Use) -> Pair:
+    if use.is_gaussian:
+        return poisson_replace_one_profile.pair(use.sampling["rate"], use.noise_multiplier, use.group_size)
+    _check_groups(use)
+    return poisson_replace_one_comonotone.pair(step_profile_of(use))
+
+
+def _check_groups(use: Use) -> None:
+    if use.group_size > 1 and not use.is_gaussian:
+        raise OutOfScope("refused", "groups of records in Poisson batches are supported for Gaussian noise only",
+                         "--input")
+
+
+def step_profile_of(use: Use) -> Any:
+    """The profile of one use for a replaced record, by poisson_replace_one_comonotone.py."""
+    if use.sampling["rate"] == 1:  # no other batch is compared than the one with the record
+        return use.mechanism.profile(use.mechanism.of_group(use.params, 2))
+    assert use.mechanism.replaced is not None
+    return use.mechanism.replaced(use.params, use.sampling["rate"])
+
+
+_PAIRS = {ADD_REMOVE: _pair_lost, ZERO_OUT: _pair_lost, REPLACE_ONE: _pair_replaced}
+_PURE = {**dict.fromkeys((ADD_REMOVE, ZERO_OUT), lambda e, q: float(amplification.value(e, 0.0, q)["epsilon"])),
+         REPLACE_ONE: poisson_replace_one_comonotone.pure_epsilon}
+
+
+def _curve(use: Use) -> Curve:
+    if not use.is_gaussian or use.group_size > 1:
+        of = "single records and Gaussian noise"
+        raise DpcalcError("unsupported", f"RDP of Poisson sampling is supported for {of} only; ask with --delta",
                           "--input")
-    return poisson_group_profile.pair(sampling["rate"], fields["noise_multiplier"], size)
+    return curve.of_bound(_BOUNDS[use.relation][0], noise_multiplier=use.noise_multiplier,
+                          sampling_rate=use.sampling["rate"])
 
 
-def _curve(base: Curve, sampling: Sampling, params: Params) -> Curve:
-    if "noise_multiplier" not in params:
-        raise DpcalcError("unsupported", "RDP of Poisson sampling is supported for Gaussian noise only; ask with "
-                                         "--delta", "--input")
-    return curve.of_bound(poisson_rdp.BOUND, noise_multiplier=params["noise_multiplier"],
-                          sampling_rate=sampling["rate"])
+def _pure(use: Use) -> float:
+    assert use.mechanism.pure is not None
+    return _PURE[use.relation](use.mechanism.pure(use.params), use.sampling["rate"])
 
+
+def _of_mechanism(use: Use) -> dict[str, Any]:
+    """The parameters of the bound of any mechanism for replaced records."""
+    needed = "step_profile" in _BOUNDS[use.relation][-1].params and not use.is_gaussian
+    return {"step_profile": step_profile_of(use)} if needed else {}
+
+
+_GROUPS = Route(poisson_group_profile.BOUND)
 
 SCHEME = Scheme(
     name="poisson",
     words="Poisson batches",
-    refusal="",
+    bases={ADD_REMOVE: Base(ADD_REMOVE), REPLACE_ONE: Base(ADD_REMOVE), ZERO_OUT: Base(ADD_REMOVE, of_sum=True)},
     options=by_rate.OPTIONS,
     check=by_rate.check,
     params=by_rate.params,
@@ -77,9 +124,10 @@ SCHEME = Scheme(
     sentence=lambda text: ("Batches are Poisson samples: each record is in a batch with probability "
                            f"{by_rate.rate_text(text)}, independently; {NOT_SHUFFLED}"),
     fields={"rate": RATE},
-    pair=_pair,
+    pair=lambda use: _PAIRS[use.relation](use),
     curve=_curve,
-    group_pair=_group_pair,
-    group_routes=(Route(poisson_group_profile.BOUND),),
-    pure=lambda epsilon, sampling: float(amplification.value(epsilon, 0.0, sampling["rate"])["epsilon"]),
+    group_routes={ADD_REMOVE: (_GROUPS,), ZERO_OUT: (_GROUPS,),
+                  REPLACE_ONE: (Route(poisson_replace_one_profile.BOUND),)},
+    pure=_pure,
+    of_mechanism=_of_mechanism,
 )

@@ -7,19 +7,27 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import COUNT, Sampling, Scheme, Values, mechanisms_guarantee
-from dpcalc.bounds.sampling import allocation_lower, allocation_profile
+from dpcalc.accounting.schemes.record import COUNT, Scheme, Use, Values, mechanisms_guarantee
+from dpcalc.bounds.sampling import (
+    allocation_lower,
+    allocation_profile,
+    allocation_replace_one_lower,
+    allocation_replace_one_profile,
+)
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
-from dpcalc.core.errors import DpcalcError, OutOfScope, flag
+from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
+_LOST = (allocation_profile.BOUND, allocation_lower.BOUND)
+_BOUNDS = {ADD_REMOVE: _LOST, ZERO_OUT: _LOST,
+           REPLACE_ONE: (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 
 
@@ -70,29 +78,26 @@ def _steps_per_epoch(values: Values) -> int:
     return int(n // b)
 
 
-def _routes(given: Given) -> tuple[Route, ...]:
+def _routes(given: Given, relation: str) -> tuple[Route, ...]:
     if "curve" in given.values:
         raise DpcalcError("refused", "random allocation of an RDP curve is not supported; give the noise of the "
                                      "mechanism", "--scheme")
-    upper = Route(allocation_profile.BOUND)
-    return (upper,) if (given["participations"] or 1) > 1 else (upper, Route(allocation_lower.BOUND))
+    of_profile, of_lower = _BOUNDS[relation]
+    return (Route(of_profile),) if (given["participations"] or 1) > 1 else (Route(of_profile), Route(of_lower))
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     """Each block of steps with one participation is a separate epoch, which is exact for a single participation."""
     blocks = allocation_profile.blocks(params["steps_per_epoch"], params["participations"])
-    found = mechanisms_guarantee(values, tuple(({"scheme": SCHEME.name, "steps_per_epoch": steps},
-                                                count * params["steps"]) for steps, count in blocks))
+    found = mechanisms_guarantee(SCHEME, values, tuple(({"scheme": SCHEME.name, "steps_per_epoch": steps},
+                                                        count * params["steps"]) for steps, count in blocks))
     return found | ({"upper_bound": True} if params["participations"] > 1 else {})
 
 
-def _pair(base: Pair, sampling: Sampling) -> Pair:
-    from dpcalc.pld.allocation import dominating_pair
-    from dpcalc.pld.pair import Gaussian
-
-    if not isinstance(base, Gaussian):
-        raise OutOfScope("unsupported", "random allocation is supported for Gaussian noise only", "--input")
-    return dominating_pair(ratio_down(1.0, base.mu), sampling["steps_per_epoch"], allocation_profile.DEFAULT_TAIL)
+def _pair(use: Use) -> Pair:
+    (pair, _), = _BOUNDS[use.relation][0].value(use.noise_multiplier, use.sampling["steps_per_epoch"], 1,
+                                                allocation_profile.DEFAULT_TAIL)
+    return pair  # type: ignore[no-any-return]
 
 
 def _sentence(text: Mapping[str, str]) -> str:
@@ -108,7 +113,8 @@ _NOT_ONE_ORDER = "batches cut from one shuffled order of the records are not cov
 SCHEME = Scheme(
     name="random-allocation",
     words="random allocation",
-    refusal="for which no pair of distributions is proven where a record is replaced",
+    bases={ADD_REMOVE: Base(ADD_REMOVE), ZERO_OUT: Base(ADD_REMOVE, of_sum=True),
+           REPLACE_ONE: Base(ADD_REMOVE, described=True)},
     options=("steps_per_epoch", "participations", "n", "batch_size", "epochs", "steps"),
     check=_check,
     params=_params,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.accounting.mechanisms.record import Mechanism
 from dpcalc.bounds.curve import Curve
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.relations import Base
+from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
@@ -21,26 +25,46 @@ NOT_SHUFFLED = "batches cut from shuffled data are not covered."
 RATE, COUNT = "rate", "count"  # kinds of fields: a number in (0, 1], and a whole number from 1 on
 
 
+class Use(NamedTuple):
+    """One use of a mechanism on a random batch."""
+
+    mechanism: Mechanism
+    params: Params  # of the mechanism between two batches that differ in one record as the scheme's theorem needs it
+    sampling: Sampling
+    relation: str  # of the neighbouring data sets of the run
+    group_size: int = 1  # the number of records in which these differ
+
+    @property
+    def noise_multiplier(self) -> float:
+        """σ over the sensitivity between two batches, of Gaussian noise, rounded down."""
+        return ratio_down(self.params["sigma"], self.params["sensitivity"])
+
+    @property
+    def is_gaussian(self) -> bool:
+        return self.mechanism.name == "gaussian"
+
+
 class Scheme(NamedTuple):
-    """A way to form the batches of a run. Which adjacencies it has theorems for stands in core/noise_multiplier.py."""
+    """A way to form the batches of a run."""
 
     name: str  # on the command line and in JSON
     words: str  # in a statement
-    refusal: str  # why it has no theorem for another adjacency, in words after "is not supported with --scheme NAME, "
+    # Relation between neighbouring data sets that it has a theorem for → what that needs between two batches. The first
+    # one is meant where none is given.
+    bases: Mapping[str, Base]
     options: tuple[str, ...]  # of the run, besides --scheme, --adjacency and those of the mechanism
     check: Callable[[Given, str | None], None]  # raises DpcalcError for options that are missing or contradictory
     params: Callable[[Values], dict[str, Any]]  # of its bounds, besides those of the mechanism; with `steps`
-    routes: Callable[[Given], tuple[Route, ...]]
+    routes: Callable[[Given, str], tuple[Route, ...]]  # from the call and the relation of its neighbours
     guarantee: Callable[[Values, Params], dict[str, Any]]  # of the run, for the next command
     sentence: Callable[[Mapping[str, str]], str]  # for a statement: how batches are drawn, from the options as text
+    refusal: str = ""  # why it has no theorem for some relation, in words after "is not supported with --scheme NAME, "
     fields: Mapping[str, str] = {}  # in JSON, by name: RATE or COUNT
-    pair: Callable[[Pair, Sampling], Pair] | None = None  # of one sampled use, from that of one use on all records
-    curve: Callable[[Curve, Sampling, Params], Curve] | None = None  # the RDP of one sampled use
-    pure: Callable[[float, Sampling], float] | None = None  # the pure ε of one sampled use, from that on all records
-    # (fields of the mechanism, sampling, K) → the pair of one sampled use for groups of K records, and the bounds of a
-    # run; None where no theorem covers groups
-    group_pair: Callable[[Params, Sampling, int], Pair] | None = None
-    group_routes: tuple[Route, ...] = ()
+    pair: Callable[[Use], Pair] | None = None  # the dominating pair of one use
+    curve: Callable[[Use], Curve] | None = None  # the RDP of one use
+    pure: Callable[[Use], float] | None = None  # the pure ε of one use of a mechanism that has one
+    of_mechanism: Callable[[Use], dict[str, Any]] = lambda use: {}  # further parameters of its bounds
+    group_routes: Mapping[str, tuple[Route, ...]] = {}  # relation → the bounds of a run for groups of records
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
     note: str = ""  # beside every answer: what a reader may misread
     unit: str = "step"  # what a run without a number of steps or epochs consists of
@@ -50,23 +74,42 @@ class Scheme(NamedTuple):
 
     @property
     def neighbours(self) -> tuple[str, ...]:
-        """The adjacencies that it has theorems for, the default first."""
-        return noise_multiplier.NEIGHBOURS[self.name]
+        """The relations that it has theorems for, the default first."""
+        return tuple(self.bases)
 
-    @property
-    def neighbours_in_json(self) -> tuple[str, ...]:
-        """The adjacencies that a part of a guarantee with this scheme is about, the default first: a Poisson run for
-        replace-one neighbours is written as one without replacement."""
-        return tuple(x for x in self.neighbours if x != "replace-one") or self.neighbours
+    def relation(self, values: Values) -> str:
+        """The relation between neighbouring data sets: as --adjacency sets it, else the usual one. Raises DpcalcError
+        where the scheme has no theorem for it."""
+        wanted = str(values.get("adjacency") or self.neighbours[0])
+        if wanted not in self.bases:
+            raise DpcalcError("refused", f"{wanted} is not supported with --scheme {values['scheme']}, {self.refusal}; "
+                              f"use --adjacency {' or '.join(self.neighbours)}", "--adjacency")
+        return wanted
+
+    def base(self, values: Values) -> Base:
+        """What the theorem needs between two batches."""
+        return self.bases[self.relation(values)]
+
+    def with_sigma(self, values: Values) -> Values:
+        """The options, with a noise multiplier as σ and the sensitivity of a sum between two batches."""
+        return noise_multiplier.with_sigma(values, self.base(values).relation)
 
 
-def mechanisms_guarantee(values: Values, uses: tuple[tuple[dict[str, Any], int], ...]) -> dict[str, Any]:
-    """The guarantee of a mechanism that is used on samples: for each part its `sampling` and the number of uses."""
+def mechanisms_guarantee(scheme: Scheme, values: Values,
+                         uses: tuple[tuple[dict[str, Any], int], ...]) -> dict[str, Any]:
+    """The guarantee of a mechanism that is used on samples: for each part its `sampling` and the number of uses.
+
+    Where the theorem needs another relation between batches than the one of the run, a part says both that and whether
+    its noise multiplier is the one of a sum, in clipping norms. """
     from dpcalc.accounting.mechanisms import MECHANISMS
 
-    mechanism, values = MECHANISMS[values["mechanism"]], noise_multiplier.with_sigma(values)
-    return {"kind": "mechanisms", "mechanisms": [mechanism.as_part(values, sampling, count)
-                                                 for sampling, count in uses]}
+    mechanism, base, relation = MECHANISMS[values["mechanism"]], scheme.base(values), scheme.relation(values)
+    more: dict[str, Any] = {}
+    if base.relation != relation and not base.of_sum:
+        more = {"between": base.relation, **({"sum": True} if values.get(noise_multiplier.NAME) else {})}
+    with_sigma = scheme.with_sigma(values)
+    return {"kind": "mechanisms", "adjacency": relation,
+            "mechanisms": [mechanism.as_part(with_sigma, sampling, count, **more) for sampling, count in uses]}
 
 
 # Orders at which an RDP curve is handed on. Any list is valid: the next command takes the best of them.

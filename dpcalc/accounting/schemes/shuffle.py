@@ -11,10 +11,10 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import Scheme, Values
 from dpcalc.bounds.sampling import shuffle_lower, shuffle_lower_allocation, shuffle_no_amplification
-from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import quotient_up
 
@@ -60,21 +60,23 @@ def _params(values: Values) -> dict[str, Any]:
             "sensitivity": values.get("sensitivity")}
 
 
-def _routes(given: Given) -> tuple[Route, ...]:
+def _routes(given: Given, relation: str) -> tuple[Route, ...]:
     upper = Route(shuffle_no_amplification.BOUND)
     # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
     attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
     if not attained:
         return (upper,)
-    zero_out = (Route(shuffle_lower.BOUND),) if noise_multiplier.adjacency_of(given.values) == "zero-out" else ()
-    return (upper, *zero_out, Route(shuffle_lower_allocation.BOUND))
+    return (upper, *_LARGEST_SUM[relation], Route(shuffle_lower_allocation.BOUND))
+
+
+_LARGEST_SUM = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     """One use of the mechanism on all records for every epoch, which loses no less than the run."""
     mechanism = MECHANISMS[values["mechanism"]]
-    return {"kind": "mechanisms", "upper_bound": True,
-            "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, params["epochs"])]}
+    return {"kind": "mechanisms", "adjacency": SCHEME.relation(values), "upper_bound": True,
+            "mechanisms": [mechanism.as_part(SCHEME.with_sigma(values), None, params["epochs"])]}
 
 
 def _sentence(text: Mapping[str, str]) -> str:
@@ -86,6 +88,7 @@ def _sentence(text: Mapping[str, str]) -> str:
 SCHEME = Scheme(
     name="shuffle",
     words="shuffled batches",
+    bases={ZERO_OUT: Base(ZERO_OUT), REPLACE_ONE: Base(REPLACE_ONE)},
     refusal="where one record more would change the other batches",
     options=("n", "batch_size", "steps_per_epoch", "steps", "epochs"),
     check=_check,

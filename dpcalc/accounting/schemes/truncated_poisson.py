@@ -10,8 +10,8 @@ from dpcalc.accounting.schemes.record import (
     COUNT,
     NOT_SHUFFLED,
     RATE,
-    Sampling,
     Scheme,
+    Use,
     Values,
     mechanisms_guarantee,
 )
@@ -20,13 +20,14 @@ from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.noise_multiplier import TRUNCATED
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
+_IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 NEGLIGIBLE = 1e-3  # of δ: what truncation may add before a larger batch size is advised; ε then grows by 1e-4 of it
 USUAL_DELTA = 1e-6  # where the question gives none
 
@@ -44,22 +45,20 @@ def _check(given: Given, unknown: str | None) -> None:
 
 
 def _params(values: Values) -> dict[str, Any]:
-    return {**by_rate.params(values), "n": values["n"], "max_batch_size": values["max_batch_size"]}
+    return {**by_rate.params(values), "n": values["n"], "max_batch_size": values["max_batch_size"],
+            "replaced": _IS_REPLACED[SCHEME.relation(values)]}
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     sampling = {"scheme": TRUNCATED, "rate": params["sampling_rate"], "n": params["n"],
                 "max_batch_size": params["max_batch_size"]}
-    return mechanisms_guarantee(values, ((sampling, params["steps"]),))
+    return mechanisms_guarantee(SCHEME, values, ((sampling, params["steps"]),))
 
 
-def _pair(base: Pair, sampling: Sampling) -> Pair:
-    from dpcalc.pld.pair import Gaussian
-
-    if not isinstance(base, Gaussian):
-        raise DpcalcError("unsupported", "batches of a maximal size have a bound for Gaussian noise only", "--input")
-    return truncated_poisson_profile.pair(sampling["n"], sampling["rate"], sampling["max_batch_size"],
-                                          ratio_down(1.0, base.mu))
+def _pair(use: Use) -> Pair:
+    s = use.sampling
+    return truncated_poisson_profile.pair(s["n"], s["rate"], s["max_batch_size"], use.noise_multiplier,
+                                          _IS_REPLACED[use.relation])
 
 
 def _notes(values: Values) -> tuple[str, ...]:
@@ -87,12 +86,13 @@ def _notes(values: Values) -> tuple[str, ...]:
 SCHEME = Scheme(
     name=TRUNCATED,
     words="Poisson batches of a maximal size",
-    refusal="whose batches are truncated: its theorem needs a fixed number of records, of which one has its gradients "
-            "replaced by 0, and sizes of batches that are not released",
+    bases={ZERO_OUT: Base(ADD_REMOVE, of_sum=True), REPLACE_ONE: Base(ADD_REMOVE, described=True)},
+    refusal="whose batches are truncated: its theorem needs a fixed number of records, and sizes of batches that are "
+            "not released",
     options=(*by_rate.OPTIONS, "max_batch_size"),
     check=_check,
     params=_params,
-    routes=lambda given: (Route(truncated_poisson_profile.BOUND), Route(truncated_poisson_lower.BOUND)),
+    routes=lambda given, relation: (Route(truncated_poisson_profile.BOUND), Route(truncated_poisson_lower.BOUND)),
     guarantee=_guarantee,
     sentence=lambda text: ("Batches are truncated Poisson samples: each record is drawn with probability "
                            f"{by_rate.rate_text(text)}, independently, and of more than {text['max_batch_size']} drawn "

@@ -8,8 +8,8 @@ from dpcalc.accounting.routes import converted
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import (
     RATE,
-    Sampling,
     Scheme,
+    Use,
     Values,
     curve_guarantee,
     mechanisms_guarantee,
@@ -20,6 +20,7 @@ from dpcalc.bounds.sampling import weighted_rdp
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.relations import REPLACE_ONE, Base
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
@@ -39,21 +40,23 @@ def _params(values: Values) -> dict[str, Any]:
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     if "curve" in values:
         return curve_guarantee(weighted_rdp.BOUND, params)
-    return mechanisms_guarantee(values, (({"scheme": SCHEME.name, "rate": params["max_weight"]}, params["steps"]),))
+    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["max_weight"]},
+                                                  params["steps"]),))
 
 
-def _curve(base: Curve, sampling: Sampling, params: Params) -> Curve:
-    return curve.of_bound(weighted_rdp.BOUND, max_weight=sampling["rate"], base=base)
+def _curve(use: Use) -> Curve:
+    return curve.of_bound(weighted_rdp.BOUND, max_weight=use.sampling["rate"], base=use.mechanism.rdp_curve(use.params))
 
 
 SCHEME = Scheme(
     name="weighted",
     words="weighted batches",
+    bases={REPLACE_ONE: Base(REPLACE_ONE)},
     refusal="whose batches have a fixed size",
     options=("max_weight", "steps", "epochs"),
     check=_check,
     params=_params,
-    routes=lambda given: converted(weighted_rdp.BOUND),
+    routes=lambda given, relation: converted(weighted_rdp.BOUND),
     guarantee=_guarantee,
     sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
                            "depend on the data."),

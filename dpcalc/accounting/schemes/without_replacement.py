@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -11,16 +11,18 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import (
     NOT_SHUFFLED,
     RATE,
-    Sampling,
     Scheme,
+    Use,
     Values,
     curve_guarantee,
     mechanisms_guarantee,
 )
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import amplification, wor_profile, wor_rdp
+from dpcalc.bounds.sampling import amplification, wor_profile, wor_rdp, wor_zero_out_lower, wor_zero_out_profile
 from dpcalc.core.bound import Params
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 
-def _routes(given: Given) -> tuple[Route, ...]:
+def _routes_replaced(given: Given) -> tuple[Route, ...]:
     if "curve" in given.values:
         return converted(wor_rdp.BOUND)
     pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
@@ -38,17 +40,39 @@ def _routes(given: Given) -> tuple[Route, ...]:
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     if "curve" in values:
         return curve_guarantee(wor_rdp.BOUND, params)
-    return mechanisms_guarantee(values, (({"scheme": SCHEME.name, "rate": params["sampling_rate"]}, params["steps"]),))
+    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["sampling_rate"]},
+                                                  params["steps"]),))
 
 
-def _pair(base: Pair, sampling: Sampling) -> Pair:
+def _pair_replaced(use: Use) -> Pair:
     from dpcalc.pld import sampled
 
-    return sampled.without_replacement(base, sampling["rate"])
+    return sampled.without_replacement(use.mechanism.profile(use.params).pair(), use.sampling["rate"])
 
 
-def _curve(base: Curve, sampling: Sampling, params: Params) -> Curve:
-    return curve.of_bound(wor_rdp.BOUND, sampling_rate=sampling["rate"], base=base)
+def _pair_zeroed(use: Use) -> Pair:
+    return wor_zero_out_profile.pair(use.sampling["rate"], use.noise_multiplier)
+
+
+def _curve_replaced(use: Use) -> Curve:
+    return curve.of_bound(wor_rdp.BOUND, sampling_rate=use.sampling["rate"], base=use.mechanism.rdp_curve(use.params))
+
+
+def _no_curve(use: Use) -> Curve:
+    raise OutOfScope("unsupported", "batches of a fixed size have no RDP bound where a record is zeroed out; ask with "
+                                    "--delta", "--input")
+
+
+_ROUTES: dict[str, Callable[[Given], tuple[Route, ...]]] = {
+    REPLACE_ONE: _routes_replaced,
+    ZERO_OUT: lambda given: (Route(wor_zero_out_profile.BOUND), Route(wor_zero_out_lower.BOUND))}
+_PAIRS = {REPLACE_ONE: _pair_replaced, ZERO_OUT: _pair_zeroed}
+_CURVES = {REPLACE_ONE: _curve_replaced, ZERO_OUT: _no_curve}
+
+
+def _pure(use: Use) -> float:
+    assert use.mechanism.pure is not None
+    return float(amplification.value(use.mechanism.pure(use.params), 0.0, use.sampling["rate"])["epsilon"])
 
 
 def _sentence(text: Mapping[str, str]) -> str:
@@ -60,15 +84,16 @@ def _sentence(text: Mapping[str, str]) -> str:
 SCHEME = Scheme(
     name="without-replacement",
     words="batches drawn without replacement",
+    bases={REPLACE_ONE: Base(REPLACE_ONE), ZERO_OUT: Base(ZERO_OUT, of_sum=True, only=("gaussian",))},
     refusal="whose batches have a fixed size",
     options=by_rate.OPTIONS,
     check=by_rate.check,
     params=by_rate.params,
-    routes=_routes,
+    routes=lambda given, relation: _ROUTES[relation](given),
     guarantee=_guarantee,
     sentence=_sentence,
     fields={"rate": RATE},
-    pair=_pair,
-    curve=_curve,
-    pure=lambda epsilon, sampling: float(amplification.value(epsilon, 0.0, sampling["rate"])["epsilon"]),
+    pair=lambda use: _PAIRS[use.relation](use),
+    curve=lambda use: _CURVES[use.relation](use),
+    pure=_pure,
 )
