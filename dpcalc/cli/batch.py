@@ -212,7 +212,7 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
 
     >>> for line in answer_lines(['{"scale": 2}', '{"scale": -1, "id": 7}'], "rdp", mechanism="laplace", delta=0):
     ...     print(line[:58])
-    {"schema": "dpcalc/v1", "version": "0.1.0", "command": "rd
+    {"schema": "dpcalc/v1", "version": "0.2.0", "command": "rd
     {"id": 7, "error": {"code": "out-of-range", "option": "--s
     """
     if isinstance(lines, str | bytes):

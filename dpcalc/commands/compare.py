@@ -89,24 +89,19 @@ def _refuse(given: Given) -> None:
 
 def _no_row(run: Run, found: Found, named: tuple[str, ...]) -> Exception:
     """The error that says why no theorem gives a guarantee for this run."""
-    from dpcalc.commands.training_run import ADD_REMOVE, ALLOCATION, REPLACE_ONE, WITHOUT, ZERO_OUT
+    from dpcalc.commands.interpretations import relations_for
     from dpcalc.core.errors import DpcalcError, NoSolution
 
     if found.error is not None:
         code, message, option = found.error.code, found.error.message, found.error.option
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
-    if (run.adjacency, run.batches) in ((ZERO_OUT, WITHOUT), (REPLACE_ONE, ALLOCATION)):
-        other = "replace-one" if run.batches == WITHOUT else "add-remove or zero-out"
-        return DpcalcError("refused", f"{run.adjacency} has no theorem for {run.batches} batches; use {other}",
-                           "--adjacency")
-    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full", "random-allocation"):
-        return DpcalcError("refused",
-                           f"add-remove needs --batches poisson, random-allocation or full; for {run.batches} "
-                           "batches use replace-one",
-                           "--adjacency")
+    covered = relations_for(run)
+    if run.adjacency not in covered and covered:
+        return DpcalcError("refused", f"{run.adjacency} has no theorem for {run.batches} batches; use "
+                           f"{' or '.join(covered)}", "--adjacency")
     if run.group_size > 1 and not named:
-        return DpcalcError("refused", "no theorem covers groups of records for this run; those with --batches poisson "
-                           "(add-remove), full, shuffled, fixed-order and stream are covered", "--group-size")
+        return DpcalcError("refused", "no theorem covers groups of records for this run; those with --batches poisson, "
+                           "full, shuffled, fixed-order and stream are covered", "--group-size")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 

@@ -51,7 +51,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
         failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
         if not bounds:
             continue
-        answer = _ask(interpretation, run, bounds, _question(question, run), answers)
+        answer = _ask(interpretation, run, bounds, _question(question, run, interpretation), answers)
         if isinstance(answer, EveryValueMeets) and interpretation.adjacency == run.adjacency:
             raise answer
         if isinstance(answer, DpcalcError):
@@ -110,12 +110,17 @@ def _conditions_met(interpretation: Interpretation, run: Run) -> int:
     return next((k for k, c in enumerate(conditions) if not c.holds(run)), len(conditions))
 
 
-def _question(question: Question, run: Run) -> dict[str, Any]:
+def _question(question: Question, run: Run, interpretation: Interpretation) -> dict[str, Any]:
     """The options with which another command asks this question."""
     if question.unknown:
-        return {"epsilon": question.epsilon, "delta": question.delta, "solve": "sigma"}
-    return {"sigma": run.sigma,
+        unknown = "noise-multiplier" if interpretation.by_multiplier else "sigma"
+        return {"epsilon": question.epsilon, "delta": question.delta, "solve": unknown}
+    return {**_noise(run, interpretation),
             **({"delta": question.delta} if question.asks == "epsilon" else {"epsilon": question.epsilon})}
+
+
+def _noise(run: Run, interpretation: Interpretation) -> dict[str, Any]:
+    return {noise_multiplier.NAME: run.own_multiplier} if interpretation.by_multiplier else {"sigma": run.sigma}
 
 
 def _ask(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], question: Mapping[str, Any],
@@ -159,7 +164,7 @@ def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
 
 def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], answers: Answers) -> dict[str, float]:
     """Bound → total variation, which is δ at ε = 0, for the bounds that give it."""
-    answer = _ask(interpretation, run, bounds, {"sigma": run.sigma, "epsilon": 0.0}, answers)
+    answer = _ask(interpretation, run, bounds, {**_noise(run, interpretation), "epsilon": 0.0}, answers)
     if not isinstance(answer, Answer):
         return {}
     return {row.route.bound.name: row.result["delta"] for row in _best(answer, bounds)}
@@ -169,7 +174,9 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
     """The row with its total variation, its adjacency, its assumptions, and the command that computes it alone."""
     name = row.route.bound.name
     via = (row.route.conversion.name,) if row.route.conversion else ()
-    options = {**interpretation.parameters(run), **_question(question, run), "bound": (name, *via)}
+    options = {**interpretation.parameters(run), **_question(question, run, interpretation), "bound": (name, *via)}
+    if question.unknown and interpretation.by_multiplier:
+        row = row._replace(result={**row.result, "sigma": run.sigma_of(row.result[noise_multiplier.NAME])})
     if question.unknown and question.unknown.name == noise_multiplier.NAME:
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:

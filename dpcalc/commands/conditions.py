@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcalc.commands.training_run import ZERO_OUT, Run
+from dpcalc.commands.training_run import Run
 from dpcalc.core.numbers import human, plain
 
 _ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a double still counts as 2/β
@@ -25,6 +25,10 @@ def needs_batches(*kinds: str) -> Condition:
 
 def needs_release(*kinds: str) -> Condition:
     return Condition(lambda r: r.release in kinds, lambda r: f"needs --release {_either(kinds)}")
+
+
+def needs_adjacency(*relations: str) -> Condition:
+    return Condition(lambda r: r.adjacency in relations, lambda r: f"needs --adjacency {_either(relations)}")
 
 
 def _either(names: tuple[str, ...]) -> str:
@@ -53,8 +57,6 @@ SEVERAL_PASSES = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to s
 PLACE_KNOWN = Condition(lambda r: r.record is not None,
                         lambda r: "needs --index, as otherwise the record may be in the last batch, which no later "
                                   "noise hides")
-ZEROED_OUT = Condition(lambda r: r.adjacency == ZERO_OUT, lambda r: "needs --adjacency zero-out")
-NOT_ZEROED_OUT = Condition(lambda r: r.adjacency != ZERO_OUT, lambda r: "needs another --adjacency than zero-out")
 CONVEX_SETTING = (LIPSCHITZ, CONVEX, SMOOTH, LEARNING_RATE, STABLE)
 NOT_CONVEX = Condition(lambda r: outside_convex_setting(r),
                        lambda r: "never better than the bound for convex losses, which applies")

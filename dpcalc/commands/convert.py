@@ -31,6 +31,7 @@ class _Source(NamedTuple):
 def answer(given: Given) -> Answer:
     """The converted guarantee, also as JSON for the next command."""
     from dpcalc.accounting.answer import rows
+    from dpcalc.accounting.neighbours import NOTHING
     from dpcalc.commands.asking import shown, with_solution
     from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT, with_inputs
     from dpcalc.core.results import Answer
@@ -48,7 +49,7 @@ def answer(given: Given) -> Answer:
         question = source.question(COMMAND, given)
     except DpcalcError as reason:
         raise _with_options_as_given(given, reason) from None
-    used = {*source.needs, *source.may, "from", "to", "group_size"}
+    used = {*source.needs, *source.may, "from", "to", "group_size", *(("adjacency",) if given.has("adjacency") else ())}
     refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with {_option_of(name)}")
     require(given, source.needs, f"with {_option_of(name)}", question.unknown.name if question.unknown else None)
     _refuse_leftovers(given, name, source, question)
@@ -58,17 +59,18 @@ def answer(given: Given) -> Answer:
         if name in _BY_TARGETS and not given.inputs and reason.option == "--delta":  # --delta is that of each step
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
-    values = with_solution(given, question, found)
+    values, promise = with_solution(given, question, found), given["promise"] or NOTHING
     parameters = {k: v for k, v in shown(given, used).items() if k != "from" or not given.inputs}
     return Answer("convert", question, parameters, found, _guarantee(name, question, found[0].result, values),
                   given.values.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                   _notes(given, found[0].route),
-                  {"steps": values["steps"]} if "steps" in source.may else {})
+                  {"steps": values["steps"]} if "steps" in source.may else {}, promise.warnings,
+                  promises=promise.sentences, of_respondents=bool(given["respondents"]))
 
 
 def _option_of(name: str) -> str:
     """The option that names a source."""
-    return "--group-size" if name == "group" else f"--from {name}"
+    return {"group": "--group-size", "to-replace-one": "--adjacency replace-one"}.get(name, f"--from {name}")
 
 
 class Composition(NamedTuple):
@@ -91,10 +93,13 @@ def composition(guarantees: tuple[Any, ...], question: Question, options: Mappin
 
 def _notes(given: Given, head: Route) -> tuple[str, ...]:
     """Notes on assumptions that the given guarantee does not settle."""
-    notes = []
+    from dpcalc.core.results import CONVERTED
+
+    notes = [f"converted to {given['adjacency']} neighbours: {', '.join(given['converted'])} {CONVERTED}"
+             ] if given["converted"] else []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
         notes.append("the exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
-    if len(set(given.inputs)) > 1 and any(g.kind == "outcomes" for g in given.inputs):
+    if len({g for g in given.inputs if g.kind == "outcomes"}) > 1:
         notes.append("the probabilities p of all inputs must belong to the same data set")
     return tuple(notes)
 
@@ -103,7 +108,7 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),
              "rho": set()}
 _BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
-_BY_TARGETS = ("dp", "group")  # sources of which --epsilon and --delta describe the guarantee
+_BY_TARGETS = ("dp", "group", "to-replace-one")  # sources of which --epsilon and --delta describe the guarantee
 _TARGETS = {"epsilon": "target_epsilon", "delta": "target_delta"}
 
 
@@ -120,7 +125,7 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
     if question.unknown and question.unknown.name not in describe:
         raise DpcalcError("unknown-value", f"{question.unknown.option} has no effect with {_option_of(name)}; solve "
                                            "for another option", "--solve")
-    always = {"from", "to", "bound", "format", "digits", "input", "group_size"}
+    always = {"from", "to", "bound", "format", "digits", "input", "group_size", "adjacency"}
     for option in sorted(given.provided - describe - asks - always):
         raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
                           f"--{option.replace('_', '-')}")
@@ -195,6 +200,9 @@ _SOURCES: dict[str, _Source] = {
                   questions.dp_question),
     "group": _Source(("group_size",), ("epsilon", "delta", "target_epsilon", "target_delta"), r.group_routes,
                      r.group_params, questions.group_question),
+    "to-replace-one": _Source(("epsilon", "delta"), (), r.converted_routes,
+                              lambda values: {name: values[name] for name in ("step_epsilon", "step_delta")},
+                              questions.converted_question),
     "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), r.outcome_routes, r.outcome_params,
                         questions.outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), r.part_routes, r.part_params,
@@ -228,6 +236,8 @@ COMMAND = Command(
         Option(q.STEPS._replace(help="how often the guarantee is composed with itself"), RUN, default=1),
         Option(q.GROUP_SIZE._replace(help="records in a group, as those of one user; the answer is about such groups, "
                                           "and what is given about one record"), RUN),
+        Option(q.ADJACENCY._replace(help="which data sets are neighbours: inputs that do not say it are bound to it, "
+                                         "and replace-one converts those for other ones"), RUN),
         Option(q.SLACK, QUESTION),
         Option(q.TARGET_EPSILON, QUESTION),
         Option(q.TARGET_DELTA, QUESTION),

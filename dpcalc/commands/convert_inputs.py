@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpcalc.core.command import Given, require
@@ -11,28 +11,35 @@ from dpcalc.core.errors import DpcalcError
 
 THOSE_OF_INPUT = "those of the input"  # the neighbours of an answer, where the given guarantee does not name them
 EVERY_OUTPUT = "every output of each input"  # what is released
+# The options that ask about an (ε, δ) from JSON, or for several of it.
+_ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha", "to", "solve", "slack", "steps"})
 
 
 def with_inputs(given: Given) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
     source that describes them together."""
+    from dpcalc.accounting import neighbours
+
     given = _checked(given)
+    if given.has("adjacency") and not given.inputs:
+        given = given.replace({**given.values, "promise": neighbours.of_numbers(given["adjacency"])})
     if (given["group_size"] or 1) > 1:
         return _of_group(given)
     if not given.inputs:
         return given
-    from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours
+    from dpcalc.accounting.guarantee import Dp, Outcomes
     from dpcalc.accounting.guarantee_sums import gaussian_mu, one_group_size, total_rho
 
-    values = {**given.values}
-    kinds = set().union(*(neighbours(g) for g in given.inputs))
-    if len(kinds) > 1:
-        raise DpcalcError("refused", f"the inputs have different adjacencies ({' and '.join(sorted(kinds))}); compute "
-                                     "them for one adjacency to compose them", "--input")
+    composed, read = neighbours.compose(given.inputs, given["adjacency"]), given.inputs
+    values = {**given.values, "adjacency": composed.relation or THOSE_OF_INPUT, "promise": composed.promise,
+              "converted": composed.converted, "respondents": neighbours.are_of_respondents(read)}
+    given = given.replace(values, inputs=tuple(g.model_copy(update={"name": None, "promises": None})
+                                               for g in composed.guarantees))
     one_group_size(given.inputs)
-    values["adjacency"] = next(iter(kinds), THOSE_OF_INPUT)
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
+        if composed.converted and not given.provided & _ASK:
+            values |= {"source": "to-replace-one", "step_epsilon": read[0].epsilon, "step_delta": read[0].delta}
         return given.replace({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
                              **_as_targets(given)})
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
@@ -50,7 +57,8 @@ def with_inputs(given: Given) -> Given:
 def _of_group(given: Given) -> Given:
     """The call about groups of records: with mechanisms from JSON as they are for groups, or with the known (ε, δ) of
     one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
-    from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled, neighbours
+    from dpcalc.accounting import neighbours
+    from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled
     from dpcalc.accounting.guarantee_sums import one_group_size
 
     size, inputs = given["group_size"], given.inputs
@@ -71,8 +79,11 @@ def _of_group(given: Given) -> Given:
         raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
                           "dp) and for one profile; compose first, and convert the (ε, δ) of the total",
                           "--group-size")
-    values = {**given.values, "adjacency": next(iter(neighbours(first)), THOSE_OF_INPUT), "source": "group",
-              **_as_targets(given)}
+    composed = neighbours.compose(inputs, given["adjacency"])
+    first = composed.guarantees[0]
+    values = {**given.values, "adjacency": composed.relation or THOSE_OF_INPUT, "promise": composed.promise,
+              "converted": composed.converted, "source": "group", **_as_targets(given)}
+    assert isinstance(first, Dp | Sampled)  # a point and a profile are converted to what they are
     if isinstance(first, Dp):
         return given.replace({**values, "epsilon": first.epsilon, "delta": first.delta})
     return given.replace({**values, "profile_points": tuple(zip(first.epsilon, first.delta, strict=True))})
@@ -83,15 +94,19 @@ def _composed(given: Given) -> dict[str, Any]:
     (`points`), each where all guarantees have them; else the error that says why not. The guarantees are sorted, and
     equal ones counted, so that the answer does not depend on their order."""
     from dpcalc.accounting.guarantee_curves import curves
-    from dpcalc.accounting.guarantee_pld import dominating_pairs
+    from dpcalc.accounting.guarantee_pld import pairs_of_all
     from dpcalc.accounting.guarantee_sums import points
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
-    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": dominating_pairs, "points": points}
+    guarantees = [g for g, _ in each]
+    kinds: dict[str, Callable[[], Iterable[Any]]] = {
+        "parts": lambda: map(curves, guarantees), "pairs": lambda: pairs_of_all(guarantees),
+        "points": lambda: map(points, guarantees)}
     for name, parts in kinds.items():
         try:
-            found[name] = tuple((*part[:-1], part[-1] * count) for g, count in each for part in parts(g))
+            found[name] = tuple((*part[:-1], part[-1] * count) for (_, count), one in zip(each, parts(), strict=True)
+                                for part in one)
         except DpcalcError as reason:
             found["no_pure" if name == "points" else "reason"] = reason
     return found

@@ -135,6 +135,11 @@ def group_question(command: Command, given: Given) -> Question:
     return Question("epsilon", delta=delta_result(log_delta, epsilon)["delta"])
 
 
+def converted_question(command: Command, given: Given) -> Question:
+    """The question for an (ε, δ) that is only converted to other neighbours: its ε, with its δ."""
+    return Question("epsilon", delta=given["delta"])
+
+
 def _refuse_delta(given: Given, why: str) -> None:
     """Raises DpcalcError where δ is not 0."""
     if delta := given["delta"]:

@@ -85,6 +85,14 @@ def group_params(values: Values) -> dict[str, Any]:
     return {"profile_points": points, "group_size": values["group_size"]}
 
 
+def converted_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From (ε, δ) of a record that is added or removed to that of one that is replaced."""
+    from dpcalc.bounds.conversions import to_replace_one
+    from dpcalc.core.results import Route
+
+    return (Route(to_replace_one.BOUND),)
+
+
 # --- μ-GDP, zCDP and RDP ---------------------------------------------------------------------------------------------
 
 

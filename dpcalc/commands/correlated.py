@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
 from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.core.relations import RELATIONS
 
 if TYPE_CHECKING:
     from dpcalc.bounds.correlated._engine.design import Design
@@ -49,7 +49,7 @@ def _unsampled(given: Given, design: Design, question: Question) -> Answer:
     from dpcalc.core.results import Answer
 
     check_options(given, question, _USED, ("sigma",), "without --sampling-rate", "for this question", "by correlated")
-    change = noise_multiplier.SENSITIVITY[given["adjacency"]]
+    change = RELATIONS[given["adjacency"]].sensitivity
     found = rows_of(given, design, question)
     sigma = with_solution(given, question, found)["sigma"]
     numbers = _numbers(found[0], design, change, sigma)
@@ -85,7 +85,7 @@ def _refuse_noise_multiplier(given: Given, design: Design) -> None:
 
     multiplier, bound = given["noise_multiplier"], routes(design)[0].bound
     assert isinstance(bound, ProfileBound) and bound.mu is not None
-    sensitivity = bound.mu.mu(design, noise_multiplier.SENSITIVITY[given["adjacency"]], 1.0)
+    sensitivity = bound.mu.mu(design, RELATIONS[given["adjacency"]].sensitivity, 1.0)
     norm, product = (human_claimed(x, SLACK) for x in (sensitivity, multiplier * sensitivity))
     raise DpcalcError("refused", f"has two meanings here; where {plain(multiplier)} is σ over the clipping norm, write "
                                  f"--sigma {plain(multiplier)}; where it is σ over the sensitivity of {norm} clipping "

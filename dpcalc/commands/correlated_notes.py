@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpcalc.bounds.correlated._engine.strategies import MADE_FOR_CONTRACTION
 from dpcalc.core.noise_multiplier import REPLACED
 from dpcalc.core.numbers import human, human_claimed, plain
+from dpcalc.core.relations import RELATIONS
 
 if TYPE_CHECKING:
     from dpcalc.bounds.correlated._engine.design import Design
@@ -24,7 +25,7 @@ ONE_PASS = "each record takes part in one step: one pass over the data"
 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
     """What a reader must know to use the numbers."""
-    replaced = (REPLACED,) if given["adjacency"] == "replace-one" else ()
+    replaced = (REPLACED,) if RELATIONS[given["adjacency"]].sensitivity > 1 else ()
     return (*contraction(design), *absolute(numbers["sigma"], given), _sensitivity(design, head, numbers),
             errors(design, numbers), *replaced, *_participation(design, given))
 

@@ -22,6 +22,7 @@ from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL
 from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
+from dpcalc.core.relations import ZERO_OUT
 from dpcalc.core.results import Answer, Route, Row
 from dpcalc.numerics.rounding import ratio_up
 
@@ -29,6 +30,7 @@ Values = Mapping[str, Any]
 _UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: with {label}, one use of a "
              "record shows in all later rows of Cg, so that its uses overlap; use --strategy banded-sqrt:B, or, "
              "without amplification, --separation 1 in place of --sampling-rate, as a record may be in every batch")
+_COVERED = (ZERO_OUT,)  # the relations of neighbours for which the theorem about groups of records is stated
 _SOURCE = "Choquette-Choo et al. 2023, arXiv:2306.08153"
 _ASSUMED = ("the records form m fixed groups, at least as many as C has bands, and the batch of step t is a Poisson "
             "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
@@ -38,7 +40,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     """ε, δ or RDP of all steps, or the σ that meets a budget."""
     used = {*used, "sampling_rate", "cycle", "precision", "orders"} - {"order", "separation", "participations"}
     check_options(given, question, used, ("sigma",), "with --sampling-rate", "for this question", "by correlated")
-    if given["adjacency"] != "zero-out":
+    if given["adjacency"] not in _COVERED:
         raise DpcalcError("refused", "the theorem about cyclic Poisson batches is for zero-out neighbours; drop it",
                           "--adjacency")
     cycle = cycle_of(given, design)
@@ -48,7 +50,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     params = run.bound_params(sampled)
     numbers = _numbers(given, question, design, found[0], values["sigma"])
     notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
-    return Answer("correlated", question, shown(given, used), found, run.guarantee(sampled, params), "zero-out",
+    return Answer("correlated", question, shown(given, used), found, run.guarantee(sampled, params), ZERO_OUT,
                   "every step's output", notes,
                   {**numbers, **run.lower_end(question, found)})
 
@@ -75,7 +77,7 @@ def _sampled(values: Values, design: Design, cycle: int) -> dict[str, Any]:
     rate = min(ratio_up((values["sampling_rate"], float(cycle))), 1.0)
     return {"scheme": "cyclic-poisson", "bands": cycle, "sampling_rate": rate, "steps": design.steps,
             "mechanism": "gaussian", "sigma": values["sigma"], "sensitivity": correlated_once.sensitivity(design),
-            "adjacency": "zero-out", "attained": _is_attained(design, cycle),
+            "adjacency": ZERO_OUT, "attained": _is_attained(design, cycle),
             **{name: values.get(name) for name in ("precision", "orders", "bound")}}
 
 

@@ -9,8 +9,8 @@ from dpcalc.accounting.answer import rows
 from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.core.command import Given
-from dpcalc.core.noise_multiplier import SENSITIVITY
 from dpcalc.core.question import Question
+from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Route, Row
 
 
@@ -26,7 +26,7 @@ def routes(design: Design) -> tuple[Route, ...]:
 
 def rows_of(given: Given, design: Design, question: Question) -> tuple[Row, ...]:
     """The rows of a call for batches whose order is fixed."""
-    change = SENSITIVITY[given["adjacency"]]
+    change = RELATIONS[given["adjacency"]].sensitivity
 
     def bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
         return {"design": design, "change": change, "sigma": values["sigma"]}

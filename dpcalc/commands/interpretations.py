@@ -16,19 +16,17 @@ from dpcalc.commands.conditions import (
     LEARNING_RATE,
     NO_SET,
     NOT_CONVEX,
-    NOT_ZEROED_OUT,
     PLACE_KNOWN,
     SEVERAL_PASSES,
     SMOOTH,
     WHOLE_PASSES,
-    ZEROED_OUT,
     Condition,
+    needs_adjacency,
     needs_batches,
     needs_release,
     outside_convex_setting,
 )
 from dpcalc.commands.training_run import (
-    ADD_REMOVE,
     ALLOCATION,
     ANY,
     EPOCHS,
@@ -37,14 +35,13 @@ from dpcalc.commands.training_run import (
     LAST,
     ORDERED,
     POISSON,
-    REPLACE_ONE,
     SHUFFLED,
     STREAM,
     WITHOUT,
-    ZERO_OUT,
     Run,
 )
 from dpcalc.core.numbers import human_claimed
+from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
 
 
 class Interpretation(NamedTuple):
@@ -57,6 +54,7 @@ class Interpretation(NamedTuple):
     assumes: Callable[[Run], str]  # in a few words
     adjacency: str = REPLACE_ONE
     of_groups: tuple[str, ...] = ()  # the bounds that can answer it for groups of records
+    by_multiplier: bool = False  # whether its command takes the noise relative to the norm of a record's gradient
 
     def bounds_for(self, run: Run) -> tuple[str, ...]:
         """The bounds that can answer it for the neighbouring data sets of the run."""
@@ -82,14 +80,23 @@ def _gaussian(run: Run, count: int, sensitivity: float) -> dict[str, Any]:
     return {"sensitivity": sensitivity, "steps": count, **_group(run)}
 
 
+def _summed(run: Run, scheme: str, adjacency: str) -> dict[str, Any]:
+    """A run on random batches, with noise relative to the norm of a record's gradient."""
+    return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "adjacency": adjacency,
+            **_group(run)}
+
+
 def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
     return {"scheme": scheme, "n": run.n, "batch_size": run.batch_size, "steps": run.steps, "sensitivity": sensitivity,
             **_group(run)}
 
 
+def _passes(run: Run) -> dict[str, Any]:
+    return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass}
+
+
 def _allocated(run: Run) -> dict[str, Any]:
-    return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass,
-            "sensitivity": run.removal}
+    return {**_passes(run), "sensitivity": run.removal}
 
 
 def _convexity(run: Run) -> dict[str, Any]:
@@ -201,9 +208,11 @@ def _smooth(run: Run) -> str:
     return f"β-smooth losses, {_bounded(run)}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
 
+_ZEROED_OUT, _NOT_ZEROED_OUT = needs_adjacency(ZERO_OUT), needs_adjacency(ADD_REMOVE, REPLACE_ONE)
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
 _SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
 _ALLOCATION = ("allocation-profile", "allocation-lower")
+_ALLOCATION_REPLACED = ("allocation-replace-one-profile", "allocation-replace-one-lower")
 _EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one step, drawn independently; the sum "
                                   "divided by the fixed b")
 _EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
@@ -214,16 +223,20 @@ _LAST_SMOOTH = (needs_release(LAST), SMOOTH, LEARNING_RATE, NOT_CONVEX)
 _OF_PASSES = needs_release(EPOCHS, LAST)
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
-    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), NOT_ZEROED_OUT), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), _NOT_ZEROED_OUT), "subsample",
                    lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
                    ("poisson-group-profile",)),
-    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), ZEROED_OUT), "subsample",
+    Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), _ZEROED_OUT), "subsample",
                    lambda r: {**_sampled(r, POISSON, r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_POISSON, ZERO_OUT,
                    ("poisson-group-profile",)),
-    Interpretation(("wor-profile",), (needs_batches(POISSON),), "subsample",
-                   lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
+    Interpretation(("poisson-replace-one-profile", "poisson-replace-one-rdp"), (needs_batches(POISSON),), "subsample",
+                   lambda r: _summed(r, POISSON, REPLACE_ONE), _EVERY_STEP_POISSON,
+                   of_groups=("poisson-replace-one-profile",), by_multiplier=True),
     Interpretation(("wor-profile", "wor-rdp"), (needs_batches(WITHOUT),), "subsample",
                    lambda r: _sampled(r, WITHOUT, r.push), _composed(_EVERY_STEP_FRESH)),
+    Interpretation(("wor-zero-out-profile", "wor-zero-out-lower"), (needs_batches(WITHOUT), _ZEROED_OUT), "subsample",
+                   lambda r: _summed(r, WITHOUT, ZERO_OUT), _composed(_EVERY_STEP_FRESH), ZERO_OUT,
+                   by_multiplier=True),
     Interpretation(("burn-in-profile", "burn-in-rdp"), (needs_batches(WITHOUT), *_LAST_CONVEX), "burn-in",
                    lambda r: _burn_in(r, r.n), _last(_EVERY_STEP_FRESH)),
     Interpretation(("burn-in-contraction",), (needs_batches(WITHOUT, FULL), *_LAST_CONVEX, DIAMETER), "burn-in",
@@ -233,28 +246,30 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("gaussian-exact",), (needs_batches(FULL),), "rdp",
                    lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
                    of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (needs_batches(FULL), NOT_ZEROED_OUT), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FULL), _NOT_ZEROED_OUT), "rdp",
                    lambda r: _gaussian(r, r.steps, r.removal),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
                    ("gaussian-exact",)),
-    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, NOT_ZEROED_OUT), "subsample", _allocated,
+    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, _NOT_ZEROED_OUT), "subsample", _allocated,
                    _EVERY_STEP_ALLOCATED, ADD_REMOVE),
-    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, ZEROED_OUT), "subsample",
+    Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), WHOLE_PASSES, _ZEROED_OUT), "subsample",
                    lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
-    Interpretation(_SHUFFLE, (needs_batches(SHUFFLED), NOT_ZEROED_OUT), "subsample",
+    Interpretation(_ALLOCATION_REPLACED, (needs_batches(ALLOCATION), WHOLE_PASSES), "subsample",
+                   lambda r: {**_passes(r), "adjacency": REPLACE_ONE}, _EVERY_STEP_ALLOCATED, by_multiplier=True),
+    Interpretation(_SHUFFLE, (needs_batches(SHUFFLED), _NOT_ZEROED_OUT), "subsample",
                    lambda r: {**_sampled(r, "shuffle", r.push), "adjacency": REPLACE_ONE},
                    _EVERY_STEP_SHUFFLED),
-    Interpretation((*_SHUFFLE, "shuffle-lower"), (needs_batches(SHUFFLED), ZEROED_OUT), "subsample",
+    Interpretation((*_SHUFFLE, "shuffle-lower"), (needs_batches(SHUFFLED), _ZEROED_OUT), "subsample",
                    lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
                    ZERO_OUT),
-    Interpretation((), (needs_batches(SHUFFLED), NOT_ZEROED_OUT), "rdp", lambda r: _gaussian(r, r.uses, r.push),
+    Interpretation((), (needs_batches(SHUFFLED), _NOT_ZEROED_OUT), "rdp", lambda r: _gaussian(r, r.uses, r.push),
                    _EVERY_STEP_SHUFFLED, of_groups=("gaussian-exact",)),
-    Interpretation((), (needs_batches(SHUFFLED), ZEROED_OUT), "rdp", lambda r: _gaussian(r, r.uses, r.removal),
+    Interpretation((), (needs_batches(SHUFFLED), _ZEROED_OUT), "rdp", lambda r: _gaussian(r, r.uses, r.removal),
                    _EVERY_STEP_SHUFFLED, ZERO_OUT, ("gaussian-exact",)),
     Interpretation(("gaussian-exact",), (needs_batches(FIXED, STREAM),), "rdp",
                    lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
                    of_groups=("gaussian-exact",)),
-    Interpretation(("gaussian-exact",), (needs_batches(FULL, FIXED, STREAM), ZEROED_OUT), "rdp",
+    Interpretation(("gaussian-exact",), (needs_batches(FULL, FIXED, STREAM), _ZEROED_OUT), "rdp",
                    lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, r.removal),
                    _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",)),
     Interpretation(("iteration",), (needs_batches(FULL), *_LAST_CONVEX), "burn-in",
@@ -289,3 +304,10 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: {**_one_record(r), "index": r.position},
                    lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}"),
 )
+
+
+def relations_for(run: Run) -> tuple[str, ...]:
+    """The neighbours for which a theorem covers such a run."""
+    return tuple(relation for relation in RELATIONS
+                 if any(i.adjacency == relation and i.unmet(run._replace(adjacency=relation)) is None
+                        for i in INTERPRETATIONS))

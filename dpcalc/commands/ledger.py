@@ -10,6 +10,7 @@ from dpcalc.core.command import QUESTION, RUN, Command, Given, Option
 from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
+    from dpcalc.accounting.neighbours import Composed
     from dpcalc.commands.ledger_releases import Entry
     from dpcalc.core.results import Answer, Release, Route
 
@@ -20,7 +21,7 @@ _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of 
 
 def answer(given: Given) -> Answer:
     """The total ε at δ, with the ε of each release and the total up to it; or the number that is "?"."""
-    from dpcalc.commands.ledger_releases import Entry, find_unknown, guarantees_of, total_of
+    from dpcalc.commands.ledger_releases import Entry, composed_of, find_unknown, total_of
     from dpcalc.core.question import Question
 
     given, listed = _with_files(given)
@@ -33,10 +34,10 @@ def answer(given: Given) -> Answer:
     unknown = find_unknown(entries)
     options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
     if unknown is None:
-        guarantees = guarantees_of(entries)
-        total = total_of(guarantees, given["delta"], options, given)
-        shown = _releases(entries, total, guarantees, given)
-        return _with_notes(_answer(given, total, guarantees, listed, shown), entries, guarantees)
+        composed = composed_of(entries, given["adjacency"])
+        total = total_of(composed.guarantees, given["delta"], options, given)
+        shown = _releases(entries, total, composed.guarantees, given)
+        return _with_notes(_answer(given, total, composed, listed, shown), entries)
     if given["epsilon"] is None:
         raise DpcalcError("missing", f'needed for the "?" in {entries[unknown.place].title}: the budget, as --epsilon '
                           "or as epsilon = 3 in the file", "--epsilon")
@@ -46,11 +47,11 @@ def answer(given: Given) -> Answer:
                         unknown=unknown.quantity, target=given["epsilon"])
     rows = solved(entries, unknown, given, question)
     value = rows[0].result[unknown.quantity.name]
-    guarantees = guarantees_of(entries, unknown, value)
-    total = total_of(guarantees, given["delta"], options)
-    shown = _releases(entries, total, guarantees, given, [entry.name(unknown, value) for entry in entries])
+    composed = composed_of(entries, given["adjacency"], unknown, value)
+    total = total_of(composed.guarantees, given["delta"], options)
+    shown = _releases(entries, total, composed.guarantees, given, [entry.name(unknown, value) for entry in entries])
     solved_total = total._replace(rows=rows, question=question)
-    return _with_notes(_answer(given, solved_total, guarantees, listed, shown), entries, guarantees)
+    return _with_notes(_answer(given, solved_total, composed, listed, shown), entries)
 
 
 def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
@@ -109,7 +110,7 @@ def _epsilon(guarantees: Sequence[Any], delta: float) -> float:
         return float("inf")
 
 
-def _answer(given: Given, total: Answer, guarantees: Sequence[Any], listed: Sequence[Any],
+def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[Any],
             releases: tuple[Release, ...]) -> Answer:
     """The answer of the ledger, from that of the composition."""
     from dpcalc.accounting.cautions import of_records
@@ -124,36 +125,36 @@ def _answer(given: Given, total: Answer, guarantees: Sequence[Any], listed: Sequ
     if over:
         extra["over"] = sum_up((epsilon, -budget))
         warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
-    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon") if given[name] is not None}
+    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
+                  if given[name] is not None}
     parameters |= {"file": [{"release": list(listed)}]} if listed else {}
-    adjacency = total.adjacency if total.adjacency in q.ADJACENCY.choices else "those that each release refers to"
+    adjacency = composed.relation or "those that each release refers to"
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
-        guarantee=_guarantee(total, guarantees), extra=extra, released="every output of each release",
-        scope=f"for {count} releases" if count > 1 else "", warnings=warnings, releases=releases, over_budget=over),
-        guarantees)
+        guarantee=_guarantee(total, composed.guarantees), extra=extra, released="every output of each release",
+        scope=f"for {count} releases" if count > 1 else "", warnings=(*warnings, *composed.promise.warnings),
+        releases=releases, over_budget=over, promises=composed.promise.sentences,
+        notes=(*total.notes, *_converted(composed))), composed.guarantees)
 
 
-def _with_notes(answer: Answer, entries: Sequence[Entry], guarantees: Sequence[Any]) -> Answer:
+def _converted(composed: Composed) -> tuple[str, ...]:
+    """A note on the releases that were converted to other neighbours."""
+    from dpcalc.core.results import CONVERTED
+
+    return (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",
+            ) if composed.converted else ()
+
+
+def _with_notes(answer: Answer, entries: Sequence[Entry]) -> Answer:
     """The answer with the notes and warnings of its releases, and with a note on how to find what still fits."""
     from dpcalc.accounting.cautions import large_delta
 
     delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
     warnings = large_delta(min(sizes, default=None), delta)
-    notes = (*dict.fromkeys(note for entry in entries for note in entry.notes), *_unstated(answer, entries, guarantees))
+    notes = tuple(dict.fromkeys(note for entry in entries for note in entry.notes))
     if "budget" in answer.extra and not answer.over_budget and not answer.question.unknown:
         notes += (_WHAT_FITS,)
     return answer._replace(notes=(*answer.notes, *notes), warnings=(*answer.warnings, *warnings))
-
-
-def _unstated(answer: Answer, entries: Sequence[Entry], guarantees: Sequence[Any]) -> tuple[str, ...]:
-    """A note on the releases that state no adjacency beside others that do."""
-    from dpcalc.accounting.guarantee import neighbours
-
-    silent = [entry.title for entry, g in zip(entries, guarantees, strict=True) if not neighbours(g)]
-    if not silent or len(silent) == len(entries):
-        return ()
-    return (f"no adjacency is stated for {', '.join(silent)}: it must hold for {answer.adjacency} neighbours too",)
 
 
 def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
@@ -162,9 +163,7 @@ def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
 
     if total.guarantee["kind"] != "dp" or not all(isinstance(g, Mechanisms) for g in guarantees):
         return total.guarantee
-    adjacency = next((g.adjacency for g in guarantees if g.adjacency), None)
     return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
-            **({"adjacency": adjacency} if adjacency else {}),
             **({"upper_bound": True} if any(g.upper_bound for g in guarantees) else {})}
 
 
@@ -201,6 +200,8 @@ COMMAND = Command(
         Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
         Option(q.DELTA._replace(help="δ of the total"), QUESTION),
         Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),
+        Option(q.ADJACENCY._replace(help="which data sets are neighbours: releases that do not say it are bound to it, "
+                                         "and replace-one converts those for other ones"), RUN),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),
     ),

@@ -16,12 +16,13 @@ from dpcalc.core.errors import DpcalcError
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
 _EXPECTED = "give a [[release]] for each release"
-_HEADER = ("delta", "epsilon")  # keys of a ledger beside its releases
+_HEADER = ("delta", "epsilon", "adjacency")  # keys of a ledger beside its releases
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 
 
 class Ledger(NamedTuple):
-    """What the files hold: `delta` and `epsilon` where they say them, and the releases as objects of JSON."""
+    """What the files hold: `delta`, `epsilon` and `adjacency` where they say them, and the releases as objects of
+    JSON."""
 
     header: dict[str, Any]
     releases: tuple[dict[str, Any], ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
@@ -11,7 +11,11 @@ from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
+from dpcalc.core.relations import REPLACE_ONE
 from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer
+
+if TYPE_CHECKING:
+    from dpcalc.accounting.neighbours import Composed
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
@@ -71,6 +75,16 @@ class Entry:
             return self._of_command(data)
         except DpcalcError as error:
             raise self.with_title(error) from None
+
+    def can_be_for(self, relation: str) -> bool:
+        """Whether its command answers for these neighbours, too."""
+        if "command" not in self.data:
+            return False
+        try:
+            self._read({**self.data, "adjacency": relation})
+        except DpcalcError:
+            return False
+        return True
 
     def _of_command(self, data: Mapping[str, Any]) -> Any:
         """The guarantee of the answer of a command."""
@@ -141,7 +155,7 @@ def _described(data: Mapping[str, Any]) -> str:
 def _part_in_words(part: Mapping[str, Any]) -> str:
     """A mechanism of a guarantee in words: 'gaussian: noise-multiplier = 1.1, sampling-rate = 0.01, steps = 1000'."""
     sampling, count = part.get("sampling"), part.get("count", 1)
-    numbers = {name: x for name, x in part.items() if name not in ("name", "sampling", "count")}
+    numbers = {name: x for name, x in part.items() if name not in ("name", "sampling", "count", "between", "sum")}
     names = {"rate": "sampling-rate"}
     numbers |= {names.get(name, name): x for name, x in (sampling or {}).items() if name != "scheme"}
     numbers |= {"steps": count} if count > 1 else {}
@@ -195,23 +209,7 @@ def _quantity(entry: Entry, key: str) -> Quantity:
     return quantity
 
 
-# --- the adjacency ---------------------------------------------------------------------------------------------------
-
-
-def refuse_different_adjacencies(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
-    """Raises DpcalcError where the releases are about different neighbouring data sets, with the way out."""
-    from dpcalc.accounting.guarantee import neighbours
-
-    of_adjacency: dict[str, list[Entry]] = {}
-    for entry, guarantee in zip(entries, guarantees, strict=True):
-        for adjacency in sorted(neighbours(guarantee)):
-            of_adjacency.setdefault(adjacency, []).append(entry)
-    if len(of_adjacency) < 2:
-        return
-    said = "; ".join(f"{adjacency}: {', '.join(entry.title for entry in of_adjacency[adjacency])}"
-                     for adjacency in sorted(of_adjacency))
-    raise DpcalcError("refused", f"the releases use different adjacencies, whose guarantees do not compose ({said}); "
-                      f"{_way_out(of_adjacency)}", "--file")
+# --- the neighbours --------------------------------------------------------------------------------------------------
 
 
 def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
@@ -223,26 +221,28 @@ def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any])
                           f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
 
 
-def _way_out(of_adjacency: Mapping[str, Sequence[Entry]]) -> str:
-    """Which option of which release changes its adjacency."""
-    from dpcalc.commands import calculator
+def _way_out(entries: Sequence[Entry], places: Mapping[str, Sequence[int]]) -> str:
+    """What makes releases agree that have different neighbours (relation → their places): an option that asks for those
+    of the others, where their commands answer it, or the conversion of all of them."""
+    convert = f'adjacency = "{REPLACE_ONE}" at the top of the file (or --adjacency {REPLACE_ONE})'
+    for relation in places:
+        changed = [entries[k] for other, those in places.items() if other != relation for k in those]
+        if all(entry.can_be_for(relation) for entry in changed):
+            which = " and ".join(f"release {entry.number}" for entry in changed)
+            return f'set adjacency = "{relation}" in {which}, or convert with {convert}'
+    return f"write {convert}, which converts the others"
 
-    for adjacency in sorted(of_adjacency, key=("replace-one", "zero-out", "add-remove").index):
-        changed = [entry for other, entries in of_adjacency.items() if other != adjacency for entry in entries]
-        commands = [entry.data.get("command") for entry in changed]
-        if all(name and any(o.name == "adjacency" for o in calculator(name).options) for name in commands):
-            return f'set adjacency = "{adjacency}" in {" and ".join(f"release {entry.number}" for entry in changed)}'
-    return "ask again for one of them with --adjacency, where its command has that option"
 
+def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown | None = None,
+                value: float | None = None) -> Composed:
+    """The guarantees of all releases, with the value of an unknown number, as guarantees about the same neighbouring
+    data sets. Raises DpcalcError where they are not."""
+    from dpcalc.accounting.neighbours import compose
 
-def guarantees_of(entries: Sequence[Entry], unknown: Unknown | None = None,
-                  value: float | None = None) -> tuple[Any, ...]:
-    """The guarantees of all releases, with the value of an unknown number. Raises DpcalcError where they are about
-    different neighbouring data sets."""
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
-    refuse_different_adjacencies(entries, found)
     refuse_different_groups(entries, found)
-    return found
+    return compose(found, wanted, [entry.title for entry in entries],
+                   lambda places: _way_out(entries, places))
 
 
 # --- the composition -------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Q
     no value meets the budget, and where every value does."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.convert import composition
-    from dpcalc.commands.ledger_releases import guarantees_of
+    from dpcalc.commands.ledger_releases import composed_of
 
     options = {name: given[name] for name in ("orders", "precision", "bound", "delta") if given[name] is not None}
     options["solve"] = unknown.quantity.option[2:]
@@ -30,7 +30,7 @@ def solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Q
 
     @cache
     def composed_at(value: float) -> Composition:
-        return composition(guarantees_of(entries, unknown, value), question, options)
+        return composition(composed_of(entries, given["adjacency"], unknown, value).guarantees, question, options)
 
     kind, routes = _at_first_value(composed_at, unknown)
 
@@ -77,12 +77,12 @@ def _values(unknown: Unknown) -> Iterator[float]:
 
 def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> None:
     """Raises NoSolution where the other releases alone exceed the budget."""
-    from dpcalc.commands.ledger_releases import guarantees_of, total_of
+    from dpcalc.commands.ledger_releases import composed_of, total_of
 
     others = [entry for k, entry in enumerate(entries) if k != unknown.place]
     if not others:
         return
-    epsilon = total_of(guarantees_of(others), question.delta).headline.result["epsilon"]
+    epsilon = total_of(composed_of(others, given["adjacency"]).guarantees, question.delta).headline.result["epsilon"]
     if epsilon >= (question.target or 0.0):
         raise NoSolution("no-solution",
                          f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget ε ≤ "

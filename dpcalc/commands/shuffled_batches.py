@@ -55,16 +55,17 @@ def _number(answer: Answer) -> str:
 
 
 def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: Any) -> Answer | None:
-    """The answer for the same number of batches in an epoch, the same number of epochs and the same noise multiplier,
-    for a record that is zeroed out; None where there is none."""
+    """The answer for the same number of batches in an epoch, the same number of epochs, the same noise multiplier and
+    the same neighbours; None where there is none."""
     from dpcalc.accounting.schemes import scheme_of
     from dpcalc.commands import calculator
 
-    multiplier = noise_multiplier.companion(values, not given.inputs)
+    scheme_of_run = scheme_of(values)
+    multiplier = noise_multiplier.companion(values, scheme_of_run.base(values).relation, not given.inputs)
     unknown = {"epochs", "steps"} & {str(given["solve"])}
     if given.inputs or unknown or not (multiplier or given["solve"]):
         return None
-    run = scheme_of(values).params(noise_multiplier.with_sigma(values))
+    run = scheme_of_run.params(scheme_of_run.with_sigma(values))
     batches = {"steps_per_epoch": run["steps_per_epoch"], "epochs": run["epochs"]}
     if scheme == "poisson":
         named = {name: values[name] for name in ("n", "batch_size", "epochs", "steps") if values.get(name) is not None}
@@ -72,7 +73,8 @@ def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: A
     asked = {name: values[name] for name in _OF_QUESTION if values.get(name) is not None}
     if "solve" in asked:
         asked["solve"] = "noise-multiplier"
-    described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": "zero-out", **options}
+    described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": scheme_of_run.relation(values),
+                 **options}
     try:
         return calculator("subsample").answer(Given({"sensitivity": 1.0, **described}, frozenset(described)))
     except DpcalcError:

@@ -20,8 +20,8 @@ _LEVELS = {"noise_multiplier", *(option.name for option in q.MECHANISM_OPTIONS)}
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ) point."""
+    adjacency = run.neighbours(given.values)
     given = _with_input(given)
-    adjacency = run.neighbours(given)
     if "point" in given.values or _asks_of_point(given):
         return _amplified_point(given, adjacency)
     if not given.inputs:
@@ -56,18 +56,14 @@ def _with_input(given: Given) -> Given:
     if base.size_of_group > 1:
         raise DpcalcError("refused", f"the input is about groups of {base.group_size} records, which a batch samples "
                           "one by one; describe one record, and give --group-size here", "--input")
-    if base.adjacency not in (None, wanted := run.neighbours(given)):
-        raise DpcalcError("refused",
-                          f"the input holds for {base.adjacency} adjacency, not {wanted}; compute it again with "
-                          f"--adjacency {wanted}, or give --adjacency {base.adjacency} here where the scheme allows it",
-                          "--input")
+    run.promise(given, None)
     if isinstance(base, Dp):
         return given.replace({**given.values, "point": (base.epsilon, base.delta)})
     if isinstance(base, Mechanisms):
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-        params = part.params(1)
+        params = part.params(base.adjacency or run.between(given.values))
         own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
         return given.replace({**given.values, "mechanism": part.name, **own, "attained": not base.upper_bound})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
@@ -105,6 +101,7 @@ def _require_noise(given: Given) -> None:
 def _amplified_point(given: Given, adjacency: str) -> Answer:
     """The (ε, δ) of a mechanism on a random batch, from the (ε, δ) of the mechanism."""
     from dpcalc.accounting.answer import rows
+    from dpcalc.accounting.neighbours import NOTHING
     from dpcalc.accounting.schemes import by_rate
     from dpcalc.bounds.sampling import amplification
     from dpcalc.core.question import Question
@@ -119,9 +116,10 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     found = rows((Route(amplification.BOUND),), given.replace(params), lambda p: p, question, given["bound"] or ())
     parameters = {**{k: v for k, v in given.values.items() if k in used}, "epsilon": epsilon, "delta": delta}
     notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
+    promise = run.promise(given, None) if given.inputs else NOTHING
     return Answer("subsample", question, parameters, found,
                   guarantee_of(found[0].result["epsilon"], found[0].result["delta"]), adjacency, "one output", notes,
-                  {"sampling_rate": rate})
+                  {"sampling_rate": rate}, warnings=promise.warnings, promises=promise.sentences)
 
 
 def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
@@ -136,8 +134,9 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
                           "without-replacement", "--scheme")
     if adjacency != scheme.neighbours[0]:
         raise DpcalcError("refused",
-                          f"{adjacency}: Poisson sampling amplifies an (ε, δ) point for add-remove only; give the "
-                          "mechanism (--noise-multiplier), or --adjacency add-remove", "--adjacency")
+                          f"{adjacency}: {scheme.name} sampling amplifies an (ε, δ) point for "
+                          f"{scheme.neighbours[0]} only; give the mechanism (--noise-multiplier), or --adjacency "
+                          f"{scheme.neighbours[0]}", "--adjacency")
     refuse_unneeded(given, used, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
     for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
         raise DpcalcError("unneeded",
@@ -158,6 +157,7 @@ def _run(given: Given, adjacency: str) -> Answer:
 
     question = run.in_whole_epochs(given, read_question(COMMAND, given))
     unknown = question.unknown.name if question.unknown else None
+    promise = run.promise(given, unknown)
     used = run.check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     shuffled_batches.refuse_poisson(given)
@@ -172,11 +172,11 @@ def _run(given: Given, adjacency: str) -> Answer:
     params = run.bound_params(values)
     # of μ-GDP from JSON the Gaussian mechanism is only the worst case, and σ no noise on a sum
     of_sum = not any(base.kind == "gdp" for base in given.inputs)
-    numbers = {**run.run_numbers(values, params),
-               **noise_multiplier.companion(values, of_sum), **run.lower_end(question, found)}
+    numbers = {**run.run_numbers(values, params), **noise_multiplier.companion(values, run.between(values), of_sum),
+               **run.lower_end(question, found)}
     return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
                   "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),
-                  numbers, scope=run.scope(given, unknown))
+                  numbers, promise.warnings, scope=run.scope(given, unknown), promises=promise.sentences)
 
 
 def theorems() -> Iterator[Route]:
@@ -187,9 +187,8 @@ def theorems() -> Iterator[Route]:
     yield Route(amplification.BOUND)
     for scheme in SCHEMES.values():
         for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
-            given = {"scheme": scheme.name, "mechanism": mechanism, "adjacency": adjacency}
-            yield from scheme.routes(Given(given, frozenset()))
-        yield from scheme.group_routes
+            yield from scheme.routes(Given({"scheme": scheme.name, "mechanism": mechanism}, frozenset()), adjacency)
+        yield from (route for routes in scheme.group_routes.values() for route in routes)
 
 
 COMMAND = Command(

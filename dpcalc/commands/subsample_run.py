@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given, refuse_unneeded, require
 from dpcalc.core.quantities import PASSES
+from dpcalc.core.relations import RELATIONS
 
 if TYPE_CHECKING:
+    from dpcalc.accounting.mechanisms import Mechanism
+    from dpcalc.accounting.neighbours import Promise
+    from dpcalc.accounting.schemes import Scheme
     from dpcalc.core.question import Question
     from dpcalc.core.results import Route, Row
 
@@ -21,17 +25,34 @@ Values = Mapping[str, Any]
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-def neighbours(given: Given) -> str:
-    """The adjacency of the run. Raises DpcalcError where the scheme has no theorem for it."""
+def neighbours(values: Values) -> str:
+    """The relation of neighbours of the run. Raises DpcalcError where the scheme has no theorem for it."""
     from dpcalc.accounting.schemes import scheme_of
-    from dpcalc.core.errors import DpcalcError
 
-    scheme, wanted = scheme_of(given.values), noise_multiplier.adjacency_of(given.values)
-    if wanted not in scheme.neighbours:
-        raise DpcalcError("refused",
-                          f"{wanted} is not supported with --scheme {given['scheme']}, {scheme.refusal}; use "
-                          f"--adjacency {' or '.join(scheme.neighbours)}", "--adjacency")
-    return wanted
+    return scheme_of(values).relation(values)
+
+
+def between(values: Values) -> str:
+    """The relation of two batches that the noise multiplier is about."""
+    from dpcalc.accounting.schemes import scheme_of
+
+    return scheme_of(values).base(values).relation
+
+
+def promise(given: Given, unknown: str | None, is_tv: bool = False) -> Promise:
+    """What must hold for the mechanism on a batch, which options or an input describe. Raises DpcalcError where it is
+    not what the theorem about its batches needs. `is_tv` says that dpcalc tv asks."""
+    from dpcalc.accounting import neighbours
+    from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.accounting.schemes import scheme_of
+
+    scheme = scheme_of(given.values)
+    if given.inputs:
+        return neighbours.as_base(given.inputs[0], scheme, given.values)
+    mechanism = MECHANISMS[given["mechanism"]]
+    if not mechanism.query.not_sampled:
+        _refuse_mechanism(given, scheme, mechanism)
+    return neighbours.of_run(given, scheme, mechanism, noise_multiplier.is_used(given, unknown), is_tv)
 
 
 def check(given: Given, unknown: str | None) -> set[str]:
@@ -39,29 +60,34 @@ def check(given: Given, unknown: str | None) -> set[str]:
     contradictory."""
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.accounting.schemes import SCHEMES, scheme_of
-    from dpcalc.core.errors import DpcalcError
 
     scheme = scheme_of(given.values)
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
-    if mechanism and mechanism.unsampled:
-        raise DpcalcError("refused", f"{mechanism.name} does not go with random batches, as {mechanism.unsampled}; use "
-                                     "dpcalc rdp", "--mechanism")
     required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
     used = {*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders", "mechanism",
             "precision"}
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
     refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
-    if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
-        cause = "--max-batch-size" if scheme.name == noise_multiplier.TRUNCATED else "--scheme"
-        raise DpcalcError("refused",
-                          f"the theorem about {scheme.words} is for --mechanism {' or '.join(scheme.only)} only", cause)
-    if group_size(given.values) > 1:
-        _check_group(given)
+    _refuse_mechanism(given, scheme, mechanism)
     if mechanism:
         require(given, required, f"with --mechanism {given['mechanism']}", unknown)
     scheme.check(given, unknown)
     return used
+
+
+def _refuse_mechanism(given: Given, scheme: Scheme, mechanism: Mechanism | None) -> None:
+    """Raises DpcalcError for a mechanism, or an RDP curve, that no theorem about these batches covers."""
+    from dpcalc.core.errors import DpcalcError
+
+    if scheme.only and (mechanism is None or mechanism.name not in scheme.only):
+        is_truncated = scheme.name == noise_multiplier.TRUNCATED
+        raise DpcalcError("refused",
+                          f"the theorem about {scheme.words} is for --mechanism {' or '.join(scheme.only)} only; for "
+                          f"others {'drop it' if is_truncated else 'use --scheme poisson'}",
+                          "--max-batch-size" if is_truncated else "--scheme")
+    if group_size(given.values) > 1:
+        _check_group(given)
 
 
 def group_size(values: Values) -> int:
@@ -75,7 +101,7 @@ def _check_group(given: Given) -> None:
     from dpcalc.core.errors import DpcalcError
 
     scheme = scheme_of(given.values)
-    if scheme.group_pair is None:
+    if not scheme.group_routes:
         if scheme.name == "shuffle":
             raise DpcalcError("refused", "groups of records in shuffled batches are covered by dpcalc compare "
                                          "--batches shuffled --group-size", "--group-size")
@@ -84,9 +110,6 @@ def _check_group(given: Given) -> None:
     if given["mechanism"] != "gaussian" or "curve" in given.values:
         raise DpcalcError("refused", "groups of records in random batches are supported for --mechanism gaussian only",
                           "--group-size")
-    if noise_multiplier.adjacency_of(given.values) == "replace-one":
-        raise DpcalcError("refused", "no theorem for groups of replaced records in Poisson batches is known; use "
-                          "--adjacency add-remove or zero-out", "--group-size")
 
 
 def scope(given: Given, unknown: str | None) -> str:
@@ -104,25 +127,26 @@ def bound_params(values: Values) -> dict[str, Any]:
     multiplier; of a pure mechanism, also the ε of one step after amplification."""
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.accounting.schemes import scheme_of
+    from dpcalc.accounting.schemes.record import Use
     from dpcalc.bounds.conversions import composition_basic
-    from dpcalc.numerics.rounding import ratio_down
 
-    values, scheme = noise_multiplier.with_sigma(values), scheme_of(values)
+    scheme = scheme_of(values)
+    relation, values = scheme.relation(values), scheme.with_sigma(values)
     params = scheme.params(values)
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
+    use = Use(mechanism, values, {"rate": params.get("sampling_rate")}, relation)
     params |= {"base": mechanism.rdp_curve(values), "profile": mechanism.profile(values),
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
     params |= {"group_size": group_size(values), "attained": values.get("attained", True)}
-    if values["mechanism"] == "gaussian":
-        params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
+    if use.is_gaussian:
+        params["noise_multiplier"] = use.noise_multiplier
     elif mechanism.pure is not None and scheme.pure is not None:
-        one = scheme.pure(mechanism.pure(values), {"rate": params["sampling_rate"]})
-        params |= composition_basic.repeated(one, 0.0, params["steps"])
-    return params
+        params |= composition_basic.repeated(scheme.pure(use), 0.0, params["steps"])
+    return params | scheme.of_mechanism(use)
 
 
 def routes(given: Given, question: Question) -> tuple[Route, ...]:
@@ -130,8 +154,8 @@ def routes(given: Given, question: Question) -> tuple[Route, ...]:
     below, and none holds for a mechanism that may lose less than its description (`attained` is false)."""
     from dpcalc.accounting.schemes import scheme_of
 
-    scheme = scheme_of(given.values)
-    found = scheme.group_routes if group_size(given.values) > 1 else scheme.routes(given)
+    scheme, relation = scheme_of(given.values), neighbours(given.values)
+    found = scheme.group_routes[relation] if group_size(given.values) > 1 else scheme.routes(given, relation)
     without_lower = question.unknown or not given.values.get("attained", True)
     return tuple(r for r in found if r.bound.status != "lower") if without_lower else found
 
@@ -190,13 +214,15 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
     from dpcalc.accounting.schemes import scheme_of
     from dpcalc.core.results import NOT_SHUFFLED
 
-    notes = noise_multiplier.notes(given, values) or MECHANISMS[given["mechanism"]].notes
-    replaces = noise_multiplier.adjacency_of(values) == "replace-one"
-    if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and replaces:
+    scheme, mechanism = scheme_of(values), MECHANISMS[given["mechanism"]]
+    base = scheme.base(values)
+    notes = noise_multiplier.notes(given, values, base.relation) or mechanism.notes
+    doubles = RELATIONS[base.relation].sensitivity > 1
+    if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None and doubles:
         notes += ("replacing a record moves the sum by 2C: with s = 2C, the noise multiplier is 2σ/s",)
-    elif MECHANISMS[given["mechanism"]].pure is not None and given["scheme"] == "poisson":
+    elif mechanism.pure is not None and given["scheme"] == "poisson" and base.relation == scheme.relation(values):
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
-    if note := scheme_of(values).note:
+    if note := scheme.note:
         notes += (note,)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
-    return (*notes, *scheme_of(values).notes(values), *((NOT_SHUFFLED,) if in_batches else ()))
+    return (*notes, *scheme.notes(values), *((NOT_SHUFFLED,) if in_batches else ()))

@@ -27,16 +27,19 @@ TOPICS = (
          "says how they differ.",
          "add-remove: one data set has one record more than the other. This is usual for Poisson batches. "
          "replace-one: both have the same size, and one record has another value. This is usual for batches of a "
-         "fixed size, and for all theorems about the last iterate. zero-out: both have the same size, and the "
-         "gradients of one record are zero in one of them. This is usual for shuffled, truncated and cyclic "
-         "batches, where one record more would change the batches of the others.",
+         "fixed size, for answers of respondents, and for all theorems about the last iterate. zero-out: both have "
+         "the same size, and the gradients of one record are zero in one of them. This is usual for shuffled, "
+         "truncated and cyclic batches, where one record more would change the batches of the others.",
          "Guarantees for different adjacencies cannot be compared or composed. Replacing a record is removing one "
-         "and adding another, so its ε is larger, often several times. In DP-SGD it moves the sum of a batch by 2C "
-         "in place of C, with C the clipping norm. dpcalc applies that factor itself.",
-         "Every answer names its adjacency after \"Neighbours:\". With --sigma, --scale or --probability alone, "
-         "neighbours are the data sets that your --sensitivity refers to."),
+         "and adding another, so its ε is larger, often 1.5 to 2 times for Poisson batches. In DP-SGD it moves the "
+         "sum of a batch by 2C in place of C, with C the clipping norm; --noise-multiplier knows that. convert and "
+         "ledger take --adjacency replace-one: then guarantees for other neighbours are converted by a theorem.",
+         "Every answer names its adjacency after \"Neighbours:\". With --sigma or --scale alone, neighbours are the "
+         "data sets that your --sensitivity refers to, or those that --adjacency names. Beside other releases, or on "
+         "random batches, such a number is bound to their neighbours. Then the answer says what must hold, and "
+         "hands that on as \"promises\"."),
         ((f"subsample {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 2.98903"),
-         (f"subsample --adjacency replace-one {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 13.1906")),
+         (f"subsample --adjacency replace-one {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 5.81376")),
     ),
     Topic(
         "noise-multiplier", "the noise of DP-SGD, as other libraries give it",
@@ -65,7 +68,8 @@ TOPICS = (
          "Poisson (the default): at every step each record enters the batch with probability q, independently, as "
          "in Opacus, unless poisson_sampling=False; --max-batch-size B if larger batches are cut. Random allocation "
          "(--scheme random-allocation): in every epoch each record draws one of the steps by itself. Without "
-         "replacement (--scheme without-replacement): at every step b of the n records, drawn afresh. Cyclic "
+         "replacement (--scheme without-replacement): at every step b of the n records, drawn afresh. With replacement "
+         "(--scheme with-replacement): every entry of a batch is any record, so that one may come twice. Cyclic "
          "(--scheme cyclic-poisson): Poisson batches from fixed groups in turn. Fixed order, full batch, stream: "
          "compare --batches fixed-order, full or stream.",
          "One run, five numbers: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "

@@ -12,13 +12,13 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from dpcalc.core.errors import DpcalcError
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
+from dpcalc.numerics.rounding import quotient_down, ratio_up
 
 BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream", "random-allocation")
 POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM, ALLOCATION = BATCHES
 ORDERED = (SHUFFLED, FIXED, STREAM)  # a pass uses every record once
 EVERY, EPOCHS, LAST = "every-iterate", "every-epoch", "last-iterate"
-ADD_REMOVE, REPLACE_ONE, ZERO_OUT = "add-remove", "replace-one", "zero-out"
 ANY, CONVEX = "any", "convex"
 
 
@@ -41,6 +41,7 @@ class Run(NamedTuple):
     diameter: float | None
     record: int | None  # its place in a pass, where it is known
     group_size: int = 1  # the number of records that neighbouring data sets differ in
+    given_multiplier: float | None = None  # where the noise is given by it
 
     @property
     def in_pass(self) -> int:
@@ -67,6 +68,19 @@ class Run(NamedTuple):
         """L/b, rounded up: the most that adding or removing one record moves the gradient of a batch."""
         return ratio_up((self.lipschitz,), (float(self.batch_size),))
 
+    @property
+    def own_multiplier(self) -> float:
+        """The standard deviation bσ of the noise on the sum over the largest norm L that a record adds to it, rounded
+        down."""
+        if self.given_multiplier is not None and self.norm == self.lipschitz:
+            return self.given_multiplier
+        exact = Fraction(self.sigma or 0.0) * self.batch_size / Fraction(self.lipschitz)
+        return quotient_down(exact.numerator, exact.denominator)
+
+    def sigma_of(self, own_multiplier: float) -> float:
+        """The σ of such a noise multiplier, rounded up."""
+        return ratio_up((own_multiplier, self.lipschitz), (float(self.batch_size),))
+
     def multiplier(self, sigma: float) -> float:
         """The noise multiplier Z = bσ/C, rounded up, so that it means no less noise than σ."""
         return ratio_up((sigma, float(self.batch_size)), (self.norm,))
@@ -90,13 +104,17 @@ def describe(values: Mapping[str, Any]) -> Run:
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
-    run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
-              or (ADD_REMOVE if batches in (POISSON, ALLOCATION) else REPLACE_ONE),
+    run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(batches),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
-              int(values.get("group_size") or 1))
+              int(values.get("group_size") or 1), values.get("noise_multiplier"))
     _check(run)
     return run
+
+
+def usual_adjacency(batches: str) -> str:
+    """The neighbours that are meant where --adjacency is not given."""
+    return ADD_REMOVE if batches in (POISSON, ALLOCATION) else REPLACE_ONE
 
 
 def _missing(reason: str, option: str) -> DpcalcError:

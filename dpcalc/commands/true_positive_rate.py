@@ -46,7 +46,7 @@ def _ask(answer: Answer) -> Answer:
     options: dict[str, Any]
     if answer.command in ("tv", "convert") and answer.inputs and answer.question.unknown is None:
         inputs = tuple(read(g, "the input") for g in answer.inputs)
-        options = {k: v for k, v in answer.options.items() if k == "steps"}
+        options = {k: v for k, v in answer.options.items() if k in ("steps", "adjacency", "group_size")}
     elif answer.command == "tv" and answer.question.unknown is None:
         options, inputs = {k: v for k, v in answer.options.items() if k not in ("roc", "prior")}, ()
     else:

@@ -20,8 +20,7 @@ _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, wh
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
-                               "steps_per_epoch", "participations",
-                               "adjacency"), "run"),
+                               "steps_per_epoch", "participations"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),
               "mu": "gdp", "rho": "zcdp", "kl": "kl", "tv": "tv"}
@@ -34,15 +33,17 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import lower_end, run_numbers, scope
+    from dpcalc.commands.subsample_run import between, lower_end, run_numbers, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.question import Question
+    from dpcalc.core.relations import ADD_REMOVE
     from dpcalc.core.results import Answer, Route
 
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
     given, name = _described(given, unknown)
     source = SOURCES[name]
+    promise = source.promise(given, unknown)
     used = source.check(_without_question(given, unknown), unknown)
     if unknown and unknown not in used:
         raise DpcalcError("unknown-value", f"{flag(unknown)} has no effect on this total variation; solve for another "
@@ -71,12 +72,13 @@ def answer(given: Given) -> Answer:
     shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
     composed = run_numbers(values, params) if name == "run" else {"steps": params.get("steps", 1)}
     numbers = {"tv": tv, **attacks.numbers, **one_record, **composed,
-               **noise_multiplier.companion(values, name == "run"),
+               **noise_multiplier.companion(values, between(values) if name == "run" else ADD_REMOVE, name == "run"),
                **(lower_end(question, found) if question.asks == "tv" else {})}
     notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
     return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
-                  roc=attacks.roc, scope=scope(given, unknown) if name == "run" else "")
+                  promise.warnings, roc=attacks.roc, scope=scope(given, unknown) if name == "run" else "",
+                  promises=promise.sentences, of_respondents=source.of_respondents or bool(values.get("respondents")))
 
 
 def _question(given: Given) -> Question:
@@ -108,8 +110,6 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     """The call, and the name of the source of the total variation: a mechanism, a run, or a kind of guarantee, which
     the options determine. Raises DpcalcError for options that describe several of them."""
     described_by = given.provided | ({unknown} if unknown else set())
-    if noise_multiplier.is_used(given, unknown):  # of one release, too, which --adjacency may go with
-        described_by -= {"adjacency"}
     kinds = {_DESCRIBES[n]: n for n in sorted(described_by) if n in _DESCRIBES and not (n == "tv" and unknown)}
     if given.inputs:
         from dpcalc.commands.convert_inputs import with_inputs

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from dpcalc.accounting import neighbours
 from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
+from dpcalc.accounting.mechanisms.record import unsampled
+from dpcalc.accounting.neighbours import NOTHING, Promise
 from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.total_variation import exact, kl, product
 from dpcalc.commands import convert_routes, subsample_run
@@ -35,12 +38,15 @@ class Source(NamedTuple):
     notes: Callable[[Given, Values], tuple[str, ...]] = lambda given, values: ()
     # of a bound on the total variation alone: the profile whose value at ε = 0 it is
     profiles: Mapping[str, Bound] = MappingProxyType({})
+    # (call, name of the unknown) → what must hold
+    promise: Callable[[Given, str | None], Promise] = lambda given, unknown: given["promise"] or NOTHING
+    of_respondents: bool = False
 
 
 def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",)) -> Callable[[Given, str | None], set[str]]:
     """The check of a description that needs the options `names` and allows `may`; `what` names it in messages."""
     def check(given: Given, unknown: str | None) -> set[str]:
-        used = {*names, *may}
+        used = {*names, *may, "adjacency"}
         refuse_unneeded(given, used, what)
         require(given, names, what, unknown)
         return used
@@ -72,39 +78,40 @@ def _mechanism(name: str) -> Source:
 
     def record(values: Values, tv: float) -> dict[str, Any]:
         return {"kind": "mechanisms",
-                "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, _steps(values))]}
+                "mechanisms": [mechanism.as_part(unsampled(values), None, _steps(values))]}
 
     def check(given: Given, unknown: str | None) -> set[str]:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
-        neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
+        adjacency(given.values)  # raises where the mechanism cannot have it
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"with --mechanism {name}", *required,
-                      may=(*optional, "mechanism", "steps", "group_size", *neighbours, *composed))(given, unknown)
+                      may=(*optional, "mechanism", "steps", "group_size", *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
-        by_multiplier = noise_multiplier.NAME in values
-        return noise_multiplier.adjacency_of(values) if by_multiplier else mechanism.neighbours
+        by_multiplier = values.get(noise_multiplier.NAME) is not None
+        return neighbours.of_mechanism(mechanism, values, by_multiplier) or neighbours.UNSTATED
 
     def notes(given: Given, values: Values) -> tuple[str, ...]:
-        return noise_multiplier.notes(given, values) or mechanism.notes
+        by_multiplier = values.get(noise_multiplier.NAME) is not None
+        return noise_multiplier.notes(given, values, adjacency(values)) if by_multiplier else mechanism.notes
 
     def routes(given: Given, several: bool) -> tuple[Route, ...]:
         return mechanism.tv.often if several else mechanism.tv.once
 
     return Source(check, routes, bound_params, record, adjacency, "every output", notes,
-                  {exact.BOUND.name: mechanism.tv.profile})
+                  {exact.BOUND.name: mechanism.tv.profile}, lambda given, unknown: NOTHING,
+                  bool(mechanism.query.not_sampled))
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------
 
 
-def _run_check(given: Given, unknown: str | None) -> set[str]:
+def _run_promise(given: Given, unknown: str | None) -> Promise:
     if given["scheme"] == "weighted":
         raise DpcalcError("refused",
                           "weighted has an RDP bound only, which gives no total variation; use another scheme",
                           "--scheme")
-    subsample_run.neighbours(given)
-    return subsample_run.check(given, unknown)
+    return subsample_run.promise(given, unknown, is_tv=True)
 
 
 def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
@@ -117,8 +124,8 @@ def _run_routes(given: Given, several: bool) -> tuple[Route, ...]:
     return tuple(r for r in found if r.bound.status != "lower") if given.has("solve") else found
 
 
-_RUN = Source(_run_check, _run_routes, subsample_run.bound_params, _run_guarantee, noise_multiplier.adjacency_of,
-              "every step's output", subsample_run.notes)
+_RUN = Source(subsample_run.check, _run_routes, subsample_run.bound_params, _run_guarantee, subsample_run.neighbours,
+              "every step's output", subsample_run.notes, promise=_run_promise)
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------

@@ -19,18 +19,18 @@ from dpcalc.commands.training_run import (
     FIXED,
     LAST,
     POISSON,
-    REPLACE_ONE,
     SHUFFLED,
     STREAM,
     WITHOUT,
-    ZERO_OUT,
     Run,
     describe,
     is_scale_free,
+    usual_adjacency,
 )
 from dpcalc.core.errors import EveryValueMeets
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
+from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT
 from dpcalc.core.results import Row
 from dpcalc.core.text import options_text
 
@@ -106,8 +106,13 @@ def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of runs whose batches are formed otherwise, with which less privacy is lost."""
     one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
-    return [{"batches": batches, **({} if adjacency == run.adjacency else {"adjacency": adjacency}), **one_pass,
-             "index": None} for batches, adjacency in _LESS_LOSS.get((run.batches, run.adjacency), ())]
+
+    def neighbours(batches: str, adjacency: str) -> dict[str, Any]:
+        meant = values.get("adjacency") or usual_adjacency(batches)
+        return {} if adjacency == meant else {"adjacency": adjacency}
+
+    return [{"batches": other[0], **neighbours(*other), **one_pass, "index": None}
+            for other in _LESS_LOSS.get((run.batches, run.adjacency), ())]
 
 
 def _three_digits(x: float) -> float:
@@ -118,9 +123,10 @@ def _three_digits(x: float) -> float:
 # (batches, adjacency) → others that lose less
 _LESS_LOSS = {
     (STREAM, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),), (FIXED, REPLACE_ONE): ((SHUFFLED, REPLACE_ONE),),
-    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
-    (SHUFFLED, ZERO_OUT): ((POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
-    (POISSON, REPLACE_ONE): ((WITHOUT, REPLACE_ONE),),
+    (SHUFFLED, REPLACE_ONE): ((WITHOUT, REPLACE_ONE), (POISSON, REPLACE_ONE), (ALLOCATION, REPLACE_ONE)),
+    (SHUFFLED, ZERO_OUT): ((WITHOUT, ZERO_OUT), (POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
+    (WITHOUT, REPLACE_ONE): ((POISSON, REPLACE_ONE), (ALLOCATION, REPLACE_ONE)),
+    (WITHOUT, ZERO_OUT): ((POISSON, ZERO_OUT), (ALLOCATION, ZERO_OUT)),
 }
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
            WITHOUT: "every batch is drawn afresh without replacement",
@@ -129,8 +135,7 @@ _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
 
 
 def _batches_in_words(options: Mapping[str, Any]) -> str:
-    neighbours = "; a record is zeroed out" if "adjacency" in options else ""
-    return _ORDERS[options["batches"]] + neighbours
+    return _ORDERS[options["batches"]]
 
 
 def _smoothness_in_words(options: Mapping[str, Any]) -> str:

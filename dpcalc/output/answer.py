@@ -55,6 +55,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
+        "promises": list(answer.promises),
         **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **({"releases": release_records(answer)} if answer.releases else {}),
@@ -217,7 +218,7 @@ def holds_for(answer: Answer) -> str:
 
 def _shown_notes(answer: Answer) -> list[str]:
     """The notes as sentences: the first ones, or all with --all."""
-    notes = [f"Note: {note}." for note in notes_beside_headline(answer)]
+    notes = [f"Note: {note}." for note in (*answer.promises, *notes_beside_headline(answer))]
     if answer.every_row or len(notes) <= MOST_NOTES:
         return notes
     left = len(notes) - MOST_NOTES

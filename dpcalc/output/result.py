@@ -85,6 +85,11 @@ class Result:
         """What a reader must know to use the number."""
         return self._answer.all_notes
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What must hold for the number, as its question does not settle it."""
+        return self._answer.promises
+
     def record(self) -> dict[str, Any]:
         """The JSON envelope as a dict; infinities are the text "inf"."""
         return dict(self._record)

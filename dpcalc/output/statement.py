@@ -39,9 +39,10 @@ def statement(answer: Answer) -> str:
     status = answer.headline.route.bound.status
     first = [] if status == "proven" else [f"This is not a privacy guarantee: {words.UNPROVEN[status]}."]
     claim = (*first, *words.of_one_record(answer), words.guarantee(answer), words.neighbours(answer),
-             *procedure(answer), words.released(answer))
+             *words.promises(answer), *procedure(answer), words.released(answer))
     attacks = [_attacks(answer)] if status == "proven" else []
-    meaning = (*attacks, *(f"Caution: {warning}." for warning in answer.warnings), _NOT_COVERED)
+    cautions = [f"Caution: {warning}." for warning in answer.warnings if warning not in answer.promises]
+    meaning = (*attacks, *cautions, _NOT_COVERED)
     return "\n\n".join((_wrapped(claim), _wrapped(meaning), _computation(answer)))
 
 

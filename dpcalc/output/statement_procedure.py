@@ -9,9 +9,9 @@ from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES, scheme_of
-from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
 from dpcalc.core.numbers import human, plain
+from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 from dpcalc.output.statement_correlated import correlated, feedback
 from dpcalc.output.values import stated
@@ -44,7 +44,7 @@ def _inputs(answer: Answer) -> str:
 def _described(item: Values) -> str:
     """A guarantee of an earlier result in words."""
     if item["kind"] == "mechanisms":
-        return _listed([_part(part) for part in item["mechanisms"]])
+        return _listed([_part(part, item.get("adjacency")) for part in item["mechanisms"]])
     if item["kind"] == "dp":
         return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
     words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),
@@ -61,14 +61,23 @@ def _sampled(sampling: Values) -> str:
     return ", ".join([SCHEMES[sampling["scheme"]].words, *numbers])
 
 
-def _part(part: Values) -> str:
-    """A mechanism of an earlier result in words."""
+def _part(part: Values, relation: str | None) -> str:
+    """A mechanism of an earlier result for these neighbours in words."""
     mechanism = MECHANISMS[part["name"]]
+    if relation and "noise_multiplier" in part and not part.get("sum"):
+        part = {**part, "noise_multiplier": _of_clipping_norm(part, relation)}
     levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}" for name in mechanism.part.fields)
     sampling = part.get("sampling")
     batches = f" on {_sampled(sampling)}" if sampling else ""
     times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
     return f"{mechanism.words} ({levels}){batches}{times}"
+
+
+def _of_clipping_norm(part: Values, relation: str) -> float:
+    """The noise multiplier in clipping norms. In JSON it is relative to how much one record changes a sum."""
+    sampling = part.get("sampling")
+    base = part.get("between") or (SCHEMES[sampling["scheme"]].bases[relation].relation if sampling else relation)
+    return float(RELATIONS[base].sensitivity * part["noise_multiplier"])
 
 
 def _listed(words: list[str]) -> str:
@@ -121,11 +130,13 @@ def _releases(answer: Answer, values: Values) -> list[str]:
     parts = answer.guarantee.get("mechanisms", ())
     found = [SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling")]
     # the uses that are composed are not the accesses where they are epochs, or the steps that a record meets
-    of_steps = answer.adjacency != "zero-out" and all(scheme.unit == "step" for scheme in found)
+    may_be_cyclic = answer.adjacency in SCHEMES["cyclic-poisson"].neighbours  # in JSON these are Poisson batches
+    of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in found)
     uses = sum(part.get("count", 1) for part in parts)
     accesses = f"They access the data {uses} times." if parts and of_steps else ""
     schemes = dict.fromkeys(scheme.words for scheme in found)
-    batches = f"Where they use batches, these are {' and '.join(schemes)}; {NOT_SHUFFLED}" if schemes else ""
+    batches = (f"Where a number rests on random batches, these are {_listed(list(schemes))}, and not cut from shuffled "
+               "data.") if schemes else ""
     return [which, "Each of them must hold for the same neighbouring data sets." if len(releases) > 1 else "", accesses,
             batches]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import BY_RESPONDENT
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import Quantity
-from dpcalc.core.results import Answer
+from dpcalc.core.relations import RELATIONS
+from dpcalc.core.results import CONVERTED, Answer
 from dpcalc.output.values import shown_value
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------
@@ -101,48 +101,39 @@ def of_one_record(answer: Answer) -> list[str]:
 
 
 def neighbours(answer: Answer) -> str:
-    """The adjacency and the unit of privacy."""
-    if answer.group_size > 1:
-        return _neighbouring_groups(answer)
-    unit = "The unit of privacy is one record: whoever has several records is protected less."
-    if answer.adjacency == "add-remove":
-        return f"Neighbouring data sets differ by adding or removing one record. {unit}"
-    if answer.adjacency == "replace-one":
-        return f"Neighbouring data sets differ by replacing one record. {unit}"
-    if answer.adjacency == "zero-out":
-        return ("Neighbouring data sets have the same size and differ in one record, whose gradients are zero in one "
-                f"of them. {unit}")
-    if answer.adjacency == BY_RESPONDENT:
+    """The relation of neighbouring data sets, and the unit of privacy."""
+    relation, size = RELATIONS.get(answer.adjacency), answer.group_size
+    if size > 1:
+        differ = relation.groups_differ if relation else (
+            "differ in at most {size} records, each in the way that the given numbers refer to")
+        return (f"Neighbouring data sets {differ.format(size=size)}. The unit of privacy is a group of {size} records, "
+                f"as all records of a user who has no more than {size}.")
+    if answer.of_respondents:
         return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
+    if relation:
+        return (f"Neighbouring data sets {relation.differ}. The unit of privacy is one record: whoever has several "
+                "records is protected less.")
     of = ("that the sensitivity of the query refers to" if "mechanism" in answer.parameters else
           "that each release refers to" if answer.command == "ledger" else "of the given guarantee")
     return f"Neighbouring data sets are those {of}; what they differ in is the unit of privacy."
 
 
-def _neighbouring_groups(answer: Answer) -> str:
-    """The adjacency and the unit of privacy, where neighbouring data sets differ in a group of records."""
-    size = answer.group_size
-    differ = {
-        "add-remove": f"differ by adding, or by removing, a group of at most {size} records",
-        "replace-one": f"differ by replacing at most {size} records",
-        "zero-out": f"have the same size and differ in at most {size} records, whose gradients are zero in one of them",
-    }.get(answer.adjacency, f"differ in at most {size} records, each in the way that the given numbers refer to")
-    return (f"Neighbouring data sets {differ}. The unit of privacy is a group of {size} records, as all records of a "
-            f"user who has no more than {size}.")
+def promises(answer: Answer) -> list[str]:
+    """The sentences on guarantees that were converted, and on what must hold besides the theorems' assumptions."""
+    converted = [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.endswith(CONVERTED)]
+    return converted + ([f"The guarantee has conditions: {'; '.join(answer.promises)}."] if answer.promises else [])
 
 
 def tested(answer: Answer) -> str:
     """What an attacker tests, in words that continue 'no test of'."""
-    if answer.only and not answer.only.is_worst and answer.adjacency != "add-remove":
-        return "which of two data sets that differ in this record alone was used"
-    if answer.adjacency in ("add-remove", "zero-out") and answer.group_size > 1:
-        return f"whether a given group of {answer.group_size} records is in the data"
-    if answer.adjacency in ("add-remove", "zero-out"):
-        record = "this record" if answer.only and not answer.only.is_worst else "a given record"
-        return f"whether {record} is in the data"
-    if answer.adjacency == BY_RESPONDENT:
+    relation = RELATIONS.get(answer.adjacency)
+    if answer.of_respondents:
         return "what a respondent's true answer is"
-    return "which of two neighbouring data sets was used"
+    if relation is None:
+        return "which of two neighbouring data sets was used"
+    if answer.only and not answer.only.is_worst:
+        return relation.tested_of_one
+    return relation.tested_of_group.format(size=answer.group_size) if answer.group_size > 1 else relation.tested
 
 
 def released(answer: Answer) -> str:

@@ -69,7 +69,7 @@ def title(answer: Answer, swept: Collection[str]) -> str:
 
 
 def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
-    """The bounds of the headlines, the adjacency and what is released, then the notes.
+    """The bounds of the headlines, the adjacency and what is released, then what must hold, and the notes.
 
     `left_out` are the other adjacencies of rows that the sweep does not show.
     """
@@ -81,8 +81,10 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
     common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else {
         NOT_SHUFFLED, NOT_SHUFFLED_RUN}
+    promises = dict.fromkeys(promise for answer in answers for promise in answer.promises)
     return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
-            *other, *(f"Note: {note}." for note in first.notes if note in common),
+            *other, *(f"Note: {promise}." for promise in promises),
+            *(f"Note: {note}." for note in first.notes if note in common),
             *(f"{line}." for line in _notes_of_unproven_rows(points))]
 
 
