@@ -151,29 +151,30 @@ def _one(epoch: _Epoch, step: float) -> Law:
         edges = x.tolist() if epoch.above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
         sigma = mp.mpf(epoch.sigma)
         z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
-        tails = [(_tail(mp, -a), _tail(mp, 1 / sigma - a)) for a in z]  # Q- and P-mass below each edge
-        above_last = _tail(mp, z[-1]), _tail(mp, z[-1] - 1 / sigma)
+        # Q- and P-mass below each edge
+        tails = [(tail_of_normal(mp, -a), tail_of_normal(mp, 1 / sigma - a)) for a in z]
+        above_last = tail_of_normal(mp, z[-1]), tail_of_normal(mp, z[-1] - 1 / sigma)
         cells = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(tails)]
         if not epoch.above:
-            rows = [[_double(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
+            rows = [[double_outwards(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
             return Law(1, step, first, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
         left, right = np.zeros(len(x)), np.zeros(len(x))
         for k, (mass, mean) in enumerate(cells):
             a, b = mp.mpf(edges[k]), mp.mpf(edges[k + 1])
             share = (mean - a * mass) / (b - a)
-            left[k], right[k + 1] = _double(mp, mass - share, 1), _double(mp, share, 1)
-        right[0] = _double(mp, tails[0][1] / mp.mpf(edges[0]), 1)
-        left[-1] = _double(mp, above_last[0], 1)
-        zero, infinite = _double(mp, tails[0][0], 1), _double(mp, above_last[1], 1)
+            left[k], right[k + 1] = double_outwards(mp, mass - share, 1), double_outwards(mp, share, 1)
+        right[0] = double_outwards(mp, tails[0][1] / mp.mpf(edges[0]), 1)
+        left[-1] = double_outwards(mp, above_last[0], 1)
+        zero, infinite = double_outwards(mp, tails[0][0], 1), double_outwards(mp, above_last[1], 1)
     p = left + right
     return Law(1, step, first, x, p, p * x, zero, infinite, 4 * UNIT, POINT_ERROR)
 
 
-def _tail(mp: Any, x: Any) -> Any:
+def tail_of_normal(mp: Any, x: Any) -> Any:
     return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
-def _double(mp: Any, x: Any, direction: int) -> float:
+def double_outwards(mp: Any, x: Any, direction: int) -> float:
     """Return a double that is not below x (direction +1), or not above it, and not below 0."""
     low, high = x.real.endpoints() if is_ball_context(mp) else (nextafter(float(x), d * exp(700)) for d in (-1, 1))
     return max(float(high if direction > 0 else low), 0.0)

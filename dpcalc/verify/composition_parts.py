@@ -14,7 +14,7 @@ from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
 from dpcalc.verify import composition_grids, epochs, loss_distributions, losses_from_below, scheme_uses
 from dpcalc.verify.composition_grids import Parts
-from dpcalc.verify.described_pairs import parts_of_guarantee
+from dpcalc.verify.described_pairs import parts_of_guarantees
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
 from dpcalc.verify.loss_distributions import LossPair, Use
@@ -97,7 +97,9 @@ def _described_guarantees(row: Row, answer: Answer) -> Parts:
     """Return the parts of the guarantees, which are sorted; equal ones are composed as one that is used more often."""
     steps = int(row.params.get("steps", 1))
     counted = [(g, len(list(equal))) for g, equal in groupby(row.params["described"])]
-    return tuple((use, count * times * steps) for g, times in counted for use, count in parts_of_guarantee(g))
+    each = parts_of_guarantees([g for g, _ in counted])
+    return tuple((use, count * times * steps) for parts, (_, times) in zip(each, counted, strict=True)
+                 for use, count in parts)
 
 
 def _repeated_laplace(row: Row, answer: Answer) -> Parts:

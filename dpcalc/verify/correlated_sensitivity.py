@@ -8,7 +8,7 @@ from typing import Any
 from dpcalc.bounds.correlated import correlated_once
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.bound import ProfileBound
-from dpcalc.core.noise_multiplier import SENSITIVITY
+from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 from dpcalc.core.validate import validate
 from dpcalc.verify.claim import Claim, claim_upper_bound
@@ -23,7 +23,7 @@ def claim_of_sensitivity(answer: Answer, record: Record) -> tuple[ProfileBound, 
     if answer.command != "correlated" or not answer.rows or not is_number(stated):
         return None
     given = validate(command_of(record), record["options"])
-    design, change = design_of(given), SENSITIVITY[given["adjacency"]]
+    design, change = design_of(given), RELATIONS[given["adjacency"]].sensitivity
     head = answer.rows[0].route.bound
     bound = head if "design" in head.params and isinstance(head, ProfileBound) else correlated_once.BOUND
 

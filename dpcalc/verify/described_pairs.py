@@ -2,44 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 from typing import Any
 
-from dpcalc.bounds.sampling.allocation_profile import DEFAULT_TAIL
-from dpcalc.verify import allocation, composition_atoms, loss_distributions, scheme_uses
+from dpcalc.accounting.schemes import SCHEMES
+from dpcalc.core.relations import RELATIONS
+from dpcalc.verify import composition_atoms, loss_distributions, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import Unchecked
 
 
+def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
+    """Return the uses of each guarantee, with their counts. Beside a mechanism whose two directions differ, the two
+    probability distributions of `outcomes` count in either order."""
+    each = [parts_of_guarantee(g) for g in guarantees]
+    if all(use.symmetric for g, parts in zip(guarantees, each, strict=True) if g["kind"] != "outcomes"
+           for use, _ in parts):
+        return each
+    return [((Use(_in_either_order(g["p"], g["q"])), int(g.get("count", 1))),) if g["kind"] == "outcomes" else parts
+            for g, parts in zip(guarantees, each, strict=True)]
+
+
+def _in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:
+    """Return the pair whose profile is the larger δ of both orders, linear in e^ε between the points that the
+    calculator chooses; any choice is valid."""
+    from dpcalc.pld.atoms import either_order_points
+
+    def delta(mp: Any, epsilon: float) -> Any:
+        factor = mp.exp(mp.mpf(epsilon))
+        return max((mp.fsum(composition_atoms.positive_part(mp, mp.mpf(a) - factor * mp.mpf(b))
+                            for a, b in zip(*pair, strict=True)) for pair in ((p, q), (q, p))), key=float)
+
+    return composition_atoms.profile_pair(either_order_points(p, q), delta)
+
+
 def parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
     """Return the uses of a guarantee, with their counts."""
     if g["kind"] == "mechanisms":
-        size = int(g.get("group_size") or 1)
-        return tuple((_use_of_mechanism(part, size), int(part.get("count", 1))) for part in g["mechanisms"])
+        size, relation = int(g.get("group_size") or 1), g.get("adjacency")
+        return tuple((_use_of_mechanism(part, relation, size), int(part.get("count", 1))) for part in g["mechanisms"])
     return ((Use(_PAIR_OF_KIND[g["kind"]](g)), int(g.get("count", 1))),)
 
 
-def _use_of_mechanism(part: Mapping[str, Any], group_size: int) -> Use:
+def _use_of_mechanism(part: Mapping[str, Any], relation: str | None, group_size: int) -> Use:
     sampling = part.get("sampling")
     if sampling is None:
-        return Use(MECHANISMS[part["name"]].losses({**part, "group_size": group_size}))
-    if group_size > 1:
-        if sampling["scheme"] != "poisson":
-            raise Unchecked(f"no theorem for groups of records is known with {sampling['scheme']} sampling")
-        return scheme_uses.poisson_group(part, float(sampling["rate"]), group_size)
-    if sampling["scheme"] == "truncated-poisson":
-        return scheme_uses.truncated_poisson_use(sampling["n"], sampling["rate"], sampling["max_batch_size"],
-                                     part["noise_multiplier"])
-    if sampling["scheme"] == "random-allocation":
-        return Use(allocation.from_above(float(part["noise_multiplier"]), int(sampling["steps_per_epoch"]),
-                                         DEFAULT_TAIL))
-    pair = MECHANISMS[part["name"]].losses(part)
-    if sampling["scheme"] not in ("poisson", "without-replacement"):
-        raise Unchecked("weighted sampling has no profile")
-    return Use(pair, sampling["scheme"], float(sampling["rate"]))
+        own = _between(part, part.get("between") or relation)
+        return Use(MECHANISMS[part["name"]].losses({**own, "group_size": group_size}))
+    bases = SCHEMES[sampling["scheme"]].bases
+    relation = relation or next(iter(bases))
+    own = _between(part, part.get("between") or bases[relation].relation)
+    found = scheme_uses.USES.get((sampling["scheme"], relation))
+    if found is None:
+        raise Unchecked(f"{sampling['scheme']} sampling has no profile for {relation} neighbours")
+    return found(own, sampling, group_size)
+
+
+def _between(part: Mapping[str, Any], relation: str | None) -> Mapping[str, Any]:
+    """Return the part with its noise relative to the sensitivity between two batches, or data sets, of this
+    relation."""
+    if not part.get("sum") or relation is None:
+        return part
+    return {**part, "noise_multiplier": part["noise_multiplier"] / RELATIONS[relation].sensitivity}
 
 
 def _pair_of_profile(g: Mapping[str, Any]) -> LossPair:

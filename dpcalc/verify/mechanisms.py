@@ -57,14 +57,14 @@ def _exponential_losses(part: Part) -> LossPair:
     return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
 
 
-def _above_threshold_epsilon(mp: Any, part: Part) -> Any:
+def above_threshold_epsilon(mp: Any, part: Part) -> Any:
     """Return the pure ε of a run whose queries change by at most 1 for one record."""
     return _group_size(part) * (1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"]))
 
 
 def _above_threshold_losses(part: Part) -> LossPair:
     about = _group_size(part) * (1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"])
-    return composition_atoms.approximate_dp_pair(lambda mp: _above_threshold_epsilon(mp, part), 0.0, about)
+    return composition_atoms.approximate_dp_pair(lambda mp: above_threshold_epsilon(mp, part), 0.0, about)
 
 
 def _k_randomized_response_losses(part: Part) -> LossPair:
@@ -100,7 +100,7 @@ def _two_bits(largest: float, probabilities: Callable[[Any], tuple[Any, Any]]) -
         alike = one * flip + (1 - one) * (1 - flip)
         return [(largest, high, low), (0.0, alike, alike), (-largest, low, high)]
 
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), _above(largest))
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(largest))
 
 
 def _discrete_laplace_losses(part: Part) -> LossPair:
@@ -117,7 +117,7 @@ def _discrete_laplace_losses(part: Part) -> LossPair:
         high, low = 1 / (1 + fall), powers[s] / (1 + fall)
         return [(s / scale, high, low), *inner, (-s / scale, low, high)]
 
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), _above(s / scale))
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(s / scale))
 
 
 def _discrete_gaussian_losses(part: Part) -> LossPair:
@@ -131,18 +131,18 @@ def _discrete_gaussian_losses(part: Part) -> LossPair:
     def atoms(mp: Any) -> Atoms:
         v = mp.mpf(sigma)
         weights = {x: mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in {abs(y) for x in inner for y in (x, x + s)}}
-        total = _discrete_gaussian_total(mp, v)
+        total = discrete_gaussian_total(mp, v)
         return [(s * (s + 2 * x) / scale, weights[abs(x)] / total, weights[abs(x + s)] / total) for x in inner]
 
     def tails(mp: Any) -> Any:
         v, x = mp.mpf(sigma), reach + 1
-        most = 2 * mp.exp(-(mp.mpf(x) / v) ** 2 / 2) * (1 + v * v / x) / _discrete_gaussian_total(mp, v)
+        most = 2 * mp.exp(-(mp.mpf(x) / v) ** 2 / 2) * (1 + v * v / x) / discrete_gaussian_total(mp, v)
         return mp.between(0, most) if is_ball_context(mp) else most
 
-    return composition_atoms.atomic_pair(atoms, compute_once(tails), _above(s * (s + 2 * reach) / scale))
+    return composition_atoms.atomic_pair(atoms, compute_once(tails), above_rounding(s * (s + 2 * reach) / scale))
 
 
-def _discrete_gaussian_total(mp: Any, v: Any) -> Any:
+def discrete_gaussian_total(mp: Any, v: Any) -> Any:
     """Return Σ_x e^(−x²/(2σ²)), the terms beyond 2^−bits being bounded by an integral."""
     last = int(float(v) * sqrt(1.4 * (mp.prec + 20))) + 2
     half = mp.fsum(mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in range(1, last + 1))
@@ -150,7 +150,7 @@ def _discrete_gaussian_total(mp: Any, v: Any) -> Any:
     return 1 + 2 * half + (mp.between(0, 2 * rest) if is_ball_context(mp) else 0)
 
 
-def _above(loss: float) -> float:
+def above_rounding(loss: float) -> float:
     """Return a number that is above a loss however it is rounded."""
     return loss + 1e-14 * (1 + abs(loss))
 
@@ -172,7 +172,7 @@ def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: P
 
 
 def _sampled_above_threshold_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    return _sampled_pure_rdp(mp, alpha, rate, _above_threshold_epsilon(mp, part))
+    return _sampled_pure_rdp(mp, alpha, rate, above_threshold_epsilon(mp, part))
 
 
 def _sampled_pure_rdp(mp: Any, alpha: float, rate: float, r: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import inf, isnan
 from typing import Any, NamedTuple
 
+from dpcalc.accounting import older_records
 from dpcalc.bounds import replacement_message
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.quantities import symbol
@@ -72,14 +73,19 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     if is_error(record):
         message = f"{record['error']['message']}".replace("\n", " ")
         return Verdict((), (), (Finding(NO_ANSWER, "", f"the result is an error: {message}"),), NO_ANSWER)
-    budget = Budget(seconds)
+    budget, original, record = Budget(seconds), record, older_records.as_today(record)
     if reason := next(filter(None, (replacement_message(row["name"]) for row in record["bounds"])), ""):
         return _nothing_checked(f"the whole result: {reason}")
     when_late: Callable[[str], Answer | str] = str
     try:
+        older_records.refuse_uncovered(original, "the result")
         answer = budget.run(lambda: replay(record), when_late)
     except OutOfScope as error:
         raise DpcalcError(error.code, f"the result's parameters: {error.message}", error.option) from None
+    except DpcalcError as error:
+        if error.code != "refused":
+            raise
+        return _refused(error.message)
     except INVALID_WITNESS_ERRORS as error:
         answer = f"its bounds are incomplete or out of range ({error})"
     if isinstance(answer, str):
@@ -89,6 +95,11 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
 
 def _nothing_checked(text: str) -> Verdict:
     return Verdict((Finding(OPEN, "", text, path="the whole result"),), (), (), REFUTED)
+
+
+def _refused(reason: str) -> Verdict:
+    """The verdict on a result that no theorem covers, of which no number is looked at."""
+    return Verdict((Finding(REFUTED, "", f"no theorem covers this result: {reason}"),), (), (), REFUTED)
 
 
 def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:

@@ -16,10 +16,10 @@ DELTAS = [
          "--n 50 "
          "--epochs 2 --epsilon 4.50797 --bound shuffled-iteration"),
     # many steps, each off by 1e-9 of a cell at most, as it was said
-    slow("subsample --mechanism randomized-response --probability 0.8999 --sampling-rate 0.0275289 --steps 12681 "
+    slow("subsample --mechanism discrete-laplace --scale 0.4553497761692098 --sampling-rate 0.0275289 --steps 12681 "
          "--bound "
          "poisson-profile --epsilon 0.895178"),
-    "subsample --mechanism randomized-response --probability 0.7623 --sampling-rate 0.2374 --steps 1202 --bound "
+    "subsample --mechanism discrete-laplace --scale 0.8581254318761051 --sampling-rate 0.2374 --steps 1202 --bound "
     "poisson-profile --epsilon 18.2549",
 ]
 EPSILONS = [

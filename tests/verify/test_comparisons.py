@@ -22,10 +22,11 @@ def lowered(record, name, share):
 @pytest.mark.parametrize("share", [0.99, slow(0.5)])
 def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
     record = answer(POISSON)
-    assert verify(record).holds and any(row["name"] == "wor-profile" for row in record["bounds"][1:])
-    found = verify(lowered(record, "wor-profile", share))
+    assert verify(record).holds and any(
+        row["name"] == "poisson-replace-one-profile" for row in record["bounds"][1:])
+    found = verify(lowered(record, "poisson-replace-one-profile", share))
     assert not found.holds
-    assert any(f.verdict == "not verified" and "wor-profile" in f.text for f in found.others)
+    assert any(f.verdict == "not verified" and "poisson-replace-one-profile" in f.text for f in found.others)
 
 
 @pytest.mark.parametrize("line", [

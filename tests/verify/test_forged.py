@@ -24,7 +24,7 @@ LINES = [
     "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --delta .01",
     "convert --from dp --epsilon 1 --delta 0 --steps 4 --to gdp",
     "subsample --sampling-rate .05 --sigma 2 --steps 5 --delta 1e-5 --bound poisson-profile",
-    "subsample --mechanism randomized-response --probability .6 --sampling-rate .3 --steps 3 --delta 1e-3",
+    "subsample --mechanism discrete-laplace --scale 2.4663034623764326 --sampling-rate .3 --steps 3 --delta 1e-3",
     "tv --sigma 3 --fpr .01,.1",
     "tv --tv .1 --solve sigma",
     "shuffle-pnsgd --sigma 2 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 50 --epsilon .3",

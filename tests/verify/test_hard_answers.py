@@ -40,7 +40,7 @@ def test_a_better_answer_is_refuted(line):
     "burn-in --n 81065 --batch-size 1 --steps 4 --lipschitz .13 --smoothness .1 --diameter .05 --sigma .05 "
     "--learning-rate 2.5 --strong-convexity .08 --epsilon 3",  # with a lower value of 0
     # whole numbers > 1e308
-    "subsample --mechanism randomized-response --probability .6 --sampling-rate .8 --steps 45 --delta 1e-10",
+    "subsample --mechanism discrete-laplace --scale 2.4663034623764326 --sampling-rate .8 --steps 45 --delta 1e-10",
     # two rows of one bound
     "compare --n 600 --batches full --steps 10 --noise-multiplier 20 --lipschitz 1 --delta 1e-5",
     "compare --batches poisson --batch-size 256 --steps 100 --noise-multiplier 1.1 --clipping-norm 1 --n 60000 "

@@ -53,7 +53,7 @@ def test_few_of_the_questions_have_an_answer_that_cannot_be_better():
     "rdp --sigma 1 --delta 1e-5",
     "rdp --sigma 2 --steps 3 --epsilon 1",
     slow("subsample --sampling-rate 0.05 --sigma 2 --steps 5 --delta 1e-5"),
-    "subsample --mechanism randomized-response --probability .6 --sampling-rate .3 --steps 3 --delta 1e-3",
+    "subsample --mechanism discrete-laplace --scale 2.4663034623764326 --sampling-rate .3 --steps 3 --delta 1e-3",
     "convert --from dp --epsilon 1 --delta 0 --to gdp",
     "shuffle-pnsgd --sigma 2 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 50 --epsilon .3",
     "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 "

@@ -14,7 +14,7 @@ SAMPLED = "subsample --scheme without-replacement --bound wor-rdp"
 LINES = [
     slow(f"{SAMPLED} --sampling-rate .01 --sigma 300 --alpha 50000"),
     slow(f"{SAMPLED} --sampling-rate .01 --mechanism laplace --scale 3000 --alpha 100000"),
-    f"{SAMPLED} --sampling-rate .3 --mechanism randomized-response --probability .51 --alpha 26000",
+    f"{SAMPLED} --sampling-rate .3 --mechanism discrete-laplace --scale 25 --alpha 26000",
     slow("subsample --scheme weighted --max-weight .0001 --mechanism laplace --scale 50 --steps 10 --delta 1e-20"),
 ]
 

@@ -1,0 +1,193 @@
+"""The pair that one epoch of random allocation with one record replaced dominates, from events of its outputs.
+
+An event R bounds the profile by P(R) − γQ(R) at every γ > 0. With a lower bound v of P(R) − γ_kQ(R) and an interval
+[q_low, q_high] that contains Q(R), the profile is at least v − q_high·(γ − γ_k)₊ + q_low·(γ_k − γ)₊, a concave function
+of γ. Chords between points below two neighbouring functions are below one of them, so the polyline through one point
+between each two γ_k is below the profile, with its mirror image for γ < 1. Every line below this polyline is P − γQ for
+a point (Q, P) below the trade-off curve of the epoch, and the concave hull of these points is that of a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, exp, floor, log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.verify.arb.context import compute_once
+from dpcalc.verify.composition_atoms import Atoms, atomic_pair
+from dpcalc.verify.loss_distributions import LossPair
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.verify.allocation_replaced import Cells
+    from dpcalc.verify.tilted_powers import Law
+
+    Array = NDArray[Any]
+
+UNIT = 2.0**-53  # relative error of one rounded operation
+ROUNDING = 1e-13  # relative: more than that of a few operations on doubles
+MARGIN = 1e-12  # relative to a value of the profile: more than the rounding errors of a polyline
+
+
+class Bound(NamedTuple):
+    """v <= P(R) − γQ(R), and an interval that contains Q(R)."""
+
+    gamma: float
+    advantage: float
+    q_low: float
+    q_high: float
+
+
+def polyline_pair(cells: Callable[[Any], Cells], steps: int, m: float,
+                  chosen: Sequence[tuple[float, float, float]]) -> LossPair:
+    """Return the pair of events at the chosen ε, by grids with the steps that come with them, and with windows for
+    values of about the given size."""
+
+    @compute_once
+    def corners(mp: Any) -> list[tuple[float, float]]:
+        bounds = [_bound(cells(mp), steps, m, epsilon, step, value) for epsilon, step, value in chosen]
+        bounds = [x for x in bounds if x.advantage > 0 and x.q_high > 0]
+        return _trade_off(_polyline(bounds)) if bounds else [(0.0, 0.0)]
+
+    def atoms(mp: Any) -> Atoms:
+        found: Atoms = []
+        for (q0, p0), (q1, p1) in pairwise(corners(mp)):
+            p, q = mp.mpf(p1) - mp.mpf(p0), mp.mpf(q1) - mp.mpf(q0)
+            loss = log((p1 - p0) / (q1 - q0))
+            found += [(loss, p, q), (-loss, q, p)]
+        q, p = corners(mp)[-1]
+        rest = 1 - mp.mpf(p) - mp.mpf(q)
+        return [*found, (0.0, rest, rest)]
+
+    return atomic_pair(atoms, lambda mp: mp.mpf(0), float("inf"))
+
+
+def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
+    """Return the corners for γ > 1, the last one at the value 0."""
+    import numpy as np
+
+    first = bounds[0]
+    if first.gamma != 1:
+        raise ValueError("the first event is not that at γ = 1")
+    # The event or its mirror image, with probability 1/2 each, has P(R) + Q(R) = 1.
+    bounds = [first._replace(q_high=(1 - first.advantage) / 2 * (1 + 8 * UNIT)), *bounds[1:]]
+    places, values = list[float](), list[float]()
+    for a, b in pairwise(bounds):
+        slope = a.q_high - b.q_low
+        x = a.gamma + (a.advantage - b.advantage - b.q_low * (b.gamma - a.gamma)) / slope if slope > 0 else a.gamma
+        x = min(max(x, a.gamma), b.gamma)
+        values.append(min(a.advantage - a.q_high * (x - a.gamma), b.advantage + b.q_low * (b.gamma - x)))
+        places.append(x)
+    last = bounds[-1]
+    places.append(last.gamma + last.advantage / last.q_high)
+    values.append(0.0)
+    return np.array(places), np.maximum(np.array(values) * (1 - MARGIN), 0.0)
+
+
+def _trade_off(polyline: tuple[Array, Array]) -> list[tuple[float, float]]:
+    """Return the corners (Q, P), with slopes above 1, of the concave hull of the lines through two neighbouring corners
+    of the polyline, moved down to be below all corners and their mirror images."""
+    import numpy as np
+
+    x, g = polyline
+    all_x, all_g = np.concatenate((x, 1 / x, [0.0])), np.concatenate((g, 1 - (1 - g) / x, [1.0]))
+    corners, middle = [(0.0, 0.0)], float((1 - g[0]) / (1 + x[0]))  # the slope from the mirror image of the first one
+    for q in [*((g[:-1] - g[1:]) / np.maximum(x[1:] - x[:-1], 1e-300))[::-1].tolist(), middle]:
+        if not q > corners[-1][0]:
+            continue
+        new = q, float((all_g + all_x * q).min()) * (1 - 8 * UNIT)
+        while len(corners) > 1 and _slope(corners[-1], new) >= _slope(corners[-2], corners[-1]):
+            corners.pop()
+        if new[1] > corners[-1][1] and _slope(corners[-1], new) > 1 and new[0] + new[1] <= 1:
+            corners.append(new)
+    return corners
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> Fraction:
+    return (Fraction(b[1]) - Fraction(a[1])) / (Fraction(b[0]) - Fraction(a[0]))
+
+
+def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, value: float) -> Bound:
+    """Return what an event shows at γ = e^ε."""
+    import numpy as np
+
+    from dpcalc.pld.positive_sums import Question, choose_grid
+    from dpcalc.verify import tilted_powers
+
+    middles = np.concatenate((cells.edges[:1], (cells.edges[1:] + cells.edges[:-1]) / 2, cells.edges[-1:]))
+    x, gamma, scale = 2 * np.sinh(m * middles - epsilon / 2), exp(epsilon), exp(m * m / 2 - epsilon / 2) * steps
+    grid = choose_grid(x, cells.masses[0], Question(steps, 0.0, 1e-4, value * scale, scale * (1 + gamma)))
+    a, first = grid.tilt * step, floor(grid.low / step)
+    labels = np.rint(x.clip(grid.low, grid.high) / step).astype(np.intp) - first
+    size = ceil(grid.high / step) - first + 2
+    one, p, q = (tilted_powers.tilted(first, np.bincount(labels, law, size), a, (len(x) + 4) * UNIT)
+                 for law in cells.masses)
+    rates = grid.window.rates[0] * step, grid.window.rates[1] * step
+    window = tilted_powers.window_of(one, steps - 1, rates, grid.window.log_outside)
+    rest = tilted_powers.power(one, steps - 1, window)
+    threshold = round(steps * float((cells.masses[0] * (labels + first - x.clip(grid.low, grid.high) / step)).sum()))
+    return _bound_of_masses(_Tails(rest, a, window.outside), p, q, gamma, threshold)
+
+
+class _Tails:
+    """The computed probabilities that a sum is at least each point of its window, and bounds of their errors.
+
+    The difference of the tails at x < y is that of the computed ones up to `error` times the norm of the factors in
+    between, a relative error, and the mass outside of the window times the factor at x."""
+
+    def __init__(self, law: Law, a: float, outside: float) -> None:
+        import numpy as np
+
+        factors = law.factors(a)
+        self.law, self.a, self.relative = law, a, law.rounding(a)
+        self.tails = np.cumsum((law.weight * factors)[::-1])[::-1]
+        self.energy, self.outside = np.cumsum((factors * factors)[::-1])[::-1], outside * factors
+        error = (law.error * np.sqrt(self.energy) + self.outside) * (1 + 1e-9)
+        self.low = np.clip(self.tails * (1 - self.relative) - error, 0.0, 1.0)
+        self.high = np.clip(self.tails * (1 + self.relative) + error, 0.0, 1.0)
+
+    def at(self, values: Array, places: Array, before: float, after: float) -> Array:
+        import numpy as np
+
+        inside = values[np.clip(places, 0, len(values) - 1)]
+        return np.asarray(np.where(places < 0, before, np.where(places < len(values), inside, after)))
+
+
+def _bound_of_masses(tails: _Tails, p: Law, q: Law, gamma: float, threshold: int) -> Bound:
+    """Return the bound of the event that a label and a sum of others are at least a threshold."""
+    import numpy as np
+
+    p_mass, q_mass = p.weight * p.factors(tails.a), q.weight * q.factors(tails.a)
+    places = threshold - (q.first + np.arange(len(q_mass))) - tails.law.first
+    low = tails.at(tails.low, places, float(tails.low[0]), 0.0)
+    high = tails.at(tails.high, places, 1.0, float(tails.high[-1]))
+    relative = p.rounding(tails.a) + q.rounding(tails.a) + ROUNDING
+    advantage = _least_mean(tails, p_mass - gamma * q_mass, places, low, high)
+    advantage -= relative * float(((p_mass + gamma * q_mass) * high).sum())
+    q_low, q_high = float((q_mass * low).sum()) * (1 - relative), float((q_mass * high).sum()) * (1 + relative)
+    return Bound(gamma, advantage, q_low, min(q_high, 1.0))
+
+
+def _least_mean(tails: _Tails, weights: Array, places: Array, low: Array, high: Array) -> float:
+    """Return a lower bound of the sum of weights times the true tails at these places: where it is sharper, the tail is
+    taken to be the computed one plus one unknown number, up to the errors in between."""
+    import numpy as np
+
+    count = len(tails.tails)
+    center = min(max(int(places[np.argmax(np.abs(weights))]), 0), count - 1)
+    inside = np.clip(places, 0, count - 1)
+    energy, computed = tails.energy[inside], tails.tails[inside]
+    apart = tails.law.error * np.sqrt(np.abs(energy - tails.energy[center]) + 1e-9 * np.maximum(
+        energy, tails.energy[center]))
+    apart += np.maximum(tails.outside[inside], tails.outside[center])
+    apart += tails.relative * np.abs(computed - tails.tails[center])
+    near = (places == inside) & (apart < (high - low) / 2)
+    with_shared, alone = np.where(near, weights, 0.0), np.where(near, 0.0, weights)
+    shared = float(with_shared.sum())
+    unknown = [shared * float(x[center] - tails.tails[center]) for x in (tails.low, tails.high)]
+    total = float((with_shared * computed).sum() + (alone * np.where(alone > 0, low, high)).sum()) + min(unknown)
+    rounding = 4 * len(weights) * UNIT * float((np.abs(weights) * high).sum())
+    return total - float((np.abs(with_shared) * apart).sum()) * (1 + 1e-9) - rounding

@@ -1,0 +1,222 @@
+"""One epoch of random allocation where one record is replaced, as privacy loss distributions from above and from below.
+
+With x(z) = e^{mz − ε/2} − e^{ε/2 − mz}, m = 1/σ and independent z_i ~ N(0, 1), one epoch of t steps has
+δ(ε) = e^{ε/2 − m²/2} E(x(z_1) + … + x(z_t))₊/t, in both directions. The numbers of the calculator that are used here
+are choices of which any is valid: the ε, and the grids.
+
+From above, the mass of a cell of z is split between x at its two ends, with its mean kept, and then between two points
+of a uniform grid: (·)₊ is convex and increases, so masses are rounded up and points are moved up. From below, cells of
+z get integers as labels; {the sum of labels is at least a threshold} is an event of the outputs, and its probabilities
+P(R) and Q(R) bound δ by P(R) − γQ(R) for every γ.
+
+The masses of the cells and their means come from closed forms in balls, rounded outwards to doubles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import ceil, exp, floor, log, log2, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.verify.allocation import double_outwards, tail_of_normal
+from dpcalc.verify.allocation_events import polyline_pair
+from dpcalc.verify.composition_atoms import profile_pair
+from dpcalc.verify.loss_distributions import LossPair, gaussian
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.pld.allocation_replaced import Point
+
+    Array = NDArray[Any]
+
+DIGITS = 60  # of the arithmetic for cells, whose masses are differences
+UNIT = 2.0**-53  # relative error of one rounded operation
+FINER = 0.7  # step of a grid over that of the calculator: it changes the result by half as much
+ROUNDING = 1e-13  # relative: more than that of a few operations on doubles
+
+
+def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
+    """Return a pair that dominates one epoch."""
+    from dpcalc.pld import allocation_replaced
+    from dpcalc.pld.pair import Gaussian
+
+    pair = allocation_replaced.dominating_pair(noise_multiplier, steps, tail)
+    if isinstance(pair, Gaussian):
+        return _gaussian(noise_multiplier, min(steps, 2))
+    points = allocation_replaced.upper_points(noise_multiplier, steps, tail)
+    epsilons = sorted(loss for loss in pair.losses if loss >= 0)  # type: ignore[attr-defined]
+
+    def delta(mp: Any, epsilon: float) -> Any:
+        return mp.mpf(_deltas(_Epoch(noise_multiplier, steps, tail, mp), points)[epsilon])
+
+    return profile_pair(epsilons, delta)
+
+
+def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
+    """Return a pair that one epoch with constant gradients dominates."""
+    from dpcalc.pld import allocation_replaced
+
+    if steps <= 2:
+        return _gaussian(noise_multiplier, steps)
+    events = allocation_replaced.events_from_below(noise_multiplier, steps, tail)
+    chosen = tuple((at.epsilon, FINER * at.step, at.event.advantage) for at in events)
+    return polyline_pair(lambda mp: cells_of(_Epoch(noise_multiplier, steps, tail, mp)), steps, 1 / noise_multiplier,
+                         chosen)
+
+
+def _gaussian(noise_multiplier: float, steps: int) -> LossPair:
+    """Return the pair of one or two steps, which is that of Gaussian noise."""
+    return gaussian(lambda mp: 2 / (mp.sqrt(mp.mpf(steps)) * mp.mpf(noise_multiplier)))
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """What the cells depend on. The context `mp` is only what they are computed with: their masses are doubles."""
+
+    sigma: float
+    steps: int
+    tail: float
+    mp: Any = field(compare=False)
+
+
+class Cells(NamedTuple):
+    """Cells of z between edges, with their masses under N(0, 1), N(m, 1) and N(−m, 1), rounded up; the first and the
+    last mass are those of the tails. Of each cell [u, v], `up` and `down` are e^{mv} − e^{mu} and e^{−mu} − e^{−mv},
+    rounded down; `rises` and `falls` are the integrals of e^{mz} − e^{mu} and
+    e^{−mu} − e^{−mz}, and `above_rises` and `above_falls` those of e^{mv} − e^{mz} and e^{−mz} − e^{−mv}, rounded up.
+    `beyond` is the integral of e^{mz} above all cells."""
+
+    edges: Array
+    masses: tuple[Array, Array, Array]
+    up: Array
+    down: Array
+    rises: Array
+    falls: Array
+    above_rises: Array
+    above_falls: Array
+    beyond: float
+
+
+@lru_cache(maxsize=8)
+def cells_of(epoch: _Epoch) -> Cells:
+    """Return the cells, half as wide as those of the calculator."""
+    import numpy as np
+
+    mp, m = epoch.mp, 1 / epoch.sigma
+    width = 2.0 ** -(8 + min(max(ceil(log2(m)), 0), 3))
+    last = ceil((m + sqrt(-2 * log(epoch.tail / 100))) / width)
+    edges = width * np.arange(-last, last + 1)
+    with mp.workdps(DIGITS):
+        rate = 1 / mp.mpf(epoch.sigma)
+        ratios = _powers(mp, mp.exp(rate * mp.mpf(width)), last)
+        base, shifted, lowered = (_masses(mp, edges.tolist(), shift) for shift in (0, rate, -rate))
+        factor = mp.exp(rate * rate / 2)
+        rows: list[list[float]] = [[] for _ in range(6)]
+        for j, (b, p, q) in enumerate(zip(base[1:-1], shifted[1:-1], lowered[1:-1], strict=True)):
+            (up, down), (next_up, next_down) = ratios[j], ratios[j + 1]
+            numbers = (next_up - up, down - next_down, factor * p - up * b, down * b - factor * q,
+                       next_up * b - factor * p, factor * q - next_down * b)
+            for row, x, direction in zip(rows, numbers, (-1, -1, 1, 1, 1, 1), strict=True):
+                row.append(double_outwards(mp, x, direction))
+        masses = [np.array([double_outwards(mp, x, 1) for x in law]) for law in (base, shifted, lowered)]
+        beyond = double_outwards(mp, factor * shifted[-1], 1)
+    up_gaps, down_gaps, rises, falls, above_rises, above_falls = (np.array(row) for row in rows)
+    return Cells(edges, (masses[0], masses[1], masses[2]), up_gaps, down_gaps, rises, falls, above_rises, above_falls,
+                 beyond)
+
+
+def _powers(mp: Any, one: Any, last: int) -> list[tuple[Any, Any]]:
+    """Return e^{mz} and e^{−mz} at all edges, as powers of that of one cell."""
+    up = [mp.mpf(1)]
+    for _ in range(last):
+        up.append(up[-1] * one)
+    down = [1 / x for x in up]
+    return [*zip(reversed(down), reversed(up), strict=True), *zip(up[1:], down[1:], strict=True)]
+
+
+def _masses(mp: Any, edges: list[float], shift: Any) -> list[Any]:
+    """Return the masses under N(shift, 1) below the edges, between them, and above, from the smaller tails."""
+    at = [mp.mpf(x) - shift for x in edges]
+    above = [float(z) >= 0 for z in at]
+    tails = [tail_of_normal(mp, z if is_above else -z) for z, is_above in zip(at, above, strict=True)]
+    masses = [tails[0] if not above[0] else 1 - tails[0]]
+    for j in range(len(edges) - 1):
+        if above[j]:
+            masses.append(tails[j] - tails[j + 1])
+        else:
+            masses.append(1 - tails[j] - tails[j + 1] if above[j + 1] else tails[j + 1] - tails[j])
+    return [*masses, tails[-1] if above[-1] else 1 - tails[-1]]
+
+
+@lru_cache(maxsize=8)
+def _deltas(epoch: _Epoch, points: tuple[Point, ...]) -> dict[float, float]:
+    """Return an upper bound of δ at each ε: the smallest one so far, as δ falls."""
+    found, least = dict[float, float](), 1.0
+    for point in points:
+        least = min(least, _delta_from_above(epoch, cells_of(epoch), point))
+        if least > exp(point.log_delta):  # where the calculator took that of two steps
+            mp = epoch.mp
+            whole = theta(mp, mp.mpf(point.epsilon), mp.sqrt(2) / mp.mpf(epoch.sigma))
+            least = min(least, double_outwards(mp, whole, 1))
+        found[point.epsilon] = least
+    return found
+
+
+def _delta_from_above(epoch: _Epoch, cells: Cells, point: Point) -> float:
+    from dpcalc.pld.positive_sums import Question, choose_grid
+
+    steps, epsilon, m = epoch.steps, point.epsilon, 1 / epoch.sigma
+    scale = exp(m * m / 2 - epsilon / 2) * steps
+    places, masses = _split_at_edges(cells, m, epsilon)
+    excess = cells.beyond * exp(-epsilon / 2) * (1 + ROUNDING)
+    question = Question(steps, 0.0, 1e-4, scale * exp(point.log_delta))
+    grid = replace(choose_grid(places, masses, question, excess), step=FINER * point.step, block=1)
+    return _mean_on_grid(grid, places, masses, excess, steps) / scale * (1 + ROUNDING * (1 + epsilon + m * m))
+
+
+def _split_at_edges(cells: Cells, m: float, epsilon: float) -> tuple[Array, Array]:
+    """Return x at the edges, moved up by more than their rounding errors, and masses there."""
+    import numpy as np
+
+    gamma = exp(epsilon)
+    gaps = cells.up + gamma * cells.down
+    right = (cells.rises + gamma * cells.falls) / gaps
+    left = (cells.above_rises + gamma * cells.above_falls) / gaps
+    masses = np.append(left, 0.0) + np.append(0.0, right)
+    masses[0] += cells.masses[0][0]
+    masses[-1] += cells.masses[0][-1]
+    argument = m * cells.edges - epsilon / 2
+    error = 4 * UNIT * (np.abs(m * cells.edges) + epsilon / 2)  # of the argument
+    places = 2 * np.sinh(argument)
+    return places + 2 * error * np.cosh(argument) + 4 * UNIT * np.abs(places), masses * (1 + ROUNDING)
+
+
+def _mean_on_grid(grid: Any, places: Array, masses: Array, excess: float, count: int) -> float:
+    """Return an upper bound of the mean of (x_1 + … + x_t)₊."""
+    import numpy as np
+
+    from dpcalc.verify import tilted_powers
+
+    high, step, a = grid.high, grid.step, grid.tilt * grid.step
+    paid = count * (excess + float((masses * np.maximum(places - high, 0.0)).sum())) * (1 + ROUNDING * len(places))
+    first, size = floor(grid.low / step), ceil(high / step) - floor(grid.low / step) + 2
+    place = places.clip(grid.low, high) / step
+    place = place - first + 8 * UNIT * (np.abs(place) + abs(first) + 1)
+    cell = np.minimum(place.astype(np.intp), size - 2)
+    share = np.minimum(place - cell, 1.0)
+    on_grid = np.bincount(cell, masses * (1 - share), size) + np.bincount(cell + 1, masses * share, size)
+    one = tilted_powers.tilted(first, on_grid, a, (len(places) + 10) * UNIT)
+    rates = grid.window.rates[0] * step, grid.window.rates[1] * step
+    window = tilted_powers.window_of(one, count, rates, grid.window.log_outside)
+    total = tilted_powers.power(one, count, window)
+    values = step * (total.first + np.arange(len(total.weight))) * (1 + 4 * UNIT)
+    begin = max(1 - total.first, 0)
+    factors = values[begin:] * total.factors(a)[begin:]
+    inside = float((total.weight[begin:] * factors).sum()) * (1 + total.rounding(a))
+    # Above the window the mean is at most the outside mass times the largest v·e^{−(θ+r)(v − last)} for v >= last.
+    last = max(float(values[-1]), 1 / (grid.tilt + grid.window.rates[1]))
+    beyond = last * float(total.factors(a)[-1]) * window.outside
+    return float(inside + total.error * tilted_powers.norm(factors) + beyond + paid) * (1 + ROUNDING)

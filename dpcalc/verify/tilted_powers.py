@@ -1,0 +1,111 @@
+"""Sums of many independent copies of a variable on a grid, by powers of Fourier transforms; no code of the calculator.
+
+The masses m_k at the points k of a grid are tilted: w_k = m_k e^{ak}/N with a number N such that they add up to about
+1. The power of a transform of length n of the tilted masses is that of the sum. The errors of all steps are bounded in
+ℓ2. A transform of length n changes a vector of norm |w| by at most η|w| (Higham 2002, Theorem 24.2), with the transform
+scaled to preserve norms. A power F^t changes by at most t·|F|^{t−1} times the change of F, and |F| <= Σw. The window
+keeps the sums from `low` to `high`; by Chernoff's bounds the tilted masses beyond both ends are at most `outside`.
+Masses beyond the ends fall on points inside of the window, which only adds to them.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, log1p, log2, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dpcalc.verify.unchecked import TooLong
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+UNIT = 2.0**-53  # relative error of one rounded operation
+FFT_ERROR = 8 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
+MAX_POINTS = 1 << 22  # of a transform, which takes a second
+SMALLEST_POWER = 1e-40  # smaller powers are set to 0
+LARGEST_EXPONENT = 700.0
+
+
+class Law(NamedTuple):
+    """Masses e^{log_scale − a·k}·weight at the points k = first + i. The true weights are within a factor 1 ± relative
+    of numbers that differ from `weight` by a vector of norm `error` at most."""
+
+    first: int
+    weight: Array
+    log_scale: float
+    relative: float
+    error: float = 0.0
+
+    def factors(self, a: float) -> Array:
+        k = self.first + np.arange(len(self.weight))
+        return np.asarray(np.exp(np.minimum(self.log_scale - a * k, LARGEST_EXPONENT)))
+
+    def rounding(self, a: float) -> float:
+        """The relative error of sums of masses."""
+        farthest = max(abs(self.first), abs(self.first + len(self.weight)))
+        return self.relative + UNIT * (4 * abs(self.log_scale) + 4 * a * farthest + len(self.weight) + 40)
+
+
+def norm(x: Array) -> float:
+    return sqrt(float(np.add.reduce(x * x))) * (1 + 1e-9)
+
+
+def tilted(first: int, masses: Array, a: float, relative: float) -> Law:
+    """Return masses with a relative error in tilted form."""
+    exponent = a * (first + np.arange(len(masses)))
+    top = float(exponent[masses > 0].max())
+    weight = masses * np.exp(np.minimum(exponent - top, 0.0))
+    total = float(weight.sum())
+    relative += UNIT * (8 * float(np.abs(exponent).max()) + 8 * abs(log(total)) + 40)
+    return Law(first, weight / total, top + log(total), relative)
+
+
+class Window(NamedTuple):
+    low: int
+    high: int
+    outside: float
+
+
+def window_of(one: Law, count: int, rates: tuple[float, float], log_outside: float) -> Window:
+    """Return the window whose two ends have a tilted mass of at most e^−log_outside beyond them. `rates` are the
+    numbers r > 0, per point, in E e^{±rS}."""
+    k, ends = one.first + np.arange(len(one.weight)), []
+    for sign, rate in zip((-1, 1), rates, strict=True):
+        exponent = sign * rate * k
+        top = float(exponent[one.weight > 0].max())
+        log_moment = top + log(float(np.add.reduce(one.weight * np.exp(np.minimum(exponent - top, 0.0)))))
+        log_moment += log1p(1e-9) / count + UNIT * (len(k) + 4 * abs(top) + 20)
+        ends.append(sign * int((count * log_moment + log_outside) / rate + 2))
+    return Window(ends[0], ends[1], 4 * exp(-log_outside))
+
+
+def power(one: Law, count: int, window: Window) -> Law:
+    """Return the law of the sum of `count` copies."""
+    size = max(window.high - window.low + 1, len(one.weight))
+    n = min(k << max(1, (-(-size // k) - 1).bit_length()) for k in (1, 3, 5, 9, 15))
+    if n > MAX_POINTS:
+        raise TooLong(f"its sums have {size} points, and sums of at most {MAX_POINTS} are checked")
+    eta = FFT_ERROR * (log2(n) + 2)
+    transform = np.fft.rfft(one.weight, n)
+    size_of = np.abs(transform)
+    transform[size_of < SMALLEST_POWER ** (1 / count)] = 0.0
+    change = sqrt(n) * (eta * norm(one.weight) + one.error)  # of the transform, in ℓ2 and so at every point
+    largest = max(float(size_of.max()), 1.0) + change
+    weight = np.fft.irfft(_whole_power(transform, count), n)
+    error = count * change * largest ** (count - 1) / sqrt(n) + SMALLEST_POWER
+    error += (eta + 8 * UNIT * count) * norm(weight)
+    weight = np.roll(weight, (count * one.first - window.low) % n)
+    relative = count * one.relative * (1 + 2 * count * one.relative)  # (1 + x)^t − 1 against tx
+    return Law(window.low, np.maximum(weight, 0.0), count * one.log_scale, relative, error * (1 + relative))
+
+
+def _whole_power(x: Array, count: int) -> Array:
+    result = None
+    for digit in bin(count)[2:]:
+        result = x if result is None else result * result * x if digit == "1" else result * result
+    if result is None:
+        raise ValueError("a power of 0")
+    return result
