@@ -51,3 +51,22 @@ def test_few_modules_stand_outside_the_rooms():
     assert sorted(path.name for path in PACKAGE.glob("*.py")) == ["__init__.py", "__main__.py", "api.py"]
     assert sorted(path.name for path in PACKAGE.iterdir() if path.is_dir()
                   and path.name != "__pycache__") == sorted(ROOMS)
+
+
+def test_one_module_decides_about_neighbours():
+    """No module compares the names of relations, or looks for one, but that one and its parts: the conversion, the words
+    of its errors, and what an earlier version wrote."""
+    own = {f"dpcalc.accounting.{name}" for name in ("neighbours", "replaced", "ways_out", "older_records")}
+    names, words = {"ADD_REMOVE", "REPLACE_ONE", "ZERO_OUT"}, {"add-remove", "replace-one", "zero-out"}
+
+    def is_named(node):
+        inside = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+        return any((isinstance(x, ast.Name) and x.id in names) or (isinstance(x, ast.Constant) and x.value in words)
+                   for x in inside)
+
+    wrong = [f"{module}, line {node.lineno}" for module, path in MODULES.items()
+             if module not in own
+             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Compare)
+             and any(isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in node.ops)
+             and any(map(is_named, (node.left, *node.comparators)))]
+    assert not wrong

@@ -61,8 +61,8 @@ def test_one_sampled_step_has_the_rates_of_its_best_tests(sigma, rate, fpr):
 
 
 @pytest.mark.parametrize("line, exact", [  # by all sums of outcomes, and by transforms of each direction
-    ("--mechanism randomized-response --probability .01 --sampling-rate .0605338 --steps 30", 0.8991),
-    ("--mechanism randomized-response --probability .75 --sampling-rate .5870341442517987 --steps 3", 0.68089),
+    ("--mechanism discrete-laplace --scale 0.21762218018550925 --sampling-rate .0605338 --steps 30", 0.8991),
+    ("--mechanism discrete-laplace --scale 0.9102392266268373 --sampling-rate .5870341442517987 --steps 3", 0.68089),
     ("--sigma .38577045311795094 --sampling-rate .1179905966005792 --steps 3", 0.50159),
     ("--sigma .3699757098686705 --sampling-rate .03268458795035317 --steps 30", 0.64450),
 ])

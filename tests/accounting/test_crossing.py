@@ -19,7 +19,8 @@ LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5
 NINE = ("--steps", "9")
 RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
         "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1"),
-        "shuffle": ("--n", "1000", "--batch-size", "10", "--epochs", "1")}
+        "shuffle": ("--n", "1000", "--batch-size", "10", "--epochs", "1"),
+        "with-replacement": ("--n", "1000", "--batch-size", "10", "--steps", "9")}
 BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 
@@ -90,8 +91,8 @@ def test_total_variation(name, steps):
 @pytest.mark.parametrize("scheme", q.SCHEME.choices)
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
-    if MECHANISMS[name].unsampled:
-        return refused(MECHANISMS[name].unsampled, "subsample", *options(name), "--scheme", scheme, "--delta", "1e-5")
+    if reason := MECHANISMS[name].query.not_sampled:
+        return refused(reason, "subsample", *options(name), "--scheme", scheme, "--delta", "1e-5")
     if SCHEMES[scheme].only and name not in SCHEMES[scheme].only:
         assert call([*run, "--delta", "1e-5"])[0] == 2
         return
@@ -109,9 +110,9 @@ def test_pipes(name):
             refused("no RDP curve", "convert", "-", *question, stdin=described)
         else:
             assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
-    if MECHANISMS[name].unsampled:
-        return refused(MECHANISMS[name].unsampled, "subsample", "-", "--scheme", "without-replacement",
-                       "--sampling-rate", ".1", "--delta", "1e-5", stdin=described)
+    if reason := MECHANISMS[name].query.not_sampled:
+        return refused(reason, "subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta",
+                       "1e-5", stdin=described)
     assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5",
                     stdin=described)["status"] == "proven"
 

@@ -27,7 +27,8 @@ def test_a_gaussian_guarantee_goes_through_pipes_whole(tmp_path):
     stream = call(f"online-noise {RUN} --sigmas 2,3,4 --index 1 --epsilon 1 --bound online-iteration "
                   f"--json".split()).stdout
     mu = 2 / sqrt(4 + 9 + 16)
-    assert json.loads(stream)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [1]}
+    assert json.loads(stream)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [1],
+                                               "adjacency": "replace-one"}
     tv = json.loads(call(["tv", "-", "--json"], stream).stdout)["result"]["tv"]
     assert tv == pytest.approx(float(mpmath.erf(mu / sqrt(8))), rel=1e-9)
 
@@ -36,13 +37,13 @@ def test_what_is_as_sharp_as_a_gaussian_guarantee_hands_that_on():
     for line, mu in ((f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --delta 1e-5", 0.5 / sqrt(2)),
                      (f"online-noise {RUN} --sigmas 2,3,4 --index 1 --epsilon 1", 2 / sqrt(29))):
         assert answer(line)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12),
-                                             "index": [int(line.split("--index ")[1].split()[0])]}
+                                             "index": [int(line.split("--index ")[1].split()[0])],
+                                             "adjacency": "replace-one"}
     assert answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 7 --delta 1e-5")["guarantee"]["kind"] == "dp"
 
 
 def test_a_gaussian_guarantee_is_sampled_as_a_mechanism():
-    one = call(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 1000 --delta 1e-5 --bound fixed-order-iteration "
-               f"--json".split()).stdout
+    one = '{"kind": "gdp", "mu": 0.5, "adjacency": "replace-one"}'
     options = "--scheme without-replacement --sampling-rate .01 --steps 10 --delta 1e-7 --json"
     sampled = json.loads(call(["subsample", "-", *options.split()], one).stdout)["result"]["epsilon"]
     assert sampled == pytest.approx(answer(f"subsample --sigma 2 {options}")["result"]["epsilon"], rel=1e-12)

@@ -23,7 +23,8 @@ def test_a_profile_of_delta_1_promises_nothing():
 def test_a_delta_of_1_is_handed_on():
     record = answer("shuffle-pnsgd --lipschitz 4 --diameter 3 --n 1 --smoothness 0 --learning-rate .01 --sigma .1 "
                     "--epsilon .04")
-    assert record["result"]["delta"] == 1 and record["guarantee"] == {"kind": "tv", "tv": 1.0}
+    assert record["result"]["delta"] == 1 and record["guarantee"] == {
+        "kind": "tv", "tv": 1.0, "adjacency": "replace-one"}
 
 
 @pytest.mark.parametrize("line", ["--tv .3 --delta .3", "--tv 0 --delta 0", "--tv .3 --delta .5"])

@@ -164,7 +164,7 @@ PIECES = st.one_of(
     st.tuples(st.just(rdp), SIGMA.map(lambda s: {"sigma": s})),
     st.tuples(st.just(rdp), SIGMA.map(lambda s: {"mechanism": "laplace", "scale": s})),
     st.tuples(st.just(rdp),
-              st.floats(0.55, 0.95).map(lambda p: {"mechanism": "randomized-response", "probability": p})),
+              SIGMA.map(lambda s: {"mechanism": "discrete-laplace", "scale": s})),
     st.tuples(st.just(subsample),
               st.tuples(SIGMA, RATE, STEPS).map(lambda x: {"sigma": x[0], "sampling_rate": x[1], "steps": x[2]})),
 )

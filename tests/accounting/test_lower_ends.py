@@ -68,7 +68,8 @@ RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e
 @pytest.mark.parametrize("line, attained", [
     (["subsample", *RUN, "--bound", "poisson-profile"], True),
     (["subsample", "--scheme", "without-replacement", *RUN, "--bound", "wor-profile"], False),
-    (["subsample", "--adjacency", "replace-one", *RUN], False),  # by the pair of batches of a fixed size
+    (["subsample", "--adjacency", "replace-one", "--noise-multiplier", "2", "--sampling-rate", "0.05", "--steps", "9",
+      "--delta", "1e-5"], True),
     (["rdp", "--mechanism", "laplace", "--scale", "2", "--steps", "9", "--delta", "1e-5", "--bound", "laplace-profile"],
      True),
     (["tv", "--p", ".3,.5,.2", "--q", ".25,.45,.3", "--steps", "5"], True),

@@ -24,7 +24,7 @@ def test_composed_laplace_noise():
 def draw(rng):
     noise = rng.choice((["--sigma", 10 ** rng.uniform(-0.2, 1)],
                         ["--mechanism", "laplace", "--scale", 10 ** rng.uniform(-0.3, 1.5)],
-                        ["--mechanism", "randomized-response", "--probability", rng.uniform(0.51, 0.99)]))
+                        ["--mechanism", "discrete-laplace", "--scale", 10 ** rng.uniform(-0.6, 1.4)]))
     steps = ["--steps", int(3 * 10 ** rng.uniform(0, 2))]
     if "laplace" in noise and rng.random() < 0.6:
         return ["rdp", *noise, *steps, "--bound", "laplace-profile"]

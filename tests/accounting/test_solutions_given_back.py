@@ -90,13 +90,11 @@ def test_an_n_for_an_epsilon_of_0_has_an_epsilon_of_0():
 
 
 @pytest.mark.parametrize("line, budget", [
-    ("--sampling-rate .17790776209032153 --adjacency replace-one --steps 100000 --delta 5.917926866197442e-11",
-     0.033531242610983863),
-    ("--sampling-rate .27666492811757715 --adjacency replace-one --steps 10 --delta 9.679742400780448e-9",
-     0.037006627243455374),
+    ("--steps 100000 --delta 5.917926866197442e-11", 0.033531242610983863),
+    ("--steps 10 --delta 9.679742400780448e-9", 0.037006627243455374),
 ])
 def test_a_probability_next_to_a_half_is_tight(line, budget):
-    line = f"subsample --mechanism randomized-response {line}"
+    line = f"rdp --mechanism randomized-response {line}"
     more = number(f"{line} --epsilon {budget!r} --solve probability") - 0.5
     assert number(f"{line} --probability {0.5 + more!r}") <= budget
     assert number(f"{line} --probability {0.5 + 1.003 * more!r}") > budget

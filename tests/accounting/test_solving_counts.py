@@ -19,7 +19,7 @@ def result(line):
      "--delta 1.6569566294707484e-23", 958),
     ("rdp --mechanism laplace --scale 1.360603123474322 --sensitivity .5695245183277388 --epsilon 9.670180286868968 "
      "--delta 1.2444220391184462e-6", 26),
-    ("subsample --sampling-rate .03536836583978662 --sigma 1.851601844279679 --adjacency replace-one "
+    ("subsample --sampling-rate .03536836583978662 --sigma 1.851601844279679 --scheme without-replacement "
      "--epsilon .4067656516478 --delta .0004746325550742399", 45),
     ("subsample --sigma .508 --sampling-rate 7.218416258373194e-5 --epsilon .04 --delta 3.806922117950493e-6", 10),
 ])

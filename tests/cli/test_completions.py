@@ -13,7 +13,7 @@ FOLDER = ROOT / "completions"
 CASES = [
     ("dpcalc conv", "convert"), ("dpcalc subs", "subsample"), ("dpcalc convert --sla", "convert --slack"),
     ("dpcalc rdp --mechanism lap", "rdp --mechanism laplace"), ("dpcalc rdp --format js", "rdp --format json"),
-    ("dpcalc subsample --scheme wi", "subsample --scheme without-replacement"),
+    ("dpcalc subsample --scheme witho", "subsample --scheme without-replacement"),
     ("dpcalc rdp --bound gaussian-cl", "rdp --bound gaussian-classic"),
     ("dpcalc rdp --mechanism=lap", "rdp --mechanism=laplace"),
     ("dpcalc explain burn-in-as", "explain burn-in-as-published"),

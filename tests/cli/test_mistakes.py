@@ -30,7 +30,7 @@ MISTAKES = [
     ("rdp --batch-size 5", "it belongs to subsample, tv, burn-in, compare"),
     ("subsample --batches shuffled", "it belongs to compare"),
     ("tv --scheme shuffle", "needed with --mechanism gaussian"),
-    ("subsample --scheme reshuffling", "did you mean shuffle?"),
+    ("subsample --scheme posson", "'posson' is not one of poisson, cyclic-poisson"),
     ("subsample runs.csv", "'runs.csv': No such file or directory"),
     ("rdp --sigma 1 --delta 0.1%", "'0.1%' is a percentage; write 0.1/100"),
     ("rdp --sigma 1,1 --delta 1e-5", "1,1 has one value twice; did you mean 1.1?"),

@@ -97,15 +97,14 @@ def test_ordered_batches_count_their_uses(batches, uses):
 
 
 def test_one_batch_of_each_kind_from_the_definition():
-    """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a record
-    is replaced."""
+    """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a batch
+    of fixed size has a record replaced."""
     n, b, sigma, epsilon = 40, 10, 0.3, 0.7
     q = b / n
     said = {"n": n, "batch_size": b, "steps": 1, "sigma": sigma, "clipping_norm": "1", "epsilon": str(epsilon)}
     amplified = log1p(expm1(epsilon) / q)
-    for batches, adjacency, s in (("poisson", None, 1 / b), ("poisson", "replace-one", 2 / b),
-                                  ("without-replacement", None, 2 / b)):
-        found = compare(**said, batches=batches, adjacency=adjacency).headline.result["delta"]
+    for batches, s in (("poisson", 1 / b), ("without-replacement", 2 / b)):
+        found = compare(**said, batches=batches).headline.result["delta"]
         assert found == pytest.approx(q * float(theta(amplified, s / sigma)), rel=1e-10)
 
 

@@ -44,8 +44,8 @@ def test_places_in_a_pass():
 
 
 def test_bounds_for_other_neighbours_are_named_so():
-    with pytest.raises(DpcalcError, match="wor-profile: needs --adjacency replace-one"):
-        compare(**RUNS["poisson"], bound=("wor-profile",))
+    with pytest.raises(DpcalcError, match="poisson-replace-one-profile: needs --adjacency replace-one"):
+        compare(**RUNS["poisson"], bound=("poisson-replace-one-profile",))
 
 
 LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1",
@@ -87,14 +87,14 @@ def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkey
     text = page(cli)
     assert len(text.rstrip().splitlines()) <= 28 and all(len(line) <= 80 for line in text.splitlines())
     assert text.index("shuffle-no-amplification") < text.index("What would lower ε:") < text.index("--all shows the command")
-    assert "  --batches without-replacement: ε = " in text
+    assert "  --batches poisson --adjacency replace-one: ε = " in text
     assert "Not applicable" not in text and "Each row by itself" not in text
 
 
 def test_all_shows_the_commands_and_what_does_not_apply(cli):
     text = page(cli, "--all")
     assert "--all shows" not in text and "\n    dpcalc subsample --scheme shuffle " in text
-    assert "\n  Needs --batches poisson: poisson-profile, poisson-rdp.\n" in text
+    assert "\n  Needs --batches poisson: poisson-profile, poisson-rdp" in text
     assert "\n  Needs --release last-iterate: shuffled-hiding-last.\n" in text
 
 

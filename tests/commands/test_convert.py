@@ -19,12 +19,12 @@ def test_different_neighbours_do_not_compose(tmp_path, cli):
         text = cli("subsample", "--scheme", name, "--sampling-rate", "0.1", "--sigma", "3", "--json").stdout
         (tmp_path / name).write_text(text)
     done = cli("convert", tmp_path / "poisson", tmp_path / "without-replacement", "--delta", "1e-5")
-    assert done.returncode == 2 and "different adjacencies" in done.stderr
+    assert done.returncode == 2 and "different neighbours" in done.stderr
 
 
 def test_a_curve_from_json_is_a_base_mechanism(ask):
     orders = list(range(2, 65))
-    curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders]})
+    curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders], "adjacency": "replace-one"})
     got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8",
               stdin=curve)
     plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha",

@@ -91,7 +91,8 @@ def test_a_pipe_hands_on_gaussian_differential_privacy():
     first = call([*f"{RUN} --separation 100".split(), "--json"]).stdout
     again = json.loads(call(["convert", "-", "--delta", "1e-5", "--json"], first).stdout)
     mine = json.loads(first)
-    assert mine["guarantee"] == {"kind": "gdp", "mu": mine["result"]["mu"]} and again["adjacency"] == "zero-out"
+    assert mine["guarantee"] == {"kind": "gdp", "mu": mine["result"]["mu"], "adjacency": "zero-out"}
+    assert again["adjacency"] == "zero-out"
     assert again["result"]["epsilon"] == pytest.approx(mine["result"]["epsilon"], rel=1e-12)
     assert answer(f"{RUN} --separation 100 --alpha 3".replace("--delta 1e-5", ""))["result"]["rdp"] == pytest.approx(
         3 * mine["result"]["rho"], rel=1e-12)

@@ -152,7 +152,7 @@ def test_compare_has_rows_for_groups():
     line = "compare --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3 --batches"
     run = "subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3"
     found = answer(f"{line} poisson")
-    assert [row["name"] for row in found["bounds"]] == ["poisson-group-profile"]
+    assert [row["name"] for row in found["bounds"]] == ["poisson-group-profile", "poisson-replace-one-profile"]
     assert found["result"]["epsilon"] == pytest.approx(number(run), rel=1e-9)
     assert "--group-size 3" in found["bounds"][0]["command"]
     assert number(found["bounds"][0]["command"].removeprefix("dpcalc ")) == found["result"]["epsilon"]
@@ -174,7 +174,6 @@ def test_compare_has_rows_for_groups():
      "no theorem for groups"),
     ("subsample --n 60000 --batch-size 256 --max-batch-size 400 --steps 100 --noise-multiplier 1 --group-size 4 "
      "--delta 1e-5", "no theorem for groups"),
-    (f"{RUN} --adjacency replace-one --group-size 4 --delta 1e-5", "use --adjacency add-remove or zero-out"),
     ("subsample --mechanism laplace --scale 1 --sampling-rate 0.01 --group-size 4 --delta 1e-5",
      "supported for --mechanism gaussian only"),
     ("rdp --mechanism randomized-response --probability 0.7 --group-size 2 --delta 0", "dpcalc convert --group-size"),

@@ -196,7 +196,7 @@ def test_a_budget_that_nothing_or_everything_meets_has_no_solution(releases, say
     ((GAUSSIAN, {"command": "ledger", "file": "x"}), {}, "release 2: a ledger is no release"),
     (({"history": [[1, 0.1, 5], [0, 0.1, 5]]},), {}, "entry 2 of history: mechanisms.0.noise_multiplier: 0 is not > 0"),
     ((TRAINING, {"command": "subsample", "scheme": "without-replacement", "sampling_rate": 0.1, "sigma": 1}), {},
-     'set adjacency = "replace-one" in release 1'),
+     'or convert with adjacency = "replace-one" at the top of the file'),
     ((GAUSSIAN, {"command": "shuffle-pnsgd", "sigma": 1, "lipschitz": 1, "diameter": 1, "learning_rate": 0.25,
                  "smoothness": 0.5, "n": 1000}), {}, "for example delta = 1e-06"),
     ((), {}, "no release is given"),
@@ -226,9 +226,9 @@ def test_a_file_with_a_mistake_is_one_sentence(tmp_path, text, says):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr
 
 
-def test_a_release_without_adjacency_beside_others_is_noted():
-    assert any("no adjacency is stated for release 2 (rdp)" in note for note in total(TRAINING, LAPLACE).notes)
-    assert not any("no adjacency" in note for note in total(LAPLACE, GAUSSIAN).notes)
+def test_a_release_that_states_no_neighbours_is_bound_to_those_of_others():
+    assert "the sensitivity of release 2 (rdp) must be that of add-remove neighbours" in total(TRAINING, LAPLACE).promises
+    assert not total(LAPLACE, GAUSSIAN).promises
 
 
 def test_the_assumptions_of_a_release_are_notes_of_the_ledger():

@@ -1,6 +1,7 @@
 """dpcalc subsample --scheme random-allocation: answers, lower ends, solutions, pipes, and what is refused."""
 
 import json
+import math
 
 import pytest
 from calling import call
@@ -8,6 +9,8 @@ from calling import call
 from dpcalc import DpcalcError, answer, solve
 
 RUN = {"scheme": "random-allocation", "steps_per_epoch": 100, "epochs": 10, "noise_multiplier": 1.0}
+REPLACED = {**RUN, "adjacency": "replace-one"}
+BOTH = pytest.mark.parametrize("run", [RUN, REPLACED], ids=["added", "replaced"])
 LINE = ("subsample", "--scheme", "random-allocation")
 
 
@@ -46,17 +49,32 @@ def test_zero_out_neighbours_have_the_same_epsilon():
             == answer("subsample", **RUN, delta=1e-6).value)
 
 
-def test_delta_and_epsilon_are_inverse():
-    epsilon = answer("subsample", **RUN, delta=1e-6).value
-    back = answer("subsample", **RUN, epsilon=epsilon)
+def test_a_replaced_record_loses_more_than_one_that_is_removed_and_less_than_two_of_them():
+    """Removing one and adding another is at most δ(ε/2)·(1 + e^{ε/2})."""
+    found = record("--steps-per-epoch", "100", "--epochs", "10", "--noise-multiplier", "1", "--delta", "1e-6",
+                   "--adjacency", "replace-one")
+    epsilon = found["result"]["epsilon"]
+    assert (epsilon - found["result"]["epsilon_lower"]) / epsilon <= 1e-3
+    assert epsilon > answer("subsample", **RUN, delta=1e-6).value
+    half = answer("subsample", **RUN, epsilon=epsilon / 2).value
+    assert half * (1 + math.exp(epsilon / 2)) > 1e-6
+    assert found["guarantee"]["mechanisms"] == [{
+        "name": "gaussian", "noise_multiplier": 1.0, "between": "add-remove", "sum": True, "count": 10,
+        "sampling": {"scheme": "random-allocation", "steps_per_epoch": 100}}]
+
+
+@BOTH
+def test_delta_and_epsilon_are_inverse(run):
+    epsilon = answer("subsample", **run, delta=1e-6).value
+    back = answer("subsample", **run, epsilon=epsilon)
     assert 0.97e-6 <= back.value <= 1.03e-6
 
 
+@BOTH
 @pytest.mark.parametrize("name", ["noise_multiplier", "epochs"])
-def test_solutions_meet_the_budget_and_are_sharp(name):
-    run = {k: v for k, v in RUN.items() if k != name}
-    x = solve("subsample", name, **run, epsilon=1.5, delta=1e-6)
-    x = x.value
+def test_solutions_meet_the_budget_and_are_sharp(name, run):
+    run = {k: v for k, v in run.items() if k != name}
+    x = solve("subsample", name, **run, epsilon=1.5, delta=1e-6).value
     assert answer("subsample", **run, **{name: x}, delta=1e-6).value <= 1.5
     worse = x + 1 if name == "epochs" else x * 0.99
     assert answer("subsample", **run, **{name: worse}, delta=1e-6).value > 1.5
@@ -72,7 +90,7 @@ def test_several_participations_cost_more_and_have_no_lower_end():
         (33, 2), (34, 1)]
 
 
-@pytest.mark.parametrize("more", [(), ("--participations", "3")])
+@pytest.mark.parametrize("more", [(), ("--participations", "3"), ("--adjacency", "replace-one")])
 def test_a_pipe_composes_the_same_run(more):
     run = call([*LINE, "--steps-per-epoch", "100", "--epochs", "5", "--noise-multiplier", "1", "--delta", "1e-6", *more,
                 "--json"])
@@ -88,11 +106,15 @@ def test_allocation_is_close_to_poisson_sampling_here():
     assert 0.8 * poisson < answer("subsample", **RUN, delta=1e-6).value < poisson
 
 
-def test_total_variation_is_delta_at_zero():
-    found = answer("tv", **RUN)
-    assert found.value == answer("subsample", **RUN, epsilon=0).value
-    assert solve("tv", "noise_multiplier", scheme="random-allocation", steps_per_epoch=100, epochs=10,
-                 tv=found.value).value == pytest.approx(1, rel=2e-3)
+@BOTH
+def test_total_variation_is_delta_at_zero(run):
+    found = answer("tv", **run)
+    assert found.value == answer("subsample", **run, epsilon=0).value
+    others = {name: x for name, x in run.items() if name != "noise_multiplier"}
+    assert solve("tv", "noise_multiplier", **others, tv=found.value).value == pytest.approx(1, rel=2e-3)
+
+
+def test_an_epoch_is_not_given_in_steps():
     with pytest.raises(DpcalcError, match="whole epochs"):
         answer("tv", scheme="random-allocation", steps_per_epoch=100, steps=2, noise_multiplier=1.0)
 
@@ -122,7 +144,6 @@ NOISE = ("--noise-multiplier", "1", "--delta", "1e-6")
     (NOISE, ("--steps-per-epoch",)),
     (("--steps-per-epoch", "10", "--epochs", "1.5", *NOISE), ("1.5", "whole")),
     (("--steps-per-epoch", "10", "--participations", "11", *NOISE), ("--participations", "11", "10")),
-    (("--steps-per-epoch", "10", "--adjacency", "replace-one", *NOISE), ("replace-one", "add-remove or zero-out")),
     (("--steps-per-epoch", "10", "--mechanism", "laplace", "--scale", "1", "--delta", "1e-6"), ("gaussian only",)),
     (("--steps-per-epoch", "10", "--noise-multiplier", "1", "--alpha", "4"), ("--alpha", "--delta")),
     (("--steps-per-epoch", "10", "--noise-multiplier", "0.02", "--delta", "1e-6"), ("0.02", "small")),

@@ -71,7 +71,7 @@ def test_nor_does_a_batch_or_the_python_api(line, status, bound, results, cli):
 
 def test_a_forged_record_is_not_verified(results, cli, ask):
     base = ask("convert", "-", "--delta", "1e-5", stdin='{"kind": "rdp", "alpha": [16], "rdp": [1]}')
-    assert base["inputs"] == [{"kind": "rdp", "alpha": [16.0], "rdp": [1.0]}]
+    assert base["inputs"] == [{"kind": "rdp", "alpha": [16.0], "rdp": [1.0], "name": "standard input"}]
     forged = {**base, "inputs": [{**base["inputs"][0], "status": "conjecture", "bound": "x"}]}
     assert cli("verify", "-", "-q", stdin=json.dumps(base)).returncode == 0
     assert cli("verify", "-", "-q", stdin=json.dumps(forged)).returncode != 0

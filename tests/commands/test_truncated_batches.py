@@ -98,7 +98,7 @@ def test_its_guarantee_composes():
 
 
 @pytest.mark.parametrize("options, option, words", [
-    ("--adjacency add-remove", "--adjacency", "not released"), ("--adjacency replace-one", "--adjacency", "zero-out"),
+    ("--adjacency add-remove", "--adjacency", "not released"),
     ("--scheme without-replacement", "--max-batch-size", "not used"), ("--sampling-rate .1", "--sampling-rate", "both"),
     ("--bands 3", "--bands", "not used"),
 ])
@@ -164,7 +164,7 @@ def test_cyclic_batches_of_other_noise():
 
 @pytest.mark.parametrize("options, option, words", [
     ("--bands 4 --adjacency add-remove", "--adjacency", "change their groups"),
-    ("--bands 4 --adjacency replace-one", "--adjacency", "zero-out"), ("", "--bands", "needed"),
+    ("", "--bands", "needed"),
     ("--bands 200", "--batch-size", "30"), ("--bands 4 --max-batch-size 60", "--max-batch-size", "not used"),
 ])
 def test_what_cyclic_batches_refuse(options, option, words):

@@ -70,7 +70,7 @@ def test_results_made_from_results_follow_it(schemas, cli, ask):
     sampled = ask("subsample", "-", "--sampling-rate", ".01", "--steps", "9", stdin=base)
     follows(sampled, schemas["subsample"])
     follows(ask("convert", "-", "--delta", "1e-5", stdin=json.dumps(sampled)), schemas["convert"])
-    curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2]})
+    curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2], "adjacency": "replace-one"})
     follows(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha",
                             "2", stdin=curve), schemas["subsample"])
 

@@ -154,10 +154,11 @@ def test_no_column_is_shown_twice(line):
 
 
 @pytest.mark.parametrize("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
-@pytest.mark.parametrize("adjacency, only", [("add-remove", "poisson-profile"), ("replace-one", "wor-profile")])
+@pytest.mark.parametrize("adjacency, only", [("add-remove", "poisson-profile"),
+                                             ("replace-one", "poisson-replace-one-profile")])
 def test_rows_of_another_adjacency_are_left_out(form, adjacency, only):
     text = page(f"{COMPARED} --adjacency {adjacency} {form}")
-    other = {"poisson-profile", "wor-profile"} - {only}
+    other = {"poisson-profile", "poisson-replace-one-profile"} - {only}
     assert only in text and not any(name in text for name in other)
     if adjacency == "add-remove" and form == "":
         assert "Note: rows for replace-one neighbours are left out; --adjacency replace-one asks for them." in text

@@ -139,4 +139,14 @@ def amplification(rng):
     yield from ask.rdp("weighted-rdp", *replaced, whole, {"max_weight": rate, "base": curve})
 
 
-FAMILIES = (renyi_to_dp, curves, outcomes, pure_dp, composition, composed_pairs, amplification)
+def exchanged(rng):
+    """A record is removed, and another one added: what each of both loses at ε, in both orders, and what both lose."""
+    p, q, r = laws(rng, 3)
+    for epsilon in ask.epsilons(rng, 1.0):
+        step = max(delta(a, b, epsilon) for a, b in ((p, q), (q, p), (q, r), (r, q)))
+        found = ask.BOUNDS["to-replace-one"].value(epsilon, step)
+        for a, b in ((p, r), (r, p)):
+            yield ("to-replace-one", f"δ({found['epsilon']:.6g})", delta(a, b, found["epsilon"]), found["delta"])
+
+
+FAMILIES = (exchanged, renyi_to_dp, curves, outcomes, pure_dp, composition, composed_pairs, amplification)

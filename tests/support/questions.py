@@ -84,10 +84,19 @@ def subsample(rng):
     if kind == "poisson":
         return f"subsample --n 10000 --batch-size {rng.randint(50, 500)} --epochs {rng.randint(1, 3)} --sigma {sigma + 1:.4f} {rng.choice(('--delta 1e-5', '--epsilon 0.1'))}"
     if kind == "wor":
-        return f"subsample --scheme without-replacement --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(2, 300)} --delta 1e-6"
+        steps = rng.randint(2, 300)
+        line = f"subsample --scheme without-replacement --sampling-rate {rate} --sigma {sigma} --steps {steps} --delta 1e-6"
+        run = f"--noise-multiplier {sigma} --steps {steps} --delta 1e-6"
+        return random.Random(line).choice((  # so that the questions after it stay what they are
+            line, f"subsample --sampling-rate {rate} {run} --adjacency replace-one",
+            f"subsample --scheme without-replacement --sampling-rate {rate} {run} --adjacency zero-out",
+            f"subsample --scheme with-replacement --n 1000 --batch-size {1 + int(100 * rate)} {run}"))
     if kind == "one":
         scheme = rng.choice(("poisson", "without-replacement"))
         name, level = _mechanism(rng)
+        if name == "randomized-response":  # a report is not sampled; this noise has the same two losses
+            p = float(level.split()[1])
+            name, level = "discrete-laplace", f"--scale {1 / log(p / (1 - p)):.6g}"
         return f"subsample --scheme {scheme} --mechanism {name} {level} --sampling-rate {rate} {rng.choice(('--delta 1e-6', '--epsilon 0.1'))}"
     if kind == "point":
         return f"subsample --sampling-rate {rate} --epsilon {log_uniform(rng, 0.1, 4)} --delta 1e-6"

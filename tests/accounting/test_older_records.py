@@ -1,0 +1,73 @@
+"""Results of version 0.1.0: read by the names of today where their number holds, and refused where it does not."""
+
+import json
+
+import pytest
+from calling import call
+
+SURVEY = "rdp --mechanism k-randomized-response --categories 4 --step-epsilon 1 --steps 3 --delta 1e-5"
+QUERIES = "rdp --mechanism above-threshold --queries monotone --scale 3 --threshold-scale 3 --delta 1e-5"
+DP_SGD = "subsample --sampling-rate .01 --steps 100 --noise-multiplier 1 --adjacency replace-one --delta 1e-5"
+SOLVED = "subsample --sampling-rate .01 --steps 100 --adjacency replace-one --epsilon 2 --delta 1e-5 --solve " \
+         "noise-multiplier"
+FIXED = " --scheme without-replacement"
+
+
+def older(line, scheme=None, **changed):
+    """The result of a question as version 0.1.0 wrote it, which had no `promises`, and no relation in a guarantee."""
+    done = call([*line.split(), "--json"])
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    found.pop("promises", None)
+    found["guarantee"].pop("adjacency", None)
+    if scheme:
+        found["options"].pop("scheme")
+        found["parameters"]["scheme"] = scheme
+    return {**found, "version": "0.1.0", **changed}
+
+
+@pytest.mark.parametrize("record", [
+    (SURVEY, {"adjacency": "one respondent's answer"}),
+    (QUERIES, {"adjacency": "those your sensitivity refers to"}),
+    (DP_SGD + FIXED, {"scheme": "poisson"}),
+    (SOLVED + FIXED, {"scheme": "poisson"}),
+], ids=["reports", "monotone", "replaced", "solved"])
+def test_a_number_that_holds_is_verified_and_read(record):
+    line, changed = record
+    text = json.dumps(older(line, **changed))
+    checked = call(["verify", "-"], text)
+    assert checked.returncode == 0 and "the headline holds" in checked.stdout
+    assert call(["convert", "-", "--delta", "1e-4", "--json"], text).returncode == 0
+
+
+@pytest.mark.parametrize("line, relation", [(SURVEY, "replace-one"), (QUERIES, "add-remove")])
+def test_the_relation_is_the_one_of_today(line, relation):
+    said = {"replace-one": "one respondent's answer", "add-remove": "those your sensitivity refers to"}[relation]
+    done = call(["convert", "-", "--delta", "1e-4", "--json"], json.dumps(older(line, adjacency=said)))
+    assert json.loads(done.stdout)["adjacency"] == relation
+
+
+def sampled(name, **numbers):
+    part = {"name": name, "sampling": {"scheme": "without-replacement", "rate": 0.1}, "count": 1, **numbers}
+    return {"kind": "mechanisms", "mechanisms": [part]}
+
+
+LAPLACE = sampled("laplace", scale=1.0)
+REPORTS = sampled("k-randomized-response", step_epsilon=1.0, categories=4)
+GDP = {"kind": "gdp", "mu": 1.0}
+
+
+@pytest.mark.parametrize("guarantee, inputs, parameters", [
+    (REPORTS, [], {"scheme": "poisson"}),
+    ({"kind": "dp", "epsilon": 1.0, "delta": 1e-6}, [REPORTS], {}),
+    (LAPLACE, [], {"scheme": "poisson", "adjacency": "replace-one", "scale": 1.0}),
+    (sampled("above-threshold", scale=1.0, threshold_scale=1.0), [],
+     {"scheme": "without-replacement", "adjacency": "replace-one", "queries": "monotone"}),
+    (LAPLACE, [GDP], {"scheme": "poisson", "adjacency": "zero-out"}),
+    (LAPLACE, [{**GDP, "index": [50]}], {"scheme": "poisson"}),
+], ids=["reports", "composed reports", "replaced by scale", "monotone", "zeroed out", "one position"])
+def test_a_number_that_no_theorem_covers_is_refused(guarantee, inputs, parameters):
+    record = {"schema": "dpcalc/v1", "version": "0.1.0", "command": "subsample", "parameters": parameters,
+              "options": {}, "inputs": inputs, "status": "proven", "guarantee": guarantee, "bounds": []}
+    done = call(["convert", "-", "--delta", "1e-4"], json.dumps(record))
+    assert done.returncode == 2 and "was made by an earlier dpcalc by a theorem that does not cover it" in done.stderr
