@@ -115,7 +115,11 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
             raise TooLarge("too-large", f"sums would take {n} points")
         direct = (remaining * float(x.weight.sum()) * float(y.weight.sum()) > MAX_FFT_SUMS
                   and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS)
-        xy, error = pmf.convolve(x, y, direct)
+        try:
+            with np.errstate(over="raise", invalid="raise"):
+                xy, error = pmf.convolve(x, y, direct)
+        except FloatingPointError:
+            raise TooLarge("too-large", "the weights of the sums are beyond doubles") from None
         errors.append(error)
         return xy
 
