@@ -35,13 +35,29 @@ NEWTON_TOLERANCE = 1e-8  # of log R: the next step of Newton's method squares it
 
 
 @dataclass(frozen=True)
-class PoissonGroup:
-    """The mixture against N(0, 1) where the group is removed, or N(0, 1) against the mixture where it is added. It is
-    attained by records whose clipped gradients are one and the same unit vector."""
+class BinomialMixture:
+    """Normal distributions N(jμ, 1) with the binomial weights p_j of K records at the rate q."""
 
     mu: float
     rate: float
-    size: int
+    size: int = 1
+
+    @cached_property
+    def log_weights(self) -> Array:
+        """log p_j for j = 0..K."""
+        return np.array(log_binomial_weights(self.size, self.rate))
+
+    @cached_property
+    def shifts(self) -> Array:
+        """jμ for j = 0..K."""
+        return self.mu * np.arange(self.size + 1)
+
+
+@dataclass(frozen=True)
+class PoissonGroup(BinomialMixture):
+    """The mixture against N(0, 1) where the group is removed, or N(0, 1) against the mixture where it is added. It is
+    attained by records whose clipped gradients are one and the same unit vector."""
+
     added: bool = False
     attained: bool = True
     log_infinite = -inf
@@ -54,16 +70,6 @@ class PoissonGroup:
     @property
     def largest_loss(self) -> tuple[float, float]:
         return (-float(self.log_weights[0]) if self.added else inf), -inf
-
-    @cached_property
-    def log_weights(self) -> Array:
-        """log p_j for j = 0..K."""
-        return np.array(log_binomial_weights(self.size, self.rate))
-
-    @cached_property
-    def shifts(self) -> Array:
-        """jμ for j = 0..K."""
-        return self.mu * np.arange(self.size + 1)
 
     def masses(self, edges: Array) -> Masses:
         if not self.added:

@@ -5,15 +5,14 @@ loss is an odd and rising function of the outcome. """
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
+from dpcalc.pld.grouped import BLOCK, NEGLIGIBLE, ROUNDING, BinomialMixture
 from dpcalc.pld.pair import Gaussian, mixture, normal_masses
 from dpcalc.pld.pmf import loss_error
 
@@ -24,23 +23,17 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-NEGLIGIBLE = 60.0  # in logs: components this far below the largest one add less than 1e-22 of it
-ROUNDING = 1e-15  # relative: more than the rounding errors of a few operations
-BLOCK = 512  # outcomes for which one range of components is taken
 STEPS = 80  # of the root search, at most; eight to twelve are usual
 TOLERANCE = 1e-13  # of a loss, relative: more than its rounding errors
 SUM_ROUNDING = 1e-12  # relative: more than the rounding error of a sum of some thousand exponentials
 
 
 @dataclass(frozen=True)
-class PoissonReplaced:
+class PoissonReplaced(BinomialMixture):
     """Σ_j p_j N(jμ, 1) against Σ_j p_j N(−jμ, 1) with the binomial weights p_j of K records at the rate q < 1 (proof in
     bounds/sampling/poisson_replace_one_profile.py). With A(z) = Σ_j p_j e^{jμz − j²μ²/2} the loss at the outcome z is
     log A(z) − log A(−z). """
 
-    mu: float
-    rate: float
-    size: int = 1
     attained: bool = True
     log_infinite = -inf
     largest_loss = (inf, -inf)
@@ -55,16 +48,6 @@ class PoissonReplaced:
     def base(self) -> Gaussian:
         """The pair of the same step on all records."""
         return Gaussian(2 * self.mu * self.size, self.attained)
-
-    @cached_property
-    def log_weights(self) -> Array:
-        """log p_j for j = 0..K."""
-        return np.array(log_binomial_weights(self.size, self.rate))
-
-    @cached_property
-    def shifts(self) -> Array:
-        """jμ for j = 0..K."""
-        return self.mu * np.arange(self.size + 1)
 
     def masses(self, edges: Array) -> Masses:
         z = self._outcomes(edges)
