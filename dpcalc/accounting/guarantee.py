@@ -152,7 +152,7 @@ def json_schema() -> dict[str, Any]:
 
 def load(source: str) -> tuple[Guarantee, ...]:
     """The guarantees in a file or in standard input (-): one, an array, or one in every line. A result of dpcalc counts
-    as its guarantee. Each of them has the name of the file, unless it has one of its own."""
+    as its guarantee. A guarantee without a name gets that of the file."""
     found = parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
     name = printable(os.path.basename(reading.where(source)))[:_LONGEST_NAME]
     names = [name] if len(found) == 1 else [f"{name} ({k})" for k in range(1, len(found) + 1)]

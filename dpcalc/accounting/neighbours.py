@@ -136,7 +136,7 @@ def of_guarantee(guarantee: Guarantee, name: str = "the input") -> str | None:
         said = "; ".join([*([f"{stated}: as it states"] if stated else []),
                           *(f"{relation}: {part}" for relation, part in sorted(found.items()) if relation != stated)])
         way = (f"use {next(iter(found))} as its adjacency" if len(found) == 1 else
-               "give each of them a guarantee of its own, and compose them with dpcalc convert --adjacency replace-one")
+               "give them as separate guarantees, and compose these with dpcalc convert --adjacency replace-one")
         raise DpcalcError("refused", f"{name} has different neighbours ({said}); {way}", "--input")
     return next(iter(found), stated)
 

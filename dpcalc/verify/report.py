@@ -98,7 +98,7 @@ def _nothing_checked(text: str) -> Verdict:
 
 
 def _refused(reason: str) -> Verdict:
-    """The verdict on a result that no theorem covers, of which no number is looked at."""
+    """The verdict on a result that no theorem covers. Its numbers are not checked."""
     return Verdict((Finding(REFUTED, "", f"no theorem covers this result: {reason}"),), (), (), REFUTED)
 
 

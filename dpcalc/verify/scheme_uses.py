@@ -201,7 +201,7 @@ def _of_one_record(describe: Callable[[Mapping[str, Any], Mapping[str, Any]], Us
     return use
 
 
-def _lost(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
+def _removed(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
     if size > 1:
         return poisson_group(part, float(sampling["rate"]), size)
     return Use(MECHANISMS[part["name"]].losses(part), "poisson", float(sampling["rate"]))
@@ -228,7 +228,7 @@ def _allocated(from_above: Callable[[float, int, float], LossPair]) -> Described
 
 # By scheme and the relation between neighbouring data sets.
 USES: dict[tuple[str, str], Described] = {
-    **dict.fromkeys((("poisson", ADD_REMOVE), ("poisson", ZERO_OUT)), _lost),
+    **dict.fromkeys((("poisson", ADD_REMOVE), ("poisson", ZERO_OUT)), _removed),
     ("poisson", REPLACE_ONE): lambda part, sampling, size: replaced_steps.use(part, float(sampling["rate"]), size),
     ("without-replacement", REPLACE_ONE): _of_one_record(_exchanged),
     ("without-replacement", ZERO_OUT): _of_one_record(

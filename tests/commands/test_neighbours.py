@@ -1,6 +1,7 @@
 """A guarantee is for one kind of neighbours, and no command takes it for the other."""
 
 import json
+import random
 import re
 
 import pytest
@@ -175,3 +176,15 @@ def test_the_way_out_of_a_ledger_is_one_that_its_commands_answer(tmp_path):
         file.write_text(json.dumps({"release": [run, {**run, **second}]}))
         code, text = printed(f"ledger --file {file} --delta 1e-5")
         assert code == 2 and way in text
+
+
+def test_replacing_a_record_loses_more_than_removing_it_and_often_up_to_twice_as_much():
+    """As `dpcalc help neighbours` says of Poisson batches."""
+    rng, ratios = random.Random(20), []
+    for _ in range(9):
+        run = (f"subsample --sampling-rate {10 ** rng.uniform(-3.5, -1)} --steps {int(10 ** rng.uniform(1, 4))} "
+               f"--noise-multiplier {rng.uniform(0.6, 4)} --delta {10 ** rng.uniform(-8, -5)}")
+        replaced, removed = (answer(f"{run} --adjacency {name}")["result"] for name in ("replace-one", "add-remove"))
+        assert replaced["epsilon"] > removed["epsilon_lower"]
+        ratios.append(replaced["epsilon"] / removed["epsilon"])
+    assert 1.5 <= sorted(ratios)[4] <= 2.1

@@ -84,7 +84,7 @@ class Mechanism(NamedTuple):
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
-    # batch where a record is replaced; None of Gaussian noise, which has a theorem of its own
+    # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
     replaced: Callable[[Params, float], Profile] | None = None
 
     def rdp_curve(self, params: Params) -> Curve:

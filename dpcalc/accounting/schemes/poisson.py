@@ -55,7 +55,7 @@ def _guarantee(values: Values, params: Params) -> dict[str, Any]:
 # --- one use, for a record that is lost or zeroed out, and for one that is replaced ----------------------------------
 
 
-def _pair_lost(use: Use) -> Pair:
+def _pair_removed(use: Use) -> Pair:
     from dpcalc.pld import sampled
 
     if use.group_size == 1:
@@ -85,7 +85,7 @@ def step_profile_of(use: Use) -> Any:
     return use.mechanism.replaced(use.params, use.sampling["rate"])
 
 
-_PAIRS = {ADD_REMOVE: _pair_lost, ZERO_OUT: _pair_lost, REPLACE_ONE: _pair_replaced}
+_PAIRS = {ADD_REMOVE: _pair_removed, ZERO_OUT: _pair_removed, REPLACE_ONE: _pair_replaced}
 _PURE = {**dict.fromkeys((ADD_REMOVE, ZERO_OUT), lambda e, q: float(amplification.value(e, 0.0, q)["epsilon"])),
          REPLACE_ONE: poisson_replace_one_comonotone.pure_epsilon}
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
-_LOST = (allocation_profile.BOUND, allocation_lower.BOUND)
-_BOUNDS = {ADD_REMOVE: _LOST, ZERO_OUT: _LOST,
+_REMOVED = (allocation_profile.BOUND, allocation_lower.BOUND)
+_BOUNDS = {ADD_REMOVE: _REMOVED, ZERO_OUT: _REMOVED,
            REPLACE_ONE: (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 

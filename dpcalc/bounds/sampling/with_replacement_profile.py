@@ -137,7 +137,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, n: int, batch_size: int, noi
 
 @cached_by_precision()
 def exact_draws(mp: Any, n: int, batch_size: int) -> ExactDraws:
-    """The probabilities of 0, 1, …, K draws, as far as these are counted, and of more than K."""
+    """The probabilities of 0, 1, …, K draws, and of more than K draws together."""
     if n == 1:
         return ExactDraws(mp.mpf(0), ((batch_size, mp.mpf(1)),), mp.mpf(0))
     rate, counted = 1 / mp.mpf(n), len(draws(n, batch_size).counts)

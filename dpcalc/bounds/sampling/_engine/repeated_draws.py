@@ -35,7 +35,7 @@ SMALLEST_RATIO = 1e-100  # μ: more noise is not distinguished, which is safe; o
 LARGEST_RATIO = 1e100  # μ: with less noise the record counts as seen where it is in the batch
 NEWTON_STEPS = 60  # at most, at high precision; the method needs five to ten
 SPARE_BITS = 10  # of the working precision, for the rounding of a few sums
-LARGEST_MISSING = 0.5  # log of the budget over what the c_k spend of it; more means that t has no digits
+LARGEST_MISSING = 0.5  # |log((γ−1)π_0 / Σ π_k c_k)|: where it is larger, t has no correct digit, and all c_k are 0
 
 
 class Draws(NamedTuple):
@@ -79,7 +79,7 @@ def exact(mp: Any, epsilon: float, reach: int, mu: Any, draws: ExactDraws) -> An
     """The bound with the best half-line, for a = `reach`. Other numbers of draws are added as a whole.
 
     In balls t is a number, and all c_k are multiplied by what makes Σ π_k c_k the whole budget, (γ−1)π_0. Where the
-    budget is so small that t cannot be told from one at which all c_k are 0, they are. """
+    precision does not suffice to find t, all c_k are 0: a valid choice, too. """
     e = mp.mpf(epsilon)
     budget = mp.expm1(e) * draws.none
     rows, more = _rows_that_matter(mp, e, reach, mu, draws, budget)

@@ -126,7 +126,7 @@ def _log_sums(logs: Array) -> Array:
 SPACING = 0.02  # standard deviations of the noise; ε grows with its square, by up to 1.5e-4 of it here
 UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
 FARTHEST = 38.0  # standard deviations beyond the mean: the tail there is below the smallest double
-LARGEST_MEAN = 1e5  # standard deviations: outcomes that are farther away are not told apart
+LARGEST_MEAN = 1e5  # standard deviations: outcomes that are farther away are not distinguished
 LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
 POINTS = 128  # evaluated at a time, until δ is below all doubles
 
