@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -17,13 +18,15 @@ from dpcalc.output.whole_file import require_writable, whole_file
 def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callable[[], int]:
     """A function that writes to the file what `answer` would print, and returns the exit code.
 
-    Sets the format in `raw` by the suffix. Raises DpcalcError where the file cannot be written.
+    Sets the format in `raw` by the suffix. Raises DpcalcError where the file cannot be written, or where its suffix
+    names another format than it would hold.
     """
+    _refuse_other_suffix(name, raw)
     require_writable(name, "--output")
     chosen = raw.get("format") or raw.get("json") or raw.get("quiet") or raw.get("plot") == "-"
     if not chosen and (format := format_of(name)):
         raw["format"] = format
-        if raw.get("batch") is not None and format in ("markdown", "latex"):
+        if raw.get("batch") is not None and format in ("markdown", "latex", "bibtex"):
             raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {format}", "--output")
 
     def run() -> int:
@@ -37,6 +40,33 @@ def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callab
         return code
 
     return run
+
+
+# Suffixes of files that --output does not write: what to write instead.
+_NOT_WRITTEN = {**dict.fromkeys((".svg", ".png", ".pdf"), "--plot {file} draws a sweep"),
+                **dict.fromkeys((".jpg", ".jpeg"), "--plot {name}.png draws a sweep"),
+                **dict.fromkeys((".xlsx", ".xls", ".ods"), "spreadsheets read --output {name}.csv"),
+                **dict.fromkeys((".docx", ".odt", ".html"), "write --output {name}.md, {name}.tex or {name}.txt")}
+# Format → others whose files hold it too: prose, and in batches the objects of JSON, one per line.
+_ALIKE: dict[str, tuple[str, ...]] = {"statement": ("markdown", "latex")}
+_ALIKE_IN_BATCHES: dict[str, tuple[str, ...]] = {"json": ("jsonl",), "jsonl": ("json",)}
+
+
+def _refuse_other_suffix(file: str, raw: Mapping[str, Any]) -> None:
+    """Raises DpcalcError where the file would hold something else than its suffix says. A number alone (--quiet) is in
+    every format."""
+    name, suffix = os.path.splitext(file)
+    if (way_out := _NOT_WRITTEN.get(suffix.lower())) is not None:
+        raise DpcalcError("unknown-value", f"{file!r}: no {suffix} is written; {way_out.format(file=file, name=name)}",
+                          "--output")
+    own, chosen = format_of(file), "json" if raw.get("json") else raw.get("format")
+    alike = (_ALIKE if raw.get("batch") is None else _ALIKE_IN_BATCHES).get(str(chosen), ())
+    if own and chosen and own not in (chosen, *alike):
+        raise DpcalcError("contradictory", f"{file!r} is a file of {own}, not of {chosen}; give it another suffix, or "
+                          f"drop {'--json' if raw.get('json') else f'--format {chosen}'}", "--output")
+    if own and raw.get("plot") == "-":
+        raise DpcalcError("contradictory", f"{file!r} is a file of {own}, not of a plot in characters; give it the "
+                          "suffix .txt", "--output")
 
 
 def _printed(result: Any) -> int:

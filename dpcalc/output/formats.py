@@ -44,7 +44,7 @@ def render(document: Document, format: str) -> str:
 
 # Suffix of a file → the format of its content.
 _OF_SUFFIX = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".md": "markdown",
-              ".tex": "latex"}
+              ".tex": "latex", ".bib": "bibtex"}
 
 
 def format_of(file: str) -> str | None:

@@ -11,6 +11,9 @@ from calling import call
 from conftest import SCRIPT
 from terminals import on_terminal
 
+from dpcalc.cli.app import main
+from dpcalc.output.formats import FORMATS
+
 RDP = ("rdp", "--sigma", "1", "--delta", "1e-5")
 
 
@@ -30,11 +33,36 @@ def test_the_suffix_names_the_format(tmp_path, name, format):
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
-def test_format_and_quiet_go_before_the_suffix(tmp_path):
-    json.loads(written(tmp_path / "a.csv", *RDP, "--json"))
-    assert written(tmp_path / "a.tex", *RDP, "--format", "markdown").startswith("| bound")
+def test_a_file_never_holds_another_format_than_its_suffix_says(tmp_path, capsys):
+    suffixes = {"json": "json", "jsonl": "jsonl", "csv": "csv", "tsv": "tsv", "markdown": "md", "latex": "tex", "bibtex": "bib"}
+    for chosen in FORMATS:
+        for own, suffix in suffixes.items():
+            path = tmp_path / f"{chosen}.{suffix}"
+            agrees = chosen == own or (chosen, own) in (("statement", "markdown"), ("statement", "latex"))
+            args = ["subsample", "--sampling-rate", ".1", "--sigma", "9", "--steps", "2", "--delta", "1e-5"]
+            code = main([*args, "--format", chosen, "--output", str(path)])
+            text = capsys.readouterr()
+            assert (code, path.exists()) == ((0, True) if agrees else (2, False)), path
+            assert agrees or (f"is a file of {own}, not of {chosen}" in text.err and text.err.count("\n") == 1)
+
+
+@pytest.mark.parametrize("name, more, says", [
+    ("a.png", (), "--plot a.png draws"), ("a.PDF", ("-q",), "--plot a.PDF draws"), ("a.jpg", (), "--plot a.png draws"),
+    ("a.xlsx", ("--format", "csv"), "spreadsheets read --output a.csv"), ("a.docx", (), "--output a.md"),
+    ("a.csv", ("--json",), "drop --json"), ("a.csv", ("--batch", "--json"), "drop --json"),
+    ("a.csv", ("--plot", "-"), "a plot in characters; give it the suffix .txt")])
+def test_what_no_suffix_of_ours_says_is_refused_with_the_way_out(name, more, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main([*RDP, *more, "--output", name]) == 2
+    assert says in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_what_fits_a_suffix_is_written(tmp_path):
     assert float(written(tmp_path / "a.json", *RDP, "-q")) > 4
+    assert written(tmp_path / "a.bib", *RDP).startswith("@")
+    assert written(tmp_path / "a.txt", *RDP, "--format", "markdown").startswith("| bound")
     assert call([*RDP, "--output", "-", "-q"]).stdout == call([*RDP, "-q"]).stdout
+    json.loads(written(tmp_path / "a.jsonl", "rdp", "--delta", "1e-5", "--batch", "--json", stdin="sigma\n1\n"))
 
 
 @pytest.mark.parametrize("args", [("rdp", "--sigma", "0", "--delta", "1e-5"), ("rdp", "--sgma", "1"),
