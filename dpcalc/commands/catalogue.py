@@ -5,7 +5,7 @@ package's own source."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +45,14 @@ def entries() -> dict[str, Entry]:
     used = {name: frozenset(uses(command)) for name, command in calculators().items()}
     return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.theorem.example)
             for name, bound in all_bounds().items()}
+
+
+def mentioning(words: Iterable[str]) -> list[Entry]:
+    """The entries of the bounds that have each of these words in their name or their source, which names the authors;
+    case is ignored."""
+    wanted = [word.casefold() for word in words]
+    return [e for e in entries().values()
+            if all(word in f"{e.bound.name} {e.bound.source}".casefold() for word in wanted)]
 
 
 # --- in words --------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ TOPICS = (
     Topic(
         "neighbours", "which data sets are neighbours",
         ("neighbors", "neighbour", "neighbor", "neighbouring", "neighboring", "adjacency", "add-remove", "replace-one",
-         "adjacent", "zero-out"),
+         "adjacent", "zero-out", "promises", "promise"),
         ("A guarantee compares the outputs on two neighbouring data sets, which differ in one record. The adjacency "
          "says how they differ.",
          "add-remove: one data set has one record more than the other. This is usual for Poisson batches. "

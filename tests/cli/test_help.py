@@ -259,8 +259,9 @@ def test_a_broken_example_can_be_pasted(printed, monkeypatch):
 BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound, a command, an option or a topic"),
        ("explain shufled-batches", "did you mean shuffled-batches"),
        ("bounds --command tvv", "did you mean tv"),
-       ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"),
-       ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
+       ("bounds --status provn", "did you mean proven"), ("bounds nobody --status proven", "no bound has 'nobody' in its name or source, proven as --status"),
+       ("bounds --assumes nothing-like-it", "no bound has nothing-like-it as --assumes"),
+       ("explain feldman", "dpcalc bounds feldman lists"), ("explain laplace", "lists the bounds with it in their name or source: laplace-exact, "),
        ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"),
        ("bounds --status proven --status limit", "given 2 times"),
        ("explain rdp-optimal --format csv", "table, json, jsonl")]

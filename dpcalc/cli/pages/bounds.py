@@ -18,14 +18,12 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
     """The bounds that pass every filter in a format; only their names with `quiet`. Raises DpcalcError."""
     from dpcalc.core.errors import DpcalcError
 
-    if words:
-        raise DpcalcError("usage",
-                          f"takes options only, not {' '.join(words)!r}; dpcalc explain {words[0]} tells about one "
-                          f"bound")
-    found = chosen(command, status, assumes)
+    found = chosen(words, command, status, assumes)
     if not found:
-        filters = {"--command": command, "--status": status, "--assumes": assumes}
-        raise DpcalcError("no-match", "no bound has " + ", ".join(f"{o} {v}" for o, v in filters.items() if v))
+        filters = {"in its name or source": " and ".join(map(repr, words)), "as --command": command,
+                   "as --status": status, "as --assumes": assumes}
+        raise DpcalcError("no-match", "no bound has " + ", ".join(f"{v} {o}" for o, v in filters.items() if v)
+                          + "; dpcalc bounds lists all of them")
     if quiet:
         return "\n".join(entry.bound.name for entry in found)
     from dpcalc.output.catalogue import document
@@ -34,9 +32,9 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
     return render(document(found), format)
 
 
-def chosen(command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
+def chosen(words: tuple[str, ...], command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
     """The entries that pass every filter. Raises DpcalcError for an unknown command."""
-    from dpcalc.commands.catalogue import calculators, entries
+    from dpcalc.commands.catalogue import calculators, mentioning
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
 
@@ -44,7 +42,7 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
     if command is not None and command not in known:
         raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}",
                           "--command")
-    return [e for e in entries().values()
+    return [e for e in mentioning(words)
             if (command is None or command in e.commands) and status in (None, e.bound.status)
             and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.theorem.assumptions))]
 
@@ -52,10 +50,10 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
 COMMAND = Page(
     "bounds",
     "List the bounds that dpcalc knows: status, what each answers, the commands that use it, and its source. dpcalc "
-    "explain NAME tells more about one.",
-    "",
+    "explain NAME tells more about one. With words, list those that have each of them in their name or source.",
+    "[WORD]...",
     text,
-    (("bounds --command noise-feedback -q", "noise-feedback …"),
+    (("bounds feldman -q", "shuffled-ldp-exact …"), ("bounds --command noise-feedback -q", "noise-feedback …"),
      ("bounds --status conjecture -q", "without-replacement-conjecture …"),
      ("bounds --assumes convex --json | jq -r '.[0].name'", "fixed-order")),
     (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER),

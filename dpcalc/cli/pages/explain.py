@@ -40,17 +40,14 @@ def named(word: str) -> list[dict[str, Any]]:
     from dpcalc.bounds import replacement_message
     from dpcalc.commands import COMMANDS, PAGES
     from dpcalc.commands.catalogue import (
-        calculators,
         command_record,
         entries,
-        named_quantities,
         option_record,
         quantity_named,
         record,
     )
-    from dpcalc.commands.topics import NAMES_OF_BOUNDS, WORDS, topic_record
+    from dpcalc.commands.topics import NAMES_OF_BOUNDS, topic_record
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.validate import near
 
     topic = topic_record(word)
     is_no_bound = (topic or quantity_named(word)) and word not in (*NAMES_OF_BOUNDS, *COMMANDS)
@@ -63,11 +60,25 @@ def named(word: str) -> list[dict[str, Any]]:
             raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
         if gone := replacement_message(word):
             raise DpcalcError("unknown-value", gone)
-        close = near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
-        raise DpcalcError("unknown-value",
-                          f"{word!r} is no bound, command, option or topic"
-                          f"{close or '; dpcalc bounds lists the bounds, dpcalc help the topics'}")
+        raise DpcalcError("unknown-value", f"{word!r} is no bound, command, option or topic{_instead(word)}")
     return found
+
+
+_MOST = 5  # bounds that a message names
+
+
+def _instead(word: str) -> str:
+    """What to ask instead of an unknown word: about the bounds that mention it, or about a similar name."""
+    from dpcalc.commands.catalogue import calculators, entries, mentioning, named_quantities
+    from dpcalc.commands.topics import WORDS
+    from dpcalc.core.validate import near
+
+    if len(word) > 2 and (found := [entry.bound.name for entry in mentioning((word,))]):
+        more = ", …" if len(found) > _MOST else ""
+        return (f"; dpcalc bounds {word} lists the bounds with it in their name or source: "
+                f"{', '.join(found[:_MOST])}{more}")
+    return (near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
+            or "; dpcalc bounds lists the bounds, dpcalc help the topics")
 
 
 def names() -> Iterable[str]:
