@@ -94,7 +94,8 @@ def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str]
             from dpcalc.core.validate import near
 
             instead = command.elsewhere.get(key.replace("_", "-"))
-            way_out = f"; {instead}" if instead else near(key[:40], tuple(names))
+            way_out = f"; {instead}" if instead else near(key[:40], tuple(names)) or (
+                f"; dpcalc {command.name} --help lists the options")
             raise DpcalcError("unknown-option", f"{command.name} has no such option{way_out}", flag(key[:40]))
         if raw.get(name) is not None:
             raise DpcalcError("contradictory", "is given twice; drop one", flag(name))

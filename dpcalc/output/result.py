@@ -27,6 +27,12 @@ class Result:
     def value(self) -> float:
         """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError where the
         call only describes a mechanism."""
+        if self._answer.table or not self._answer.rows:
+            name = self._answer.command
+            raise DpcalcError("missing", "this answer is a table, which text() prints" if self._answer.table else
+                              "this answer describes a mechanism and has no number; ask for one with delta=…, "
+                              f"epsilon=… or alpha=…, as in answer({name!r}, …, delta=1e-5), or pass it on, as in "
+                              "answer('convert', inputs=[it], delta=1e-5)")
         return self._answer.value
 
     @property
@@ -116,6 +122,19 @@ class Result:
         from dpcalc.output.answer import record
 
         return record(self._answer)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # looked for by copy and pickle, before there is an answer
+            raise AttributeError(name)
+        raise AttributeError(f"an answer has no {name!r}; {self._keys()}")
+
+    def __getitem__(self, key: Any) -> Any:
+        raise TypeError(f"an answer is no dict; {self._keys()}")
+
+    def _keys(self) -> str:
+        """Where the numbers of the answer stand."""
+        value = ".value is the number asked for, " if self._answer.rows else ""
+        return f"{value}.result has {', '.join(self.result)}, and .record() is the whole JSON"
 
     def __float__(self) -> float:
         return float(self.value)

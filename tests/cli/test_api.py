@@ -1,5 +1,6 @@
 """The Python API: the numbers, names and errors of the command line, and an import that costs nothing."""
 
+import copy
 import doctest
 import inspect
 import json
@@ -61,6 +62,14 @@ def test_whole_numbers_and_lists():
     assert len(set(by)) == 1
 
 
+def test_what_an_answer_lacks_is_said_with_what_it_has():
+    found = answer("rdp", sigma=1, delta=1e-5)
+    for error, call in ((AttributeError, lambda: found.epsilon), (TypeError, lambda: found["epsilon"])):
+        with pytest.raises(error, match=r"\.value is the number asked for, \.result has steps, epsilon, delta"):
+            call()
+    assert copy.copy(found).value == found.value and not hasattr(found, "_repr_png_")
+
+
 def test_earlier_answers_are_inputs():
     one, two = answer("rdp", sigma=3), answer("rdp", sigma=4, delta=1e-5)
     both = [answer("convert", inputs=inputs, delta=1e-5).value
@@ -84,7 +93,9 @@ def test_earlier_answers_are_inputs():
     (lambda: answer("rdp", sigma=object(), delta=0.1), "not a number"),
     (lambda: answer("rdp", sigma="1,2", delta=0.1), "not a finite number"),
     (lambda: answer("rdp", sigma=[1, 2], delta=0.1), "a list is not a number"), (lambda: answer("rdp"), "--sigma"),
-    (lambda: answer("rdp", sigma=1).value, "no number to print"),
+    (lambda: answer("rdp", sigma=1).value, r"has no number; ask for one with delta=…, .*inputs=\[it\]"),
+    (lambda: answer("rdp", foo=1), "no such option; dpcalc rdp --help lists the options"),
+    (lambda: answer("rdp", epochs=1), "no such option; .*use dpcalc subsample --epochs"),
     (lambda: answer("rdp", sigma=1, delta=0.1, format="csv"), "--format: rdp has no such option"),
     (lambda: answer("rdp", inputs=[{"kind": "gdp", "mu": 1}]), "reads no guarantee"),
     (lambda: answer("convert", inputs=["x.json"], delta=0.1), 'has a "kind"'),
