@@ -160,14 +160,22 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from dpcalc.commands.topics import WORDS
-            from dpcalc.core.validate import near
-
-            topic = f"; dpcalc help {args[0]} explains it" if args[0] in WORDS else ""
-            close = near(args[0], (*COMMANDS, "--help", "--version")) or topic
-            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
+            raise DpcalcError("unknown-command", f"no command {args[0]!r}; {_instead_of_command(args[0])}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
+
+
+def _instead_of_command(word: str) -> str:
+    """What to write instead of a word that is no command: a similar one, or how the calculators are asked."""
+    from dpcalc.commands.catalogue import option_record
+    from dpcalc.commands.topics import WORDS
+    from dpcalc.core.validate import near
+
+    there_are = f"there are {', '.join(COMMANDS)}"
+    if close := near(word, (*COMMANDS, "--help", "--version")):
+        return there_are + close
+    known = f"dpcalc help {word} explains it, and " if word in WORDS or option_record(word) else ""
+    return f"{known}dpcalc {EXAMPLES[0][0]} asks for ε; {there_are}"
 
 
 def root() -> LazyGroup:

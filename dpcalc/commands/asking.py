@@ -3,11 +3,12 @@ answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.command import Command, Given, check_unknown, refuse_unneeded, require
+from dpcalc.core.command import NOISE_LEVELS, Command, Given, check_unknown, missing, refuse_unneeded
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.question import Question
@@ -35,8 +36,9 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
             _refuse_rdp(command, given)
             return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown,
                             target=given[epsilon])
-        raise DpcalcError("missing", f"needs a budget; add {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp",
-                          "--solve")
+        budget = (f"beside {flag(epsilon)} add {flag(delta)}, as in {flag(delta)} {_usual_delta(given)}" if has_epsilon
+                  else f"add {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp")
+        raise DpcalcError("missing", f"needs a budget; {budget}", "--solve")
     _refuse_rdp(command, given)
     if has_alpha:
         return Question("rdp", alpha=given["alpha"], orders=orders)
@@ -87,6 +89,15 @@ def _solvable(command: Command, given: Given) -> str:
     return f"{first} (or {', '.join(others)})" if others else first
 
 
+def _usual_delta(given: Given) -> str:
+    """A δ for an ε without one, as it stands on the command line: 0 for a mechanism that has a pure ε."""
+    from dpcalc.accounting.mechanisms import MECHANISMS
+
+    mechanism = given["mechanism"] or given["noise"]
+    is_pure = mechanism in MECHANISMS and MECHANISMS[mechanism].pure is not None
+    return "0" if is_pure else "1e-5"
+
+
 def _has(command: Command, name: str) -> bool:
     return any(o.name == name for o in command.options)
 
@@ -120,13 +131,19 @@ def _whole_where_discrete(quantity: Quantity, given: Given) -> Quantity:
 
 
 def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,
-                  no_parameter: str, needed_by: str) -> None:
+                  no_parameter: str, needed_by: str, ways_out: Mapping[str, str] = MappingProxyType({})) -> None:
     """Raises DpcalcError for options that are not used, for an unknown on which the answer does not depend, and for
     options that are missing. `not_used`, `no_parameter` and `needed_by` are the ends of the messages "not used …", "is
-    no parameter …" and "needed …"."""
-    refuse_unneeded(given, used, not_used)
+    no parameter …" and "needed …"; `ways_out` says what to write instead of some options."""
+    refuse_unneeded(given, used, not_used, ways_out)
     check_unknown(question, used, no_parameter)
-    require(given, needed, needed_by, question.unknown.name if question.unknown else None)
+    absent = [name for name in needed if given[name] is None]
+    if question.unknown:
+        missing([name for name in absent if name != question.unknown.name], needed_by)
+    elif absent:
+        find = f"--delta {_usual_delta(given)} --solve {flag(absent[0])[2:]}"
+        missing(absent, needed_by, f"; to find it for this ε, write {find} in its place"
+                if given.has("epsilon") and absent[0] in NOISE_LEVELS else "")
 
 
 def key_of_rows(question: Question) -> str:

@@ -260,6 +260,7 @@ COMMAND = Command(
     asks="Say what you have (--from, or JSON results), and ask with --delta (prints ε), --epsilon (prints δ), --alpha "
          "(prints the RDP) or --to. With --from dp, --epsilon and --delta are those of each step: ask with "
          "--target-delta or --target-epsilon.",
+    elsewhere={"epochs": "give --steps T, which composes the guarantee T times"},
     usual=("from", "to", "epsilon", "delta", "alpha", "rdp", "mu", "rho", "steps", "target_epsilon",
            "target_delta"),
 )

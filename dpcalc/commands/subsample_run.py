@@ -67,8 +67,9 @@ def check(given: Given, unknown: str | None) -> set[str]:
     used = {*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders", "mechanism",
             "precision"}
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
-    refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}")
-    refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
+    refuse_unneeded(given, used | of_any_scheme, f"with --mechanism {given['mechanism']}",
+                    mechanism.ways_out if mechanism else {})
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']}", scheme.ways_out)
     _refuse_mechanism(given, scheme, mechanism)
     if mechanism:
         require(given, required, f"with --mechanism {given['mechanism']}", unknown)

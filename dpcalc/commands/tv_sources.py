@@ -43,11 +43,13 @@ class Source(NamedTuple):
     of_respondents: bool = False
 
 
-def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",)) -> Callable[[Given, str | None], set[str]]:
-    """The check of a description that needs the options `names` and allows `may`; `what` names it in messages."""
+def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",),
+           ways_out: Mapping[str, str] = MappingProxyType({})) -> Callable[[Given, str | None], set[str]]:
+    """The check of a description that needs the options `names` and allows `may`; `what` names it in messages, and
+    `ways_out` says what to write instead of some options."""
     def check(given: Given, unknown: str | None) -> set[str]:
         used = {*names, *may, "adjacency"}
-        refuse_unneeded(given, used, what)
+        refuse_unneeded(given, used, what, ways_out)
         require(given, names, what, unknown)
         return used
 
@@ -85,7 +87,8 @@ def _mechanism(name: str) -> Source:
         adjacency(given.values)  # raises where the mechanism cannot have it
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"with --mechanism {name}", *required,
-                      may=(*optional, "mechanism", "steps", "group_size", *composed))(given, unknown)
+                      may=(*optional, "mechanism", "steps", "group_size", *composed),
+                      ways_out=mechanism.ways_out)(given, unknown)
 
     def adjacency(values: Values) -> str:
         by_multiplier = values.get(noise_multiplier.NAME) is not None

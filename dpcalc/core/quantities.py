@@ -220,9 +220,9 @@ MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
                               "k-randomized-response", "unary", "optimized-unary", "exponential", "above-threshold",
                               "shuffled-ldp"),
                      spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response"),
-                                ("geometric", "discrete-laplace"), ("k-rr", "k-randomized-response"),
-                                ("k-randomised-response", "k-randomized-response"), ("rappor", "unary"),
-                                ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary"),
+                                ("geometric", "discrete-laplace"), ("two-sided-geometric", "discrete-laplace"),
+                                ("k-rr", "k-randomized-response"), ("k-randomised-response", "k-randomized-response"),
+                                ("rappor", "unary"), ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary"),
                                 ("svt", "above-threshold"), ("sparse-vector", "above-threshold")))
 # A mechanism with an option, given or solved for, that only another form of it has → that form.
 MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response",

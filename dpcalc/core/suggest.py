@@ -18,7 +18,7 @@ _WORDS = {
     "clipping-norm": "clip clipping clip-norm max-norm",
     "sampling-rate": "q sampling-probability rate",
     "scheme": "sampling",
-    "steps": "iters num-iterations t compositions times rounds",
+    "steps": "iters numsteps num-iterations t compositions times rounds",
     "epochs": "passes num-epochs",
     "n": "records samples examples num-samples sample-size",
     "learning-rate": "lr eta gamma step-size rate",
@@ -68,6 +68,35 @@ _WORDS = {
     "--version": "version v",
 }
 
+# Options, and values of other tools and papers that are none of theirs here: what to write instead. A value that may
+# mean several of ours, or that needs another option beside it, is never taken for one of them in silence.
+_NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
+               "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
+_WAYS_OUT = (
+    ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
+     "place of --alpha; dpcalc convert --from dp --epsilon 1 --delta 0 reads it"),
+    ("mechanism", "noisy-max report-noisy-max", "with Gumbel noise it is --mechanism exponential; with other noise "
+     + _NO_THEOREM),
+    ("mechanism", "permute-and-flip staircase truncated-laplace truncated-gaussian truncated-noise bounded-laplace "
+     "bounded-gaussian bounded-noise skellam binomial tulap cauchy student-t", _NO_THEOREM),
+    ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",
+     "batches of a fixed size that are drawn afresh at every step are without-replacement; for batches that are cut "
+     "from a shuffled order write shuffle"),
+    ("scheme batches", "balls-and-bins balls-in-bins allocation balanced-iteration",
+     "where each record draws one step of every epoch by itself, write random-allocation"),
+    ("scheme", "truncated-poisson poisson-truncated", "write --max-batch-size B with --scheme poisson"),
+    ("batches", "truncated-poisson poisson-truncated", "use dpcalc subsample --max-batch-size B"),
+    ("scheme batches", "shuffling reshuffling random-reshuffling shuffled-batches",
+     "where every epoch cuts the records in a new random order into batches, write shuffle"),
+)
+
+
+def way_out(option: str, value: object) -> str | None:
+    """What to write instead of a value that is none of the option, or None."""
+    word = str(value).lower().replace("_", "-")
+    return next((text for options, words, text in _WAYS_OUT if option in options.split() and word in words.split()),
+                None)
+
 
 def meant(word: str, choices: Sequence[str]) -> str | None:
     """The choice that a word probably stands for, or None. A long option never stands for a short one."""
@@ -94,7 +123,18 @@ def _similar(written: str, known: Mapping[str, str]) -> str | None:
     longer = [name for name in known if name.startswith(written)]
     if len(written) >= 3 and len(longer) == 1:
         return known[longer[0]]
-    from difflib import get_close_matches
+    nearest = min(known, key=lambda name: _slips(written, name), default=None)
+    # A third of the letters: more of them make another word, as version is another word than epsilon.
+    return known[nearest] if nearest and 3 * _slips(written, nearest) <= max(len(written), len(nearest)) else None
 
-    close = get_close_matches(written, known, 1)
-    return known[close[0]] if close else None
+
+def _slips(a: str, b: str) -> int:
+    """The least number of letters to add, to drop or to change, and of neighbours to swap, that makes b of a."""
+    before, last = list[int](), list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        row = [i]
+        for j, y in enumerate(b, 1):
+            swapped = [before[j - 2] + 1] if i > 1 and j > 1 and x == b[j - 2] and y == a[i - 2] else []
+            row.append(min(last[j] + 1, row[-1] + 1, last[j - 1] + (x != y), *swapped))
+        before, last = last, row
+    return last[-1]

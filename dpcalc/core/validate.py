@@ -15,6 +15,7 @@ from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
+from dpcalc.core.suggest import way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
 _LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
@@ -210,15 +211,17 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     name = str(issue["loc"][0])
     q = options[name].quantity
     shown = issue["input"]
+    if instead := way_out(name, shown):
+        return DpcalcError("unknown-value", f"{brief(shown)}: {instead}", q.option)
     if issue["type"] == "value_error":
         is_file = q.kind in ("series", "ranges") and isinstance(shown, str) and shown.strip()[:1].isalpha()
         return DpcalcError("not-a-number", f"{issue['ctx']['error']}{_LIST_OR_FILE if is_file else ''}", q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
-        way_out = near(str(shown), choices) if q.hints else ""
-        way_out = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else way_out
-        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{way_out}", q.option)
+        close = near(str(shown), choices) if q.hints else ""
+        close = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else close
+        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{close}", q.option)
     if q.kind in ("text", "names", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown

@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from dpcalc.cli.app import main
+from dpcalc.commands import COMMANDS
 from dpcalc.core.suggest import meant
 
 MISTAKES = [
@@ -69,6 +70,28 @@ MISTAKES = [
     ("completion", "name one shell: bash, zsh, fish"),
     ("explain verify", "dpcalc help verify shows its help"),
     ("-v", "did you mean --version?"),
+    ("epsilon", "dpcalc help epsilon explains it, and dpcalc rdp --sigma 1 --delta 1e-5 asks for ε; there are rdp"),
+    ("privacy", "no command 'privacy'; dpcalc rdp --sigma 1 --delta 1e-5 asks for ε"),
+    ("rdp --epochs 3", "--epochs: no such option; for releases about all records give --steps T; for E epochs of random "
+     "batches use dpcalc subsample --epochs E"),
+    ("burn-in --epochs 3", "E epochs are E·n/b steps"), ("noise-feedback --epochs 3", "E epochs are E·n/b steps"),
+    ("convert --epochs 3", "give --steps T"),
+    ("rdp --mechanism laplace --epsilon 1 --solve scale", "beside --epsilon add --delta, as in --delta 0"),
+    ("rdp --epsilon 1 --solve sigma", "beside --epsilon add --delta, as in --delta 1e-5"),
+    ("rdp --sigma 1 --alpha inf", "ask with --delta 0 in place of --alpha"),
+    ("subsample --scheme wor", "drawn afresh at every step are without-replacement"),
+    ("compare --batches wor", "cut from a shuffled order write shuffle"),
+    ("subsample --scheme balls_and_bins", "write random-allocation"),
+    ("tv --sigma 1 --scheme truncated-poisson", "write --max-batch-size B with --scheme poisson"),
+    ("compare --batches truncated-poisson", "use dpcalc subsample --max-batch-size B"),
+    ("subsample --scheme reshuffling", "write shuffle"),
+    ("subsample --scheme random-allocation --sampling-rate .1 --sigma 1 --delta 1e-5",
+     "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n and --batch-size"),
+    ("subsample --scheme shuffle --sampling-rate .1 --sigma 1 --delta 1e-5", "or --steps-per-epoch (1/q at a sampling rate"),
+    ("rdp --mechanism report-noisy-max --delta 0", "with Gumbel noise it is --mechanism exponential"),
+    *((f"{command} --mechanism exponential --step-epsilon 1 {option}", "give 2cΔ, or cΔ where all scores change in the "
+       "same direction") for command in ("rdp --delta 0", "subsample --sampling-rate .1 --steps 2 --delta 0", "tv")
+      for option in ("--sensitivity 2", "--queries monotone")),
 ]
 
 
@@ -77,6 +100,18 @@ def test_the_way_out(line, says, capsys):
     assert main(shlex.split(line)) == 2
     text = capsys.readouterr()
     assert text.out == "" and text.err.count("\n") == 1 and says in text.err
+
+
+def test_a_slip_is_understood_and_another_word_is_not():
+    known = (*COMMANDS, "--help", "--version")
+    for name in (name for name in COMMANDS if len(name) > 4):
+        for k in range(1, len(name) - 2):
+            swapped = name[:k] + name[k + 1] + name[k] + name[k + 2:]
+            for word in (name[:k] + name[k + 1:], swapped, name[:k] + "x" + name[k + 1:]):
+                assert meant(word, known) == name, word
+    for word in ("epsilon", "privacy", "dataset", "sensitivity", "permute-and-flip"):
+        assert meant(word, known) is None
+    assert meant("truncated-gaussian", ("gaussian", "discrete-gaussian")) is None
 
 
 def test_what_was_meant():

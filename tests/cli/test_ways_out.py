@@ -1,6 +1,9 @@
 """Messages and notes that name the option at fault, the best that can be reached, and the way out."""
 
 import json
+import math
+import random
+import re
 
 import pytest
 
@@ -91,3 +94,74 @@ def test_the_worst_index_is_told_with_its_delta_rounded_up(cli):
             note = next(n for n in found["notes"] if "worst" in n)
             told = float(note.partition("δ = ")[2].split()[0])
             assert found["result"]["worst_delta"] <= told <= found["result"]["worst_delta"] * (1 + 1.1e-5)
+
+
+# --- a way out that is pasted works -----------------------------------------------------------------------------------
+
+
+PURE = {"laplace": "", "discrete-laplace": "", "randomized-response": "", "unary": "", "exponential": "",
+        "k-randomized-response": "--categories 4", "above-threshold": "--threshold-scale 4", "shuffled-ldp": "--n 100"}
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_mechanism_without_noise_says_how_to_find_it(name, cli):
+    line = f"rdp --mechanism {name} --epsilon 1 {PURE[name]}".split()
+    done = cli(*line)
+    pasted = re.search(r"for this ε, write (.*) in its place", done.stderr)
+    assert done.returncode == 2 and "--delta 0" in pasted[1], done.stderr
+    assert cli(*line, *pasted[1].split(), "-q").returncode == 0
+
+
+def test_gaussian_noise_without_a_level_says_how_to_find_it(cli):
+    pasted = re.search(r"for this ε, write (.*) in its place", cli("rdp", "--epsilon", "1").stderr)
+    assert float(cli("rdp", "--epsilon", "1", *pasted[1].split(), "-q").stdout) == pytest.approx(3.73063, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["permute-and-flip", "staircase", "Truncated_Laplace", "bounded-gaussian", "skellam"])
+def test_a_mechanism_without_a_theorem_is_composed_by_its_epsilon(name, cli):
+    done = cli("rdp", "--mechanism", name, "--delta", "1e-6")
+    command = re.search(r"as in dpcalc (.*)$", done.stderr.strip())
+    assert done.returncode == 2 and "did you mean" not in done.stderr
+    assert 4 < float(cli(*command[1].split(), "-q").stdout) <= 10  # ten releases of pure ε = 1
+
+
+def test_the_range_of_a_selection_is_what_the_message_says():
+    """Pr[y] ∝ e^(c·u(y)): the privacy loss of all y lies in an interval of length 2cΔ, and cΔ for monotone scores."""
+    rng, c, delta = random.Random(1), 0.7, 3.0
+    widest = {True: 0.0, False: 0.0}
+    for _ in range(2000):
+        monotone = rng.random() < 0.5
+        scores = [rng.uniform(0, 9) for _ in range(4)]
+        moves = [rng.choice((0.0, delta)) if monotone else rng.choice((-delta, delta)) for _ in scores]
+        others = [u + move for u, move in zip(scores, moves, strict=True)]
+        losses = [c * (v - u) - math.log(sum(math.exp(c * x) for x in others) / sum(math.exp(c * x) for x in scores))
+                  for u, v in zip(scores, others, strict=True)]
+        widest[monotone] = max(widest[monotone], max(losses) - min(losses))
+    assert widest == {True: pytest.approx(c * delta), False: pytest.approx(2 * c * delta)}
+
+
+def test_the_pure_epsilon_is_the_divergence_of_infinite_order(cli):
+    for line, words in (("rdp --mechanism laplace --scale 2", "--delta 0"),
+                        ("convert --from rdp --rdp 1 --delta 1e-5", "dpcalc convert --from dp --epsilon 1 --delta 0")):
+        done = cli(*line.split(), "--alpha", "inf")
+        assert done.returncode == 2 and words in done.stderr
+    assert float(cli("rdp", "--mechanism", "laplace", "--scale", "2", "--delta", "0", "-q").stdout) == 0.5
+
+
+def test_the_way_out_of_different_neighbours_works(cli, tmp_path):
+    for name, adjacency in (("a", "add-remove"), ("b", "replace-one")):
+        (tmp_path / name).write_text(cli("rdp", "--noise-multiplier", "4", "--adjacency", adjacency, "--json").stdout)
+    files = [str(tmp_path / "a"), str(tmp_path / "b")]
+    done = cli("convert", *files, "--delta", "1e-5")
+    option = re.search(r"add (--adjacency \S+), which converts a$", done.stderr.strip())
+    assert done.returncode == 2 and option
+    assert float(cli("convert", *files, "--delta", "1e-5", *option[1].split(), "-q").stdout) > 0
+
+
+def test_an_author_leads_to_the_bounds(cli):
+    done = cli("explain", "feldman")
+    found = cli(*re.search(r"dpcalc (bounds \w+) lists", done.stderr)[1].split(), "-q").stdout.split()
+    assert {"fixed-order-iteration", "shuffled-ldp-exact"} <= set(found)
+    sources = {row["name"]: row["source"] for row in json.loads(cli("bounds", "--json").stdout)}
+    assert set(found) == {name for name, source in sources.items() if "feldman" in f"{name} {source}".lower()}
+    assert set(cli("bounds", "feldman", "shuffled", "-q").stdout.split()) < set(found)

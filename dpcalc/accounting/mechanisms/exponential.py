@@ -33,6 +33,9 @@ MECHANISM = Mechanism(
     query=SELECTION,
     notes=("η = ε for Pr[y] proportional to e^(εu(y)/(2Δ)); it is half of that where all scores change in the same "
            "direction, as counts do when a record is added: then give half of ε",),
+    ways_out={name: f"--step-epsilon already counts {counts}: for Pr[y] proportional to e^(c·u(y)), with Δ the "
+              "sensitivity of the scores u, give 2cΔ, or cΔ where all scores change in the same direction"
+              for name, counts in (("sensitivity", "it"), ("queries", "that"))},
     options=("step_epsilon",),
     optional=(),
     once=(Route(exponential_exact.BOUND), *converted(exponential_rdp.BOUND)),

@@ -83,6 +83,7 @@ class Mechanism(NamedTuple):
     group: Callable[[Params, int], Params] | None = None
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
+    ways_out: Mapping[str, str] = {}  # options of other mechanisms that are none of its: what to write instead
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
     replaced: Callable[[Params, float], Profile] | None = None

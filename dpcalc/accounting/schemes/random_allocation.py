@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _REMOVED = (allocation_profile.BOUND, allocation_lower.BOUND)
 _BOUNDS = {ADD_REMOVE: _REMOVED, ZERO_OUT: _REMOVED,
            REPLACE_ONE: (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
+_GIVE = "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n and --batch-size"
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 
 
@@ -35,7 +36,7 @@ def _check(given: Given, unknown: str | None) -> None:
     """Raises DpcalcError where the epochs are not described, or described twice."""
     if "steps" in given.provided or unknown == "steps":
         raise DpcalcError("unneeded", "not used with --scheme random-allocation, whose theorem is about whole epochs: "
-                                      "give --epochs, and --steps-per-epoch or --n and --batch-size", "--steps")
+                                      + _GIVE, "--steps")
     if unknown in ("n", "batch_size"):
         raise DpcalcError("unneeded",
                           f"{flag(unknown)[2:]} cannot be solved for with --scheme random-allocation, whose epochs "
@@ -115,6 +116,7 @@ SCHEME = Scheme(
     words="random allocation",
     bases={ADD_REMOVE: Base(ADD_REMOVE), ZERO_OUT: Base(ADD_REMOVE, of_sum=True),
            REPLACE_ONE: Base(ADD_REMOVE, described=True)},
+    ways_out={"sampling_rate": _GIVE},
     options=("steps_per_epoch", "participations", "n", "batch_size", "epochs", "steps"),
     check=_check,
     params=_params,

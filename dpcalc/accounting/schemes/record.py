@@ -66,6 +66,7 @@ class Scheme(NamedTuple):
     of_mechanism: Callable[[Use], dict[str, Any]] = lambda use: {}  # further parameters of its bounds
     group_routes: Mapping[str, tuple[Route, ...]] = {}  # relation → the bounds of a run for groups of records
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
+    ways_out: Mapping[str, str] = {}  # options of other schemes that are none of its: what to write instead
     note: str = ""  # beside every answer: what a reader may misread
     unit: str = "step"  # what a run without a number of steps or epochs consists of
     # The numbers beside an answer, by name, and the parameters that they are.

@@ -90,6 +90,8 @@ SCHEME = Scheme(
     words="shuffled batches",
     bases={ZERO_OUT: Base(ZERO_OUT), REPLACE_ONE: Base(REPLACE_ONE)},
     refusal="where one record more would change the other batches",
+    ways_out={"sampling_rate": "give --epochs, and --n and --batch-size or --steps-per-epoch (1/q at a sampling rate "
+              "q)"},
     options=("n", "batch_size", "steps_per_epoch", "steps", "epochs"),
     check=_check,
     params=_params,
