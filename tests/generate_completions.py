@@ -16,7 +16,7 @@ import shtab
 
 from dpcalc.cli.app import load, root
 from dpcalc.cli.manpage import page
-from dpcalc.cli.typer_commands import RawOption
+from dpcalc.cli.typer_commands import Words
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.catalogue import calculators, uses
 
@@ -54,21 +54,20 @@ def command_tree() -> ArgumentParser:
 
 def _add_parameters(parser: ArgumentParser, command: Any, values: Mapping[str, Sequence[str]]) -> None:
     """Adds the options and arguments of a command; `values` holds what other options can be."""
-    for param in command.params:
-        files = "FILE" in (param.metavar or "")
+    argument = [command.argument] if command.argument else []
+    for param in (*argument, *command.options):
         settings: dict[str, Any] = {}
-        if not isinstance(param, RawOption):
-            names, words = [str(param.name)], tuple(command.words()) if hasattr(command, "words") else ()
-            settings = {"nargs": "*", "choices": words or None}
+        if isinstance(param, Words):
+            names, settings = [param.name], {"nargs": "*", "choices": tuple(command.words()) or None}
         elif param.is_flag:
             names, settings = param.own_names, {"action": "store_true"}
         else:
             names = param.own_names
             settings = {"action": "append" if param.name in _REPEATABLE else "store", "metavar": "VALUE",
-                        "choices": param.choices or values.get(str(param.name))}
-        help_text = " ".join((getattr(param, "brief", "") or param.help or "").split(":")[0].split())
+                        "choices": param.choices or values.get(param.name)}
+        help_text = " ".join((getattr(param, "brief", "") or param.help).split(":")[0].split())
         added = parser.add_argument(*names, help=help_text.replace("%", "%%"), **settings)
-        if files:
+        if "FILE" in param.metavar:
             added.complete = shtab.FILE
 
 

@@ -1,5 +1,6 @@
 """The package as it is installed: its name, what it says of itself, and the versions that it promises to work with."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -46,3 +47,11 @@ def test_every_newer_python_declared_is_tried():
     assert f"newer=({' '.join(newer)})" in (ROOT / ".ci" / "packages.sh").read_text() and ".ci/packages.sh" in (ROOT
                                                                                                                 / ".ci"
                                                                                                                 / "run").read_text()
+
+
+def test_only_public_names_of_typer_are_imported():
+    """So that every newer version of Typer within the range of pyproject.toml will do."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "dpcalc").rglob("*.py"))
+    imported = re.findall(r"^\s*(?:from|import) (typer[.\w]*)(?: import ([\w, ]+))?", text, re.M)
+    assert imported and all(not part.startswith("_") for names in imported for name in names
+                            for part in re.split(r"[., ]+", name))

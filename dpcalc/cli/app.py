@@ -9,23 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
-from typer._click import Context
-from typer._click.exceptions import ClickException
-from typer.core import TyperGroup
 
 from dpcalc.cli import help
 from dpcalc.cli.arguments import is_batch, wants_json
+from dpcalc.cli.parsing import CliOption
 from dpcalc.cli.standard_streams import exit_code, write
-from dpcalc.cli.typer_commands import (
-    SWITCH,
-    TEXT,
-    ColorOption,
-    FastCommand,
-    HelpOption,
-    RawArgument,
-    RawOption,
-    help_text,
-)
+from dpcalc.cli.typer_commands import COLOR, FastCommand, Words, help_option, help_text
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.core import style
 from dpcalc.core.command import Command, Option, Page
@@ -41,26 +30,24 @@ EXAMPLES = (
 )
 
 
-def _option(option: Option) -> RawOption:
-    """The Typer option of an option of a command."""
+def _option(option: Option) -> CliOption:
+    """The option of the command line for an option of a command."""
     q = option.quantity
     choices = option.choices or q.choices
-    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=TEXT,
-                    help=help.describe(option), metavar=help.metavar(q, choices), multiple=True)
-    raw.group, raw.choices, raw.brief, raw.aliases = option.group, choices, q.brief, tuple(map(flag, q.aliases))
-    raw.short = help.metavar(q, ()), help.describe_briefly(option)
-    return raw
+    return CliOption(q.name, [*map(flag, q.names), *_SHORT.get(q.name, ())], help.describe(option),
+                     help.metavar(q, choices), group=option.group, choices=choices, brief=q.brief,
+                     short=(help.metavar(q, ()), help.describe_briefly(option)), aliases=tuple(map(flag, q.aliases)))
 
 
 # Short forms of options.
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
-def _switch(name: str, declarations: list[str], text: str) -> RawOption:
-    return RawOption(param_decls=[name, *declarations], type_descriptor=SWITCH, help=text, is_flag=True, default=False)
+def _switch(name: str, names: list[str], text: str) -> CliOption:
+    return CliOption(name, names, text, is_flag=True)
 
 
-def switches() -> list[RawOption]:
+def switches() -> list[CliOption]:
     """The switches of every calculator."""
     return [
         _switch("json", ["--json"], "short for --format json"),
@@ -81,18 +68,16 @@ def build(command: Command) -> FastCommand:
             option.choices = (*command.solvable(), *command.by_formula)
             option.help = ": ".join(filter(None, (option.help, ", ".join(option.choices))))
     repeatable = {o.name for o in command.all_options() if o.multiple}
-    arguments = [RawArgument(param_decls=["files"], type_descriptor=TEXT, nargs=-1, metavar="[FILE|-]...",
-                             help=command.option(command.files).quantity.help)] if command.inputs else []
+    files = Words("files", "[FILE|-]...", command.option(command.files).quantity.help) if command.inputs else None
 
     def call(files: Sequence[str] = (), **raw: Any) -> Any:
         from dpcalc.cli.run import run
 
         return run(command, _without_repeats(raw, repeatable), tuple(files))
 
-    helps = [HelpOption(["-h"], "print short help: the usual options and examples", is_short=True),
-             HelpOption(["--help"], "print this help, with every option")]
-    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches(), ColorOption(), *helps],
-                        help=command.help, rich_markup_mode=None, add_help_option=False)
+    helps = (help_option(["-h"], "print short help: the usual options and examples", "short_help"),
+             help_option(["--help"], "print this help, with every option"))
+    built = FastCommand(command.name, call, command.help, (*options, *switches(), COLOR, *helps), files)
     built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
     built.sample = command.sample
     return built
@@ -121,7 +106,6 @@ def load(name: str) -> FastCommand:
 
 def _build_page(page: Page) -> FastCommand:
     """The Typer command of a page, a command that prints text but answers no privacy question."""
-    words = RawArgument(param_decls=["words"], type_descriptor=TEXT, nargs=-1, metavar=page.metavar)
 
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
@@ -132,37 +116,47 @@ def _build_page(page: Page) -> FastCommand:
 
     declarations = {switch.name: switch.opts for switch in switches()}
     own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
-    helps = HelpOption(["-h", "--help"], "print this help")
-    built = FastCommand(page.name, callback=call, params=[words, *own, ColorOption(), helps], help=page.help,
-                        rich_markup_mode=None, add_help_option=False)
+    built = FastCommand(page.name, call, page.help, (*own, COLOR, help_option(["-h", "--help"])),
+                        Words("words", page.metavar))
     built.examples, built.words = page.examples, page.words
     return built
 
 
-class LazyGroup(TyperGroup):
-    """The program: it has the names and one-line helps of all commands, and imports only the command that is called."""
+class Program(FastCommand):
+    """The program, which has the names and one-line helps of all commands and imports only the one that is called."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
+    ends_at_word = True
 
-    def format_help(self, ctx: Context, formatter: Any) -> None:
+    def read_words(self, ctx: Any, words: list[str]) -> dict[str, Any]:
+        """Keeps the name and the arguments of the command for `invoke`."""
+        ctx.args = words
+        return {}
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that is named, or prints the version or the help."""
+        if not ctx.args:
+            return super().invoke(ctx) or help_text(ctx)
+        name, *rest = ctx.args
+        if name not in COMMANDS:
+            raise DpcalcError("unknown-command", f"no command {name!r}; {_instead_of_command(name)}")
+        command = load(name)
+        with command.make_context(name, rest, parent=ctx) as called:
+            return command.invoke(called)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return ["[OPTIONS]", "COMMAND [ARGS]..."]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         """Writes the commands in groups with their one-line helps, examples, options, and where to read more."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         help.write_commands(formatter, COMMAND_GROUPS)
         help.write_examples(formatter, EXAMPLES)
         with help.section(formatter, "Options"):
-            help.write_list(formatter, [o.get_help_record(ctx) for o in self.params if isinstance(o, RawOption)])
+            help.write_list(formatter, [option.help_record for option in self.options])
         formatter.write_paragraph()
         formatter.write_text("dpcalc COMMAND -h shows the usual options of a command, dpcalc COMMAND --help all of "
                              "them, and dpcalc help the topics.")
-
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise DpcalcError("unknown-command", f"no command {args[0]!r}; {_instead_of_command(args[0])}")
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, load(str(name)), rest
 
 
 def _instead_of_command(word: str) -> str:
@@ -178,26 +172,23 @@ def _instead_of_command(word: str) -> str:
     return f"{known}dpcalc {EXAMPLES[0][0]} asks for ε; {there_are}"
 
 
-def root() -> LazyGroup:
-    """The program as a Typer group."""
-    version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version, ColorOption(), HelpOption(["-h", "--help"], "print this help")],
-                      help="A calculator for differential privacy: ε, δ, RDP and total variation, "
-                      "the noise a budget needs, and the theorem behind each number.",
-                      rich_markup_mode=None, invoke_without_command=True, callback=_root, add_help_option=False,
-                      subcommand_metavar="COMMAND [ARGS]...")
-    return group
+def root() -> Program:
+    """The program as a Typer command."""
+    return Program("dpcalc", _root, "A calculator for differential privacy: ε, δ, RDP and total variation, the noise a "
+                   "budget needs, and the theorem behind each number.",
+                   (_switch("version", ["-V", "--version"], "print the version"), COLOR,
+                    help_option(["-h", "--help"])))
 
 
 def full_help(name: str = "") -> str:
     """The long help of a command, or of the program."""
-    program = Context(root(), info_name="dpcalc")
-    return help_text(Context(load(name), info_name=name, parent=program) if name else program)
+    program = typer.Context(root(), info_name="dpcalc")
+    return help_text(typer.Context(load(name), info_name=name, parent=program) if name else program)
 
 
 def in_list(groups: Mapping[str, Mapping[str, str]]) -> str:
     """Title → name → text as a list, in the form of the help."""
-    formatter = Context(root()).make_formatter()
+    formatter = typer.Context(root()).make_formatter()
     help.write_commands(formatter, groups)
     return formatter.getvalue().strip("\n")
 
@@ -250,10 +241,6 @@ def _run(args: list[str]) -> int:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except help.Requested as request:
         result = request.text
-    except ClickException as error:
-        from dpcalc.cli.usage import translated
-
-        raise translated(error, _known_options(args)) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     if isinstance(result, int):  # of an interrupt
@@ -264,9 +251,3 @@ def _run(args: list[str]) -> int:
     if text is not None:
         write(text)  # not inside Typer, which answers a closed pipe with exit code 1
     return int(code)
-
-
-def _known_options(args: Sequence[str]) -> dict[str, Any]:
-    """The options of the command that was called, or else of the program, by each of their names."""
-    command = load(args[0]) if args and args[0] in COMMANDS else root()
-    return {name: param for param in command.params for name in param.opts if name.startswith("-")}

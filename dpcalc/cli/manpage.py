@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc import __version__
 from dpcalc.cli import help
 from dpcalc.cli.app import load, switches
-from dpcalc.cli.typer_commands import RawOption
+from dpcalc.cli.parsing import CliOption
 from dpcalc.commands import COMMANDS
 from dpcalc.core.command import COMMON
 from dpcalc.core.text import shell_lines
@@ -79,36 +79,31 @@ def page() -> str:
 
 
 def _synopsis(name: str, command: Any) -> list[str]:
-    arguments = " ".join(piece for param in command.params if not isinstance(param, RawOption)
-                         for piece in (param.metavar,) if piece)
+    arguments = command.argument.metavar if command.argument else ""
     return [f".B dpcalc {escape(name)}", f"[\\fIOPTION\\fR]... {escape(arguments)}".rstrip(), ".br"]
 
 
-def _options(command: Any) -> list[RawOption]:
-    return list(command.options())
-
-
-def _signature(option: RawOption) -> tuple[Any, ...]:
+def _signature(option: CliOption) -> tuple[Any, ...]:
     return (*option.opts, option.metavar, option.help)
 
 
-def _shared(commands: dict[str, Any]) -> dict[tuple[Any, ...], RawOption]:
+def _shared(commands: dict[str, Any]) -> dict[tuple[Any, ...], CliOption]:
     """(names, metavar, help) → option, for the options that are equal in every calculator that has them."""
     names = {o.name for o in COMMON} | {s.name for s in switches()} | {"help", "short_help", "color"}
-    found = {_signature(o): o for command in commands.values() if command.asks for o in _options(command)
+    found = {_signature(o): o for command in commands.values() if command.asks for o in command.options
              if o.name in names}
     occurrences = [o.name for o in found.values()]
     return {signature: o for signature, o in found.items() if occurrences.count(o.name) == 1}
 
 
-def _command(name: str, command: Any, shared: dict[tuple[Any, ...], RawOption]) -> list[str]:
+def _command(name: str, command: Any, shared: dict[tuple[Any, ...], CliOption]) -> list[str]:
     """The section on a command: its summary, how to ask, and the options that are not shared, in groups."""
     lines = [f".SS dpcalc {escape(name)}", escape(command.help)]
     if command.asks:
         lines += [".PP", escape(command.asks)]
     if getattr(command, "sample", ""):
         lines += [".PP", ".nf", ".RS 4", *map(escape, command.sample.splitlines()), ".RE", ".fi"]
-    own = {str(o.name): o for o in _options(command) if not command.asks or _signature(o) not in shared}
+    own = {str(o.name): o for o in command.options if not command.asks or _signature(o) not in shared}
     records = [(o.group, str(o.name), str(o.name), "") for o in own.values()]
     for group, rows in help.in_groups(records).items():
         lines += [".PP", f".I {group}"]
@@ -117,11 +112,11 @@ def _command(name: str, command: Any, shared: dict[tuple[Any, ...], RawOption]) 
     return lines
 
 
-def _option(option: RawOption) -> list[str]:
-    value = "" if option.is_flag else f" \\fI{escape(option.metavar or '')}\\fR"
+def _option(option: CliOption) -> list[str]:
+    value = "" if option.is_flag else f" \\fI{escape(option.metavar)}\\fR"
     names = ", ".join(f"\\fB{escape(n)}\\fR" for n in sorted(option.own_names, key=len))
     also = [f"Also {escape(', '.join(option.aliases))}."] if option.aliases else []
-    return [".TP", names + value, escape(option.help or ""), *also]
+    return [".TP", names + value, escape(option.help), *also]
 
 
 def _example(line: str, result: str) -> list[str]:

@@ -8,7 +8,6 @@ from conftest import ROOT, needs
 
 from dpcalc.cli.app import load
 from dpcalc.cli.manpage import escape, page
-from dpcalc.cli.typer_commands import RawOption
 from dpcalc.commands import COMMANDS
 
 FILE = ROOT / "completions" / "dpcalc.1"
@@ -35,7 +34,7 @@ def test_every_option_is_there_with_its_help(name):
     own = text[text.index(f".SS dpcalc {name}\n") :]
     own = own[: re.search(r"^\.S[SH] (?!dpcalc " + name + r"$)", own,
                           re.M).start()] + text[text.index(".SH OPTIONS") : text.index(".SH EXIT")]
-    for option in (p for p in load(name).params if isinstance(p, RawOption)):
+    for option in load(name).options:
         assert re.search(rf"^.*{option.opts[0]}\b.*\n{re.escape(option.help)}$", own, re.M), option.opts
 
 

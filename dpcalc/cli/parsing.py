@@ -1,0 +1,83 @@
+"""The options and the words of a command line, whose values all stay texts.
+
+Read are --name VALUE, --name=VALUE, -n VALUE, -nVALUE, switches together (-qn1), and -- before words that begin with a
+dash."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcalc.core.command import OUTPUT
+from dpcalc.core.errors import DpcalcError
+
+
+@dataclass
+class CliOption:
+    """An option of the command line. Its value is a text, because `core.validate` checks it, with its own errors."""
+
+    name: str
+    opts: list[str]  # its names, as --sigma and -s
+    help: str
+    metavar: str = ""
+    is_flag: bool = False  # a switch, without a value
+    group: str = OUTPUT
+    choices: tuple[str, ...] = ()
+    brief: str = ""  # the help in one line, without symbol, range and default
+    short: tuple[str, str] = ("", "")  # (metavar, help in one line), as the short help shows them
+    aliases: tuple[str, ...] = ()  # names in other tools, which the help does not list
+
+    @property
+    def own_names(self) -> list[str]:
+        """Its names without those in other tools."""
+        return [name for name in self.opts if name not in self.aliases]
+
+    @property
+    def help_record(self) -> tuple[str, str]:
+        """(names with the metavar, help)."""
+        names = ", ".join(sorted(self.own_names, key=len))
+        return names if self.is_flag else f"{names} {self.metavar}", self.help
+
+
+def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
+          ends_at_word: bool = False) -> tuple[dict[str, Any], list[str]]:
+    """Name → whether a switch is given, or the values of an option, for all options; and the words that belong to none.
+    Raises DpcalcError, which names the command of `ctx`, a context of Typer."""
+    known = {name: option for option in options for name in option.opts}
+    values: dict[str, list[str]] = {option.name: [] for option in options}
+    words, pending = list[str](), deque(args)
+    while pending:
+        arg = pending.popleft()
+        if arg == "--" or (ends_at_word and (arg == "-" or arg[:1] != "-")):
+            words += pending if arg == "--" else [arg, *pending]
+            break
+        if arg == "-" or arg[:1] != "-":
+            words.append(arg)
+            continue
+        name, equals, value = _split(arg, known)
+        option = known.get(name)
+        if option is None:
+            from dpcalc.cli.usage import unknown_option
+
+            raise unknown_option(name, tuple(own for o in options for own in o.own_names), ctx)
+        if option.is_flag and value and not arg.startswith("--"):
+            pending.appendleft(f"-{value}")  # the other letters of short switches
+        elif option.is_flag and equals:
+            raise DpcalcError("usage", "takes no value", name)
+        elif not (option.is_flag or equals or pending):
+            raise DpcalcError("usage", f"needs a value: {', '.join(option.choices) or option.brief}", name)
+        values[option.name].append("" if option.is_flag else value if equals else pending.popleft())
+    return {o.name: bool(values[o.name]) if o.is_flag else tuple(values[o.name]) for o in options}, words
+
+
+def _split(arg: str, known: dict[str, CliOption]) -> tuple[str, bool, str]:
+    """The name of an option, whether its value follows in the same argument, and that value. Raises DpcalcError for a
+    name with one dash: -delta 1e-5 would be read as the short option -d with the value elta."""
+    name, equals, value = arg.partition("=")
+    if arg.startswith("--"):
+        return name, bool(equals), value
+    if len(name) > 2 and f"-{name}" in known:
+        raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
+    return arg[:2], len(arg) > 2, arg[2:]
