@@ -1,4 +1,5 @@
-"""The name that a mistyped word probably means: a similar one, or our name for a word of other tools and papers."""
+"""The name that a mistyped word probably means: a similar one, or our name for a word of other tools and papers; and
+what to write instead of a value that has no single name here."""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ _WORDS = {
 # mean several of ours, or that needs another option beside it, is never taken for one of them in silence.
 _NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
                "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
-_WAYS_OUT = (
+WAYS_OUT = (
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha; dpcalc convert --from dp --epsilon 1 --delta 0 reads it"),
     ("mechanism", "noisy-max report-noisy-max", "with Gumbel noise it is --mechanism exponential; with other noise "
@@ -94,7 +95,7 @@ _WAYS_OUT = (
 def way_out(option: str, value: object) -> str | None:
     """What to write instead of a value that is none of the option, or None."""
     word = str(value).lower().replace("_", "-")
-    return next((text for options, words, text in _WAYS_OUT if option in options.split() and word in words.split()),
+    return next((text for options, words, text in WAYS_OUT if option in options.split() and word in words.split()),
                 None)
 
 

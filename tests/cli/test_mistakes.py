@@ -1,12 +1,14 @@
 """Typical mistakes: one line that says what to do instead."""
 
 import shlex
+from itertools import product
 
 import pytest
 
 from dpcalc.cli.app import main
 from dpcalc.commands import COMMANDS
-from dpcalc.core.suggest import meant
+from dpcalc.commands.catalogue import calculators
+from dpcalc.core.suggest import WAYS_OUT, meant
 
 MISTAKES = [
     ("rdp", "nothing to compute: give --delta"), ("subsample", "no noise given: add --noise-multiplier"),
@@ -100,6 +102,16 @@ def test_the_way_out(line, says, capsys):
     assert main(shlex.split(line)) == 2
     text = capsys.readouterr()
     assert text.out == "" and text.err.count("\n") == 1 and says in text.err
+
+
+def test_a_value_of_other_tools_is_answered_wherever_the_option_exists(capsys):
+    asked = 0
+    for options, words, text in WAYS_OUT:
+        for (name, command), option, word in product(calculators().items(), options.split(), words.split()):
+            if option in (o.name for o in command.all_options()):
+                assert main([name, f"--{option}", word]) == 2 and text in capsys.readouterr().err, (name, option, word)
+                asked += 1
+    assert asked > 100
 
 
 def test_a_slip_is_understood_and_another_word_is_not():
