@@ -18,6 +18,7 @@ from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
+from dpcalc.commands import PAGES as PAGES_OF_TEXT
 from dpcalc.core import quantities
 from dpcalc.core.errors import flag
 from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
@@ -90,6 +91,11 @@ def test_the_tables_of_papers_name_the_bound_and_status_that_answer():
                    for row in found) or "--n inf" in command, command
 
 
+def test_the_page_on_python_names_every_calculator():
+    listed = re.search(r"^The calculators are (.*?)\. ", TEXTS["docs/python.md"], re.M | re.S).group(1)
+    assert set(re.findall(r"`([a-z-]+)`", listed)) - {"file"} == set(COMMANDS) - PAGES_OF_TEXT
+
+
 BLOCKS = [(name, code) for name,
           text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
 
@@ -97,7 +103,8 @@ BLOCKS = [(name, code) for name,
 @pytest.mark.parametrize("name, code", BLOCKS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
 def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tmp_path):
     """A number with an ellipsis after `# ` is how the value of that line begins."""
-    (tmp_path / "questions.jsonl").write_text('{"sigma": 1}\n{"sigma": 2}\n')
+    # spaces, so that Dask splits the questions into two blocks of 4 MB
+    (tmp_path / "questions.jsonl").write_text(f'{{"sigma": 1 {" " * 900_000}}}\n' * 9)
     shown = re.findall(r"^([^\s#].*?)\s+# (\d+\.\d+)…", code, re.M)
     end = "\n".join(f"print(repr({expression}))" for expression, _ in shown)
     program = f"{code}\nif __name__ == '__main__':\n    {end.replace(chr(10), chr(10) + '    ')}\n" if shown else code
@@ -106,6 +113,8 @@ def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tm
         done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         printed = done.stdout
+        written = "".join(path.read_text() for path in sorted(tmp_path.glob("answers-*")))  # as cat joins them
+        assert [json.loads(line)["result"]["epsilon"] > 0 for line in written.splitlines()] == [True] * 9
     else:
         with chdir(tmp_path), redirect_stdout(io.StringIO()) as out:
             exec(program, {"__name__": "__main__"})

@@ -10,8 +10,10 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 
+import jsonschema
 import numpy as np
 import pytest
+from calling import call
 from conftest import ROOT
 
 import dpcalc
@@ -150,3 +152,13 @@ def test_everything_public_is_documented_and_typed():
     with pytest.raises(AttributeError):
         dpcalc.nothing  # noqa: B018
     assert set(dpcalc.__all__) <= set(dir(dpcalc))
+
+
+def test_the_schema_is_that_of_the_record_and_its_validated_options():
+    schema = json.loads(call(["schema", "convert"]).stdout)
+    record = answer("convert", from_="gdp", mu="1/3", delta="2^-20").record()
+    jsonschema.validate(record, schema)
+    parameters = schema["properties"]["parameters"]
+    assert record["parameters"]["mu"] == 1 / 3 and {"from", "mu", "delta"} <= set(parameters["properties"])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"mu": "1/3"}, parameters)
