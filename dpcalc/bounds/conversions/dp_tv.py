@@ -25,6 +25,9 @@ BOUND = PointBound(
         statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
         source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
         assumptions=(),
+        errata=("Berthier 2019, §5.2, says that ε-DP implies ε-uniform stability; that needs bounded losses. In an "
+                "interval of length R the stability is tanh(ε/2)·R, which is at most ε up to R = 2; the mean of cθ "
+                "under Laplace noise changes by c times the sensitivity, for any c.",),
     ),
     gives=("tv",),
     params=("step_epsilon", "step_delta"),

@@ -65,6 +65,10 @@ BOUND = ProfileBound(
         source="Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 3",
         assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)",
                      "T adaptive releases compose to one with sensitivity s√T"),
+        errata=("The CS5562 lecture defines (ε, δ)-DP by Pr[loss > ε] < δ, which is sufficient, not necessary: at s = "
+                "σ = 1, δ = 1e-5 it asks for ε = 4.765 where 4.377 holds. Pr[y|x] ≤ e^ε Pr[y|x′] + δ for single "
+                "outputs y, as it goes on, is necessary, not sufficient: two disjoint uniform laws on 1/δ outputs "
+                "satisfy it at ε = 0.",),
     ),
     params=("sigma", "sensitivity", "steps"),
     value=value,

@@ -212,6 +212,9 @@ BOUND = RdpBound(
         assumptions=("each record is in the batch independently with probability q, afresh each step",
                      "neighbours differ by adding or removing one record",
                      "Gaussian noise of standard deviation z times the ℓ2 sensitivity of the sum"),
+        errata=("The CS5562 lecture's ln E[L_q^λ] ≤ q²/(1−q)·ln E[L^λ] + O(q³λ³/σ³) is 1.70 times too small at λ = "
+                "2, σ = 1, q = .01, and e − 1 = 1.72 times for q → 0; Abadi et al. 2016, Lemma 3, which it cites, has "
+                "twice the first term.",),
     ),
     params=("noise_multiplier", "sampling_rate"),
     value=value,

@@ -51,6 +51,23 @@ def test_errata_of_single_steps(case):
     assert case["printed_value"] < case["true_value"] <= sampled_step.value(case["alpha"], q, z)
 
 
+def test_erratum_lipschitz_from_smoothness_and_diameter():
+    """Linear losses of slope 1 on an interval of length 1: L = MD would be 0, and so would the loss."""
+    run = {"n": 10**6, "batch_size": 1, "iterations": 10**4, "smoothness": 1e-9, "strong_convexity": 0.0,
+           "learning_rate": 1.0, "diameter": 1.0, "sigma": 0.1}
+    assert upper(2.0, {**run, "lipschitz": 1e-9}) < 1e-20 < 170 < lower_bound.rdp(2.0, **run, lipschitz=1.0)
+
+
+@pytest.mark.parametrize("share, least", [(1.0, 0.0056), (1e-4, 56)])
+def test_erratum_the_lower_bound_is_larger_than_what_its_proof_refutes(share, least):
+    """(4.1) with the constants of Theorem 4.1, at its largest σ² and at a share of it; .005 is refuted."""
+    c_sigma, c_alpha, alpha = 1e-3, 1e-7, 100
+    for n, lipschitz, eta, diameter in ((1000, 1.0, 0.1, 200.0), (60000, 3.0, 0.5, 5e4)):
+        steps = 0.75 * diameter * n / (lipschitz * eta)
+        variance = share * c_sigma * diameter**2 / (eta**2 * steps)
+        assert c_alpha * alpha * lipschitz**2 / (n**2 * variance) * steps > max(0.005, least)
+
+
 def test_erratum_last_step_weight():
     """(5.2) at κ = 1000, R = 100 is 82.6 times the optimum."""
     kappa = 1000

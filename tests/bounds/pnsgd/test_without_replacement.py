@@ -38,6 +38,13 @@ def test_without_amplification_any_noise_has_its_composition():
     assert code == 2 and "ask with --alpha" in err
 
 
+def test_erratum_nearly_whole_passes_sample_without_replacement():
+    """For τ → 1 a pass uses each record once at most: each of the two passes costs that of one use, α(2L)²/(2σ²)."""
+    found = answer("shuffle-pnsgd --lipschitz 1 --n 1000 --tau .999 --sigma 2 --alpha 4 "
+                   "--bound without-replacement-unamplified")
+    assert found["result"]["rdp"] == pytest.approx(2 * 4 * 2**2 / (2 * 2**2), rel=1e-12)
+
+
 @pytest.mark.parametrize("rest, solved", [
     ("--n 1000 --tau .5 --alpha 4 --rdp .01 --solve sigma", "σ = 3.57771"),
     ("--n 1000 --tau .5 --epsilon 1 --delta 1e-4 --solve sigma", "σ = "),

@@ -11,7 +11,9 @@ ASSUMPTIONS = ("gradients are clipped to L", START,
                "E·n records in all", "every iterate is released", "neighbours differ by replacing one record",
                "Gaussian noise")
 WITHDRAWN = ("Berthier & Karimireddy's proof is withdrawn: it applies sampling with weights to weights that depend on "
-             "the data.",)
+             "the data.",
+             "Berthier 2019, §4.2, calls τ = 1 sampling with replacement; it is sampling without replacement, where "
+             "each pass uses every record once.")
 
 
 def whole_passes(passes: float, tau: float) -> int:
