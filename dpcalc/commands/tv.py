@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
 
-_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, which no description has
+_ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options of the question, which no description has
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
@@ -64,17 +64,19 @@ def answer(given: Given) -> Answer:
     proven = tuple(profile(row.route) for row in tv_rows if row.route.bound.status == "proven")
     head, rates = tv_rows[0], _rates(given)
     unproven = f"{head.route.label} is {head.route.bound.status}, so it says nothing about attacks"
-    if not proven and (rates or given["prior"]):
+    if not proven and (rates or given["prior"] or given["loss_range"]):
         raise DpcalcError("refused", unproven, "--bound")
     params, tv = source.bound_params(values), head.result["tv"]
     attacks = meaning(tv, proven, params, rates, given["prior"])
     one_record, one_record_note = _one_record(given, tv)
+    stability, stability_note = _stability(given, tv)
     shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
     composed = run_numbers(values, params) if name == "run" else {"steps": params.get("steps", 1)}
-    numbers = {"tv": tv, **attacks.numbers, **one_record, **composed,
+    numbers = {"tv": tv, **attacks.numbers, **stability, **one_record, **composed,
                **noise_multiplier.companion(values, between(values) if name == "run" else ADD_REMOVE, name == "run"),
                **(lower_end(question, found) if question.asks == "tv" else {})}
-    notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
+    notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *stability_note,
+             *one_record_note)
     return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
                   promise.warnings, roc=attacks.roc, scope=scope(given, unknown) if name == "run" else "",
@@ -165,6 +167,20 @@ def _one_record(given: Given, tv: float) -> tuple[dict[str, float], tuple[str, .
                                     f"is {human(tv / one, 4)} times that",)
 
 
+def _stability(given: Given, tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """How much the mean of a bounded function of the output can change between neighbours, TV·R, as a companion number
+    and in words, where --loss-range gives the length R of an interval that holds its values."""
+    from dpcalc.core.numbers import human, plain
+    from dpcalc.numerics.rounding import ratio_up
+
+    if not given.has("loss_range"):
+        return {}, ()
+    stability = ratio_up((tv, given["loss_range"]))
+    return {"stability": stability}, (
+        f"the mean of a function of the output with values in an interval of length {plain(given['loss_range'])} "
+        f"changes by at most {human(stability)} between neighbouring data sets; of a loss, that is uniform stability",)
+
+
 def theorems() -> Iterator[Route]:
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.results import Route
@@ -211,6 +227,7 @@ COMMAND = Command(
         Option(q.ROC, ATTACK),
         Option(q.TPR, ATTACK),
         Option(q.PRIOR, ATTACK),
+        Option(q.LOSS_RANGE, ATTACK),
         Option(q.PRECISION, QUESTION),
     ),
     answer,

@@ -1,7 +1,7 @@
 """dpcalc tv: its numbers, other commands' results, solving, curves, errors."""
 
 import json
-from math import exp, sqrt
+from math import exp, sqrt, tanh
 
 import pytest
 from known import best_gaussian
@@ -26,6 +26,24 @@ def test_gaussian_numbers_and_their_meaning(ask):
     assert got["roc"][2]["confidence"] == pytest.approx(0.38914 / 0.48914, abs=1e-5)
     assert result["tv_one_record"] == 0.001
     assert got["guarantee"]["mechanisms"][0]["noise_multiplier"] == 1.0
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1, 8])
+def test_stability_is_attained_by_randomised_response(epsilon, ask):
+    """A loss that is 0 for one answer and R for the other: its mean changes by R(e^ε − 1)/(e^ε + 1) = R·tanh(ε/2)."""
+    mean_changes_by = 3 * (exp(epsilon) - 1) / (exp(epsilon) + 1)
+    got = ask("tv", "--epsilon", epsilon, "--delta", 0, "--loss-range", 3)
+    assert mean_changes_by <= got["result"]["stability"] * (1 + 1e-15)
+    assert got["result"]["stability"] == pytest.approx(3 * tanh(epsilon / 2), rel=1e-14)
+    assert any("changes by at most" in note for note in got["notes"])
+    # with a range of at most 2, ε-DP is ε-uniformly stable; with 3 it is not where ε is small
+    assert ask("tv", "--epsilon", epsilon, "--delta", 0, "--loss-range", 2)["result"]["stability"] <= epsilon
+    assert (got["result"]["stability"] > epsilon) == (epsilon < 2)
+
+
+def test_a_total_variation_that_is_not_proven_says_nothing_about_stability(cli):
+    done = cli("tv", "--mechanism", "laplace", "--scale", 2, "--loss-range", 3, "--bound", "tv-laplace-as-published")
+    assert done.returncode == 2 and "says nothing" in done.stderr
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda r: f"{r['sampling_rate']}-{r['sigma']}-{r['steps']}")
