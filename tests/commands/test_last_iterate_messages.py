@@ -107,6 +107,18 @@ def test_the_bound_or_the_option_to_use_instead_is_named():
     assert any("at ε = 1.1737314339856124" in note for note in notes)
 
 
+@pytest.mark.parametrize("line", [
+    "burn-in --n 60000 --batch-size 128 --steps 1e6 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1",
+    "shuffle-pnsgd --sigma 2 --smoothness .5 --learning-rate .5 --diameter 1 --n 1000",
+    "online-noise --smoothness .5 --learning-rate .01 --diameter 1 --decay 1.5 --c1 100 --c2 100 --index 9 --n 100",
+])
+def test_smoothness_and_diameter_imply_a_lipschitz_constant_under_a_condition_only(line):
+    said = refusal(f"{line} --epsilon 1", 2)
+    assert "--lipschitz: needed" in said and "only where every loss has gradient 0 somewhere" in said
+    way_out = said.strip().split("then give ")[1]
+    assert call(f"{line} --epsilon 1 {way_out}".split()).returncode == 0
+
+
 @pytest.mark.parametrize("question, words", [("--delta 1e-5", "the worst record, 1000, has ε = "),
                                              ("--epsilon 1.1737314339856124", "at ε = 1.1737314339856124 (")])
 def test_the_epsilon_beside_the_worst_position_has_all_digits_where_it_was_given(question, words):
