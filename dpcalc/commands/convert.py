@@ -37,8 +37,8 @@ def answer(given: Given) -> Answer:
     from dpcalc.core.results import Answer
 
     given = with_inputs(given)
-    name = given["source"] or given["from"]
-    if name != "rdp":
+    name = given["source"] or ("mixture" if given["from"] == "rdp" and given.has("weights") else given["from"])
+    if name not in ("rdp", "mixture"):
         given = _one_order(given)
     if name is None:
         raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or a JSON file (- "
@@ -70,7 +70,8 @@ def answer(given: Given) -> Answer:
 
 def _option_of(name: str) -> str:
     """The option that names a source."""
-    return {"group": "--group-size", "to-replace-one": "--adjacency replace-one"}.get(name, f"--from {name}")
+    return {"group": "--group-size", "to-replace-one": "--adjacency replace-one", "mixture": "--weights"
+            }.get(name, f"--from {name}")
 
 
 class Composition(NamedTuple):
@@ -194,6 +195,7 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 
 _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
+    "mixture": _Source(("alpha", "rdp", "weights"), (), r.mixture_routes, r.mixture_params, questions.mixture_question),
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.scalar_params("mu"), questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes, r.scalar_params("rho"), questions.plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), r.dp_routes, r.dp_params,
@@ -228,6 +230,7 @@ COMMAND = Command(
         Option(q.TO, QUESTION),
         Option(q.ALPHAS, GUARANTEE),
         Option(q.RDPS, GUARANTEE),
+        Option(q.WEIGHTS, GUARANTEE),
         Option(q.MU, GUARANTEE),
         Option(q.RHO, GUARANTEE),
         Option(q.TV, GUARANTEE),

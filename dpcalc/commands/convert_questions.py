@@ -88,6 +88,19 @@ def curve_question(command: Command, given: Given) -> Question:
     return question
 
 
+def mixture_question(command: Command, given: Given) -> Question:
+    """The question about a mixture of mechanisms with known RDP at one order: its RDP there."""
+    require(given, ("alpha",), "with --weights")
+    for option in ("delta", "epsilon"):
+        if given.has(option):
+            raise DpcalcError("unneeded", "not used with --weights, which prints the RDP of the mixture; pipe its JSON "
+                                          f"into dpcalc convert - {flag(option)}", flag(option))
+    if len(given["alpha"]) != 1:
+        raise DpcalcError("contradictory", "give one order; --rdp has one value for each of the --weights", "--alpha")
+    _check_target(given["to"], question := Question("rdp", alpha=given["alpha"][0]))
+    return question
+
+
 def dp_question(command: Command, given: Given) -> Question:
     """The question about (ε, δ) of every step, which --epsilon and --delta describe: that of --target-epsilon,
     --target-delta, --slack, --alpha or --to."""

@@ -4,7 +4,7 @@ convert and dpcalc tv.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +140,31 @@ def rdp_params(values: Values) -> dict[str, Any]:
     return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
 
 
+def mixture_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From the RDP of several mechanisms of which one is drawn."""
+    from dpcalc.bounds.conversions import rdp_mixture
+    from dpcalc.core.results import Route
+
+    return (Route(rdp_mixture.BOUND),)
+
+
+def mixture_params(values: Values) -> dict[str, Any]:
+    """The RDP of each mechanism, and the probability that it is drawn."""
+    rdps, weights = values["rdp"], values["weights"]
+    if len(rdps) != len(weights):
+        raise DpcalcError("contradictory", f"{len(weights)} weights but {len(rdps)} values of --rdp; give one for each "
+                                           "mechanism", "--weights")
+    _check_sum(weights, "--weights")
+    return {"rdps": rdps, "weights": weights}
+
+
+def _check_sum(probabilities: Sequence[float], option: str) -> None:
+    from dpcalc.accounting.guarantee import UNIT
+
+    if abs(fsum(probabilities) - 1) > UNIT:
+        raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(probabilities):g}, not 1", option)
+
+
 # --- a finite mechanism ----------------------------------------------------------------------------------------------
 
 
@@ -176,14 +201,11 @@ def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
 def outcome_params(values: Values) -> dict[str, Any]:
     """The outcome probabilities, and the parts of a composition of several uses. Raises DpcalcError where --p and --q
     are not two distributions on the same outcomes."""
-    from dpcalc.accounting.guarantee import UNIT
-
     p, r = values["p"], values["q"]
     if len(p) != len(r):
         raise DpcalcError("contradictory", f"{len(p)} outcomes in --p, but {len(r)} in --q", "--q")
-    for name, vector in (("--p", p), ("--q", r)):
-        if abs(fsum(vector) - 1) > UNIT:
-            raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(vector):g}, not 1", name)
+    _check_sum(p, "--p")
+    _check_sum(r, "--q")
     steps = total_count(values)
     described = ({"kind": "outcomes", "p": p, "q": r, "count": 1},)
     parts = _finite_parts(p, r, steps, bool(values.get("solve")))

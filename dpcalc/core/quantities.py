@@ -86,6 +86,8 @@ RDP = Quantity("rdp", "budget on the Rényi divergence at --alpha, for --solve",
 ALPHAS = Quantity("alpha", "Rényi order; a list of orders describes an RDP curve", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for each order", "ε(α)", kind="numbers",
                 ge=0)
+WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn, each with its RDP; prints the RDP of "
+                   "the mixture", "q_1,…", kind="numbers", ge=0, le=1)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",

@@ -153,3 +153,29 @@ def test_not_utf8(tmp_path, cli):
 def test_outcomes_say_all_without_a_question(vectors, said, cli):
     done = cli("convert", "--from", "outcomes", *vectors.split())
     assert done.returncode == 0 and done.stdout.splitlines()[0] == said
+
+
+def test_a_mixture_of_mechanisms_is_the_shuffled_run(ask, cli):
+    """Lemma 3.1 of Berthier 2019 over the positions of a record is the bound that dpcalc gives for a secret order."""
+    run = ("shuffle-pnsgd", "--sigma", 0.5, "--lipschitz", 1, "--smoothness", 0.5, "--strong-convexity", 0.1,
+           "--learning-rate", 0.01, "--n", 5, "--alpha", 8)
+    each = [json.loads(cli(*run, "--index", i, "--bound", "output-perturbation", "--json").stdout)["result"]["rdp"]
+            for i in range(1, 6)]
+    line = ("convert", "--from", "rdp", "--alpha", 8, "--rdp", ",".join(map(repr, each)), "--weights",
+            "1/5,1/5,1/5,1/5,1/5")
+    mixed, shuffled = ask(*line), ask(*run, "--bound", "output-perturbation-shuffled")
+    assert mixed["result"]["rdp"] == pytest.approx(shuffled["result"]["rdp"], rel=1e-10)
+    assert mixed["bound"] == "rdp-mixture" and mixed["guarantee"] == {"kind": "rdp", "alpha": [8.0],
+                                                                      "rdp": [mixed["result"]["rdp"]]}
+
+
+@pytest.mark.parametrize("options, says", [
+    ("--alpha 8 --rdp .5,.1 --weights 1/4,1/4", "--weights: the probabilities add up to 0.5, not 1"),
+    ("--alpha 8 --rdp .5 --weights 1/4,3/4", "--weights: 2 weights but 1 values of --rdp"),
+    ("--alpha 8,9 --rdp .5,.1 --weights 1/4,3/4", "--alpha: give one order"),
+    ("--alpha 8 --rdp .5,.1 --weights 1/4,3/4 --delta 1e-5", "pipe its JSON into dpcalc convert - --delta"),
+    ("--alpha 8 --rdp .5,.1 --weights 1/4,3/4 --steps 2", "--steps: not used with --weights"),
+])
+def test_a_mixture_that_is_not_described(cli, options, says):
+    done = cli("convert", "--from", "rdp", *options.split())
+    assert done.returncode == 2 and says in done.stderr

@@ -121,6 +121,14 @@ def replaced_step(rng):
                 return {"epsilon": epsilon, "step_profile": found}
 
 
+def mixture(rng):
+    """RDP at one order of a few mechanisms, of which some may lose nothing, and weights that may be tiny."""
+    n = rng.randint(1, 5)
+    weights = [rng.choice((rng.random(), log_uniform(rng, 1e-300, 1))) for _ in range(n)]
+    return {"rdps": tuple(rng.choice((0.0, log_uniform(rng, 1e-12, 1e3))) for _ in range(n)),
+            "weights": tuple(w / sum(weights) for w in weights)}
+
+
 def outcomes(rng):
     n = rng.randint(2, 6)
     pair = []
@@ -499,6 +507,7 @@ DRAW = {
     "rdp-curve": lambda r: {"alpha": r.choice((2.0, 3.5, 1.5, 8.0)), "alphas": (2.0, 4.0, 8.0),
                             "rdps": (0.1, 0.3, r.uniform(0.3, 9))},
     "rdp-composition": lambda r: {"alpha": alpha(r), "parts": ((base(r), steps(r)), (base(r), 3))},
+    "rdp-mixture": lambda r: {"alpha": alpha(r), **mixture(r)},
     "poisson-rdp": lambda r: {"alpha": r.choice((whole_alpha(r), 1 + log_uniform(r, 1e-4, 30))),
                               "noise_multiplier": log_uniform(r, 0.05, 1e3),
                               "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-10, 1)))},
@@ -638,7 +647,7 @@ INCREASING = {
     "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-zcdp": ("mu", "steps"),
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
-    "rdp-curve": (), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
+    "rdp-curve": (), "rdp-mixture": ("alpha",), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),
     "poisson-replace-one-rdp": ("sampling_rate",), "poisson-replace-one-profile": ("sampling_rate", "group_size"),
     "poisson-replace-one-comonotone": (), "to-replace-one": ("step_epsilon", "step_delta"),
     "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),

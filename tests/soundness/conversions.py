@@ -76,6 +76,18 @@ def outcomes(rng):
             yield from ask.rdp("outcomes-rdp", *pair, ask.orders(rng), run)
 
 
+def mixtures(rng):
+    """One of several mechanisms is drawn; the output shows which one, or does not."""
+    pairs = [laws(rng, outcomes=3) for _ in range(rng.randint(1, 3))]
+    weights = laws(rng, count=1, outcomes=len(pairs))[0].tolist() if len(pairs) > 1 else [1.0]
+    shown = [np.concatenate([w * pair[side] for w, pair in zip(weights, pairs, strict=True)]) for side in (0, 1)]
+    hidden = [sum(w * pair[side] for w, pair in zip(weights, pairs, strict=True)) for side in (0, 1)]
+    for alpha in ask.orders(rng):
+        run = {"rdps": [rdp(*pair, alpha) for pair in pairs], "weights": weights}
+        for released in (shown, hidden):
+            yield from ask.rdp("rdp-mixture", *released, [alpha], run)
+
+
 def pure_dp(rng):
     p, q = laws(rng)
     e, k = pure(p, q), rng.randint(1, 4)
@@ -149,4 +161,4 @@ def exchanged(rng):
             yield ("to-replace-one", f"δ({found['epsilon']:.6g})", delta(a, b, found["epsilon"]), found["delta"])
 
 
-FAMILIES = (exchanged, renyi_to_dp, curves, outcomes, pure_dp, composition, composed_pairs, amplification)
+FAMILIES = (exchanged, renyi_to_dp, curves, outcomes, mixtures, pure_dp, composition, composed_pairs, amplification)

@@ -2,7 +2,8 @@
 
 MODULES = (
     "rdp_optimal", "rdp_improved", "rdp_mironov", "gdp_exact", "gdp_rdp", "zcdp_rdp", "rdp_curve",
-    "rdp_composition", "pure_rdp", "pure_gdp", "pure_zcdp", "bounded_range_zcdp", "gdp_zcdp", "zcdp_composition",
+    "rdp_composition", "rdp_mixture", "pure_rdp", "pure_gdp", "pure_zcdp", "bounded_range_zcdp", "gdp_zcdp",
+    "zcdp_composition",
     "dp_tv", "group_privacy", "to_replace_one", "composition_basic", "composition_advanced", "composition_optimal",
     "outcomes", "profile_composition",
 )
