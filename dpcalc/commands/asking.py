@@ -146,6 +146,19 @@ def check_options(given: Given, question: Question, used: set[str], needed: tupl
                 if given.has("epsilon") and absent[0] in NOISE_LEVELS else "")
 
 
+def about_lipschitz(given: Given, reason: DpcalcError) -> DpcalcError:
+    """The error, which says of a missing Lipschitz constant when smoothness and diameter imply one: linear losses have
+    β = 0 and any L. Altschuler & Talwar 2022, §1.2, leave the condition out."""
+    if (reason.code, reason.option) == ("missing", "--lipschitz") and given["smoothness"] and given["diameter"]:
+        from dpcalc.core.numbers import plain
+        from dpcalc.numerics.rounding import ratio_up
+
+        implied = plain(ratio_up((given["smoothness"], given["diameter"])))
+        reason.message += (f"; βD = {implied} is one only where every loss has gradient 0 somewhere in the constraint "
+                           f"set: then give --lipschitz {implied}")
+    return reason
+
+
 def key_of_rows(question: Question) -> str:
     """The name of the number by which rows are ranked: the solution, log δ, or the quantity that the question asks
     for."""

@@ -1,7 +1,6 @@
 """The quantities that commands take and answer, each with its symbol, range, unit and help.
 
-One definition serves the option, its help, validation, the JSON Schema, completion and the documentation.
-"""
+One definition serves the option, its help, validation, the JSON Schema, completion and the documentation. """
 
 from __future__ import annotations
 
@@ -86,8 +85,8 @@ RDP = Quantity("rdp", "budget on the Rényi divergence at --alpha, for --solve",
 ALPHAS = Quantity("alpha", "Rényi order; a list of orders describes an RDP curve", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for each order", "ε(α)", kind="numbers",
                 ge=0)
-WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn, each with its RDP; prints the RDP of "
-                   "the mixture", "q_1,…", kind="numbers", ge=0, le=1)
+WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn; --rdp has one value for each",
+                   "q_1,…", kind="numbers", ge=0, le=1)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
@@ -142,8 +141,8 @@ FPR = Quantity("fpr", "false-positive rate of an attack, or a list; prints the l
                kind="numbers", gt=0, lt=1)
 TPR = Quantity("tpr", "budget on the true-positive rate (at --fpr, for --solve)", "TPR", gt=0, le=1)
 PRIOR = Quantity("prior", "probability of one of the two data sets, before the output is seen", "π", gt=0, lt=1)
-LOSS_RANGE = Quantity("loss_range", "length of an interval with every value of a function of the output, as a loss; "
-                      "prints how much its mean can change (its stability)", "R", gt=0)
+LOSS_RANGE = Quantity("loss_range", "length of an interval that holds a loss, or another function of the output; "
+                      "prints how much its mean can change", "R", gt=0)
 ROC = Quantity("roc", "print the ROC curve at this many false-positive rates", kind="count", ge=2, le=10_000)
 P = Quantity("p", "outcome probabilities on one data set", "p", kind="numbers", ge=0, le=1)
 Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kind="numbers", ge=0, le=1)
