@@ -141,8 +141,8 @@ FPR = Quantity("fpr", "false-positive rate of an attack, or a list; prints the l
                kind="numbers", gt=0, lt=1)
 TPR = Quantity("tpr", "budget on the true-positive rate (at --fpr, for --solve)", "TPR", gt=0, le=1)
 PRIOR = Quantity("prior", "probability of one of the two data sets, before the output is seen", "π", gt=0, lt=1)
-LOSS_RANGE = Quantity("loss_range", "length of an interval that holds a loss, or another function of the output; "
-                      "prints how much its mean can change", "R", gt=0)
+LOSS_RANGE = Quantity("loss_range", "length of an interval that holds a loss; prints how much the mean of a loss, or "
+                      "another function of the output, can change", "R", gt=0)
 ROC = Quantity("roc", "print the ROC curve at this many false-positive rates", kind="count", ge=2, le=10_000)
 P = Quantity("p", "outcome probabilities on one data set", "p", kind="numbers", ge=0, le=1)
 Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kind="numbers", ge=0, le=1)

@@ -16,7 +16,7 @@ FEW = {"composed": 3, "allocated": 8, "allocated_several": 8, "composed_pairs": 
        "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6,
        "hiding_one_pass": 8, "hiding_expanding": 8,
        "hiding_several_passes": 8, "hiding_output": 8, "hiding_laplace": 8, "hiding_straight": 8, "renyi": 10}
-FAR_FROM_SHARP = {"exchanged": 0.8, "composed": 0.3, "allocated_several": 0.5, "hills_composed": 0.3, "random_batches": 0.3, "changing_others": 0.5, "gaussian_passes": 0.85,
+FAR_FROM_SHARP = {"exchanged": 0.8, "much_noise": 0.2, "composed": 0.3, "allocated_several": 0.5, "hills_composed": 0.3, "random_batches": 0.3, "changing_others": 0.5, "gaussian_passes": 0.85,
                   "laplace_passes": 0.75, "known_order": 0.8,
                   "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4,
                   "hiding_output": 0.4, "hiding_laplace": 0.4,

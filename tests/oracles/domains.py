@@ -14,6 +14,7 @@ from dpcalc.bounds.online import online_hybrid
 from dpcalc.bounds.online._engine.levels import Listed, schedule
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
+from dpcalc.bounds.sampling import poisson_rdp_closed
 
 PARAMETERS = {
     "gaussian": lambda rng: {"sigma": log_uniform(rng, 0.2, 100), "sensitivity": 1.0},
@@ -119,6 +120,14 @@ def replaced_step(rng):
             found = record.replaced(values, rate)
             if not -inf < found.log_delta(epsilon) < -700:
                 return {"epsilon": epsilon, "step_profile": found}
+
+
+def covered_by_the_closed_form(rng):
+    """A sampling rate and noise of Lemma 2.12 of Altschuler & Talwar 2022, and an order up to a little below its α*."""
+    q, z = rng.choice((0.1999, log_uniform(rng, 1e-9, 0.1999))), rng.choice((4.0, log_uniform(rng, 4, 1e4)))
+    share = rng.choice((1 - 1e-9, rng.uniform(1e-9, 0.999), log_uniform(rng, 1e-9, 0.999)))
+    return {"alpha": 1 + (poisson_rdp_closed.largest_order(z, q) - 1) * share, "noise_multiplier": z,
+            "sampling_rate": q}
 
 
 def mixture(rng):
@@ -511,6 +520,7 @@ DRAW = {
     "poisson-rdp": lambda r: {"alpha": r.choice((whole_alpha(r), 1 + log_uniform(r, 1e-4, 30))),
                               "noise_multiplier": log_uniform(r, 0.05, 1e3),
                               "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-10, 1)))},
+    "poisson-rdp-closed": covered_by_the_closed_form,
     "wor-rdp": lambda r: {"alpha": whole_alpha(r), "sampling_rate": log_uniform(r, 1e-9, 1), "base": base(r)},
     "weighted-rdp": lambda r: {"alpha": whole_alpha(r), "max_weight": log_uniform(r, 1e-9, 1), "base": base(r)},
     "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
@@ -657,7 +667,7 @@ INCREASING = {
     "with-replacement-lower": (),
     "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
     "allocation-lower": (), "allocation-replace-one-profile": (), "allocation-replace-one-lower": (),
-    "poisson-rdp": ("sampling_rate",),
+    "poisson-rdp": ("sampling_rate",), "poisson-rdp-closed": (),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),
     "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
     "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"),

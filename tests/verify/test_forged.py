@@ -304,3 +304,15 @@ def test_a_release_with_a_positive_delta_is_never_part_of_a_pure_guarantee(cli, 
         changed = json.loads(json.dumps(record))
         changed["inputs"][k]["delta"] = delta
         assert cli("verify", "-", stdin=json.dumps(changed)).returncode == 3
+
+
+def test_an_order_that_the_theorem_does_not_cover_is_not_verified():
+    """At α = 100 the closed form of Poisson batches is .125, the truth .819, and α* is 6.008."""
+    record = ask("subsample --sampling-rate .1 --noise-multiplier 4 --steps 1 --alpha 4 --bound poisson-rdp-closed")
+    assert verify(record).holds
+    for part in (record["options"], record["parameters"], record["result"], *record["bounds"],
+                 record["bounds"][0]["witness"]):
+        part |= {"alpha": 100.0} if "alpha" in part else {}
+        part |= {"rdp": part["rdp"] * 25} if "rdp" in part else {}
+    verdict = verify(record)
+    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "α* = 6.00789" in verdict.head[0].text

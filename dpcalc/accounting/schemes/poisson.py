@@ -15,6 +15,7 @@ from dpcalc.bounds.sampling import (
     poisson_group_profile,
     poisson_profile,
     poisson_rdp,
+    poisson_rdp_closed,
     poisson_replace_one_comonotone,
     poisson_replace_one_profile,
     poisson_replace_one_rdp,
@@ -34,6 +35,9 @@ _BOUNDS = {
     REPLACE_ONE: (poisson_replace_one_rdp.BOUND, poisson_replace_one_profile.BOUND,
                   poisson_replace_one_comonotone.BOUND),
 }
+# never better than the divergence itself
+_CLOSED = tuple(route._replace(on_request=True) for route in converted(poisson_rdp_closed.BOUND))
+_CLOSED_FORMS = dict.fromkeys((ADD_REMOVE, ZERO_OUT), _CLOSED)
 
 
 def _routes(given: Given, relation: str) -> tuple[Route, ...]:
@@ -42,7 +46,7 @@ def _routes(given: Given, relation: str) -> tuple[Route, ...]:
                                      "without-replacement, or give the mechanism", "--scheme")
     rdp, of_gaussian, of_any = _BOUNDS[relation]
     if given["mechanism"] == "gaussian":
-        return (*converted(rdp), Route(of_gaussian))
+        return (*converted(rdp), Route(of_gaussian), *_CLOSED_FORMS.get(relation, ()))
     pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
     return (*pure, Route(of_any))
 

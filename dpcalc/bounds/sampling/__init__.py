@@ -1,8 +1,8 @@
 """Privacy amplification by sampling."""
 
 MODULES = (
-    "poisson_profile", "poisson_rdp", "poisson_group_profile", "poisson_replace_one_profile", "poisson_replace_one_rdp",
-    "poisson_replace_one_comonotone", "truncated_poisson_profile",
+    "poisson_profile", "poisson_rdp", "poisson_rdp_closed", "poisson_group_profile", "poisson_replace_one_profile",
+    "poisson_replace_one_rdp", "poisson_replace_one_comonotone", "truncated_poisson_profile",
     "truncated_poisson_lower", "wor_profile", "wor_rdp", "weighted_rdp", "allocation_profile", "allocation_lower",
     "wor_zero_out_profile", "wor_zero_out_lower", "with_replacement_profile", "with_replacement_lower",
     "allocation_replace_one_profile", "allocation_replace_one_lower",

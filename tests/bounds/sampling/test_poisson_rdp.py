@@ -1,7 +1,7 @@
 """RDP of Poisson batches: both directions, next to no noise, and at orders whose integral would take too many nodes."""
 
 import random
-from math import log1p
+from math import log, log1p
 
 import domains
 import flint
@@ -10,11 +10,34 @@ import mpmath
 import pytest
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.bounds.sampling import poisson_rdp, poisson_rdp_closed
+from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
 mp = mpmath.mp.clone()
 mp.dps = 60
+
+
+def test_the_closed_form_is_above_both_directions_and_ends_at_its_largest_order():
+    rng = random.Random(5)
+    for _ in range(200):
+        p = domains.covered_by_the_closed_form(rng)
+        alpha, z, q = p.values()
+        closed, truth = poisson_rdp_closed.value(**p), max(f(alpha, z, q) for f in (poisson_rdp.value,
+                                                                                  poisson_rdp.reverse))
+        assert closed == pytest.approx(2 * alpha * q**2 / z**2, rel=1e-14) and truth <= 0.27 * closed
+        m, last = log1p(1 / (q * (alpha - 1))), poisson_rdp_closed.largest_order(z, q)
+        assert alpha <= m * z**2 / 2 - log(z**2)  # both conditions as printed
+        assert alpha <= (m**2 * z**2 / 2 - log(5 * z**2)) / (m + log(q * alpha) + 1 / (2 * z**2))
+        for function in (poisson_rdp_closed.value, lambda *p: poisson_rdp_closed.exact(mp, *p)):
+            with pytest.raises(OutOfScope, match="above α"):
+                function(last * (1 + 1e-9), z, q)
+
+
+@pytest.mark.parametrize("change, says", [({"noise_multiplier": 3.99}, "≥ 4"), ({"sampling_rate": 0.2}, "< 1/5")])
+def test_the_closed_form_needs_much_noise_and_a_small_rate(change, says):
+    with pytest.raises(OutOfScope, match=says):
+        poisson_rdp_closed.value(**{"alpha": 1.5, "noise_multiplier": 8.0, "sampling_rate": 0.1, **change})
 
 
 def test_a_record_added_with_hardly_any_noise_loses_what_its_absence_says():
