@@ -78,6 +78,30 @@ def test_erratum_printed_recursion_is_not_the_variance():
     assert with_feedback.variance(0.7, 0.1, 2.0, 6) == pytest.approx(true, rel=1e-12) and true > 4
 
 
+@pytest.mark.parametrize("feedback", [0, 1])
+@pytest.mark.parametrize("curvatures", [(0.7, 0.2, 1.1, 0.0, 0.4), (0.7,) * 5])
+def test_the_loop_of_docs_papers_for_curvatures_that_change(feedback, curvatures):
+    """V of the loop against each noise's share of the last iterate, which a run with that noise alone shows; and where
+    the curvatures are equal, against the bounds."""
+    eta, steps = 0.5, len(curvatures)
+
+    def last_iterate(noise):
+        theta = before = 0.0
+        for a, z in zip(curvatures, noise, strict=True):
+            theta, before = theta - eta * a * theta + z - feedback * before, z
+        return theta
+
+    variance = 1.0
+    for a in curvatures[1:]:
+        r, push = 1 - eta * a, eta * a
+        variance = 1 + r**2 * (variance - 1) + push**2 if feedback else 1 + r**2 * variance
+    shares = [last_iterate([float(t == s) for t in range(steps)]) for s in range(steps)]
+    assert variance == pytest.approx(sum(x * x for x in shares), rel=1e-14)
+    if len(set(curvatures)) == 1:
+        of = with_feedback.variance if feedback else without_feedback.variance
+        assert variance == pytest.approx(of(0.7, eta, 1.0, steps), rel=1e-14)
+
+
 def test_no_curvature():
     assert with_feedback.variance(0.0, 0.1, 2.0, 50) == 4.0
     assert without_feedback.variance(0.0, 0.1, 2.0, 50) == 200.0
