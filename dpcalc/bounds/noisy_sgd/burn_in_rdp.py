@@ -141,8 +141,8 @@ BOUND = RdpBound(
             "itself "
             "assumes σ > 8√2·L/b). S_r takes its place.",
             "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
-            "§1.2 takes L = MD from smoothness M and diameter D; that needs a point of K where the gradient is 0. "
-            "Linear losses have M = 0 and any L.",
+            "Altschuler & Talwar 2022, §1.2, take L = MD from smoothness M and diameter D; that needs a point of K "
+            "where the gradient is 0. Linear losses have M = 0 and any L.",
         ),
     ),
     params=SHARED,

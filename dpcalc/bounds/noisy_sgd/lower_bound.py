@@ -236,8 +236,9 @@ BOUND = ProfileBound(
                "proof in its file",
         assumptions=("an instance, not a guarantee: no theorem for this class of losses can promise less",),
         status="lower",
-        errata=("The proof of Theorem 4.1 refutes (100, .005)-RDP, as (4.1) is greater than .005; to refute every ε up "
-                "to (4.1) it would have to be smaller. (4.1) is at least .0056 at all admitted σ, and grows as 1/σ².",),
+        errata=("The proof of Theorem 4.1 of Altschuler & Talwar 2022 refutes (100, .005)-RDP, as (4.1) is greater "
+                "than .005; to refute every ε up to (4.1) it would have to be smaller. (4.1) is at least .0056 at all "
+                "admitted σ, and grows as 1/σ².",),
     ),
     params=SHARED,
     value=value,
