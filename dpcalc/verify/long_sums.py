@@ -70,6 +70,7 @@ def _shuffled_iteration(mp: Any, alpha: float, n: int, **p: float) -> Any:
 
 
 def _smooth_nonconvex_high_noise(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    smooth_nonconvex_high_noise.refuse_little_noise(alpha, p["level"], p["lipschitz"])
     return 2 * decreasing_sum(mp, _smooth_rdp(mp, alpha, **p), 1, n, above=True) / n
 
 

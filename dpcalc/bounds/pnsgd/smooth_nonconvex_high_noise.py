@@ -15,19 +15,25 @@ from dpcalc.numerics.rounding import up
 
 def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
     """(2/n)Σ_t ε_t(α), rounded up. Raises OutOfScope where σ < L√(2α(α−1))."""
+    refuse_little_noise(alpha, level, lipschitz)
+    share, slope = share_and_slope(log_spread(learning_rate, smoothness))
+    mean = total(share, lambda j: share(j) * slope(j), n) / n
+    return up(4 * alpha * (lipschitz / level) ** 2 * mean, 4e-15)
+
+
+def refuse_little_noise(alpha: float, level: float, lipschitz: float) -> None:
+    """Raises OutOfScope where σ < L√(2α(α−1)), which the theorem does not cover."""
     least = lipschitz * sqrt(2 * alpha * (alpha - 1))
     if level < least:
         raise OutOfScope("out-of-range",
                          f"{plain(level)} < L√(2α(α−1)) = {human(least)}; Section 3.3.2 (Berthier 2019) needs "
                          "that much noise",
                          "--sigma")
-    share, slope = share_and_slope(log_spread(learning_rate, smoothness))
-    mean = total(share, lambda j: share(j) * slope(j), n) / n
-    return up(4 * alpha * (lipschitz / level) ** 2 * mean, 4e-15)
 
 
 def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
           n: int) -> Any:
+    refuse_little_noise(alpha, level, lipschitz)
     return 2 * smooth_sum(mp, lambda j: fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n,
                                                     n + 1 - j), 1, n) / n
 
