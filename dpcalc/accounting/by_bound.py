@@ -8,7 +8,7 @@ from math import inf
 from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
 from dpcalc.accounting.orders import all_steps, best_order, chosen, own_params
 from dpcalc.bounds.conversions import composition_basic
-from dpcalc.core.bound import Conversion, Params, ProfileBound, RdpBound
+from dpcalc.core.bound import Conversion, Params, PointBound, ProfileBound, RdpBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
@@ -59,7 +59,7 @@ def _profile_rdp(route: Route, params: Params, question: Question, start: float 
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and route.conversion is not None
+    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     if not question.delta:
         raise no_pure_epsilon(params)
     log_delta = question.log_delta
@@ -73,7 +73,7 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and route.conversion is not None
+    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     epsilon = question.epsilon or 0.0
 
     def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
@@ -88,8 +88,18 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    row = _rdp_to_delta(route, params, Question("delta", epsilon=0.0, orders=question.orders), start)
-    return Row(route, {"tv": row.result["delta"]}, row.witness)
+    at_zero = Question("delta", epsilon=0.0, orders=question.orders)
+    if not isinstance(route.conversion, PointBound):
+        row = _rdp_to_delta(route, params, at_zero, start)
+        return Row(route, {"tv": row.result["delta"]}, row.witness)
+    assert isinstance(route.bound, RdpBound)
+
+    def convert(conversion: PointBound, alpha: float, rdp: float) -> float:
+        tv = float(conversion.value(alpha, rdp)["tv"])
+        return tv if tv < 1 else alpha  # as in _rdp_to_delta
+
+    alpha, rdp, tv = best_order(route.bound, route.conversion, params, at_zero, convert, start)
+    return Row(route, {"tv": min(1.0, tv)}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import Params, ProfileBound
+from dpcalc.core.bound import Params, PointBound, ProfileBound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.results import Answer, Row
 from dpcalc.numerics.mp.root import root, root_near
@@ -131,6 +131,12 @@ def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     return row.route.conversion.exact(mp, row.witness["alpha"], _rdp(mp, row, answer, params), row.result["delta"])
 
 
+def _rdp_tv(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    if not isinstance(row.route.conversion, PointBound):
+        return _rdp_delta(mp, row, answer, params)
+    return row.route.conversion.exact(mp, row.witness["alpha"], _rdp(mp, row, answer, params))["tv"]
+
+
 def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     """The δ at which the published conversion gives the asked ε, found as a root in log δ."""
     conversion, rdp = row.route.conversion, _rdp(mp, row, answer, params)
@@ -188,7 +194,7 @@ _HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {
     ("rdp", "rdp"): _rdp,
     ("rdp", "epsilon"): _rdp_epsilon,
     ("rdp", "delta"): _rdp_delta,
-    ("rdp", "tv"): _rdp_delta,
+    ("rdp", "tv"): _rdp_tv,
     ("profile", "epsilon"): _profile_epsilon,
     ("profile", "delta"): _profile_delta,
     ("profile", "tv"): _profile_delta,

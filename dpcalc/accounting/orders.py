@@ -14,13 +14,13 @@ from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core.bound import LARGEST_WHOLE, Params, RdpBound
+from dpcalc.core.bound import LARGEST_WHOLE, Conversion, Params, PointBound, RdpBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise_hyperbolic, minimise_over
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.core.bound import Bound, Conversion
+    from dpcalc.core.bound import Bound
     from dpcalc.core.question import Question
 
 _LOW, _HIGH = log(1e-4), log(9e9)  # the range of log(α − 1) that is searched
@@ -68,14 +68,14 @@ def _curve(bound: Bound, own: tuple[tuple[str, Any], ...]) -> Callable[[float], 
     return curve
 
 
-def best_order(bound: RdpBound, conversion: Conversion, params: Params, question: Question,
-               convert: Callable[[Conversion, float, float], float], start: float | None = None) -> tuple[float, float,
-                                                                                                     float]:
+def best_order(bound: RdpBound, conversion: Conversion | PointBound, params: Params, question: Question,
+               convert: Callable[[Any, float, float], float], start: float | None = None) -> tuple[float, float, float]:
     """(α, ε(α), converted value) at a nearly best order, by a search from `start` if an order near it is known.
 
     The search may use estimates, as any order proves its value. Raises OutOfScope where every order gives infinity.
     """
-    curve, by = total_rdp(bound, params), conversion.estimate or conversion
+    curve = total_rdp(bound, params)
+    by = (conversion.estimate if isinstance(conversion, Conversion) else None) or conversion
 
     def value_at(alpha: float, curve: Callable[[float], float] = curve) -> float:
         rdp = curve(alpha)

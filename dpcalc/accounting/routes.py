@@ -10,6 +10,7 @@ from dpcalc.bounds.conversions import (
     rdp_mironov,
     rdp_optimal,
 )
+from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.core.bound import Bound
 from dpcalc.core.results import Route
 
@@ -21,6 +22,12 @@ def converted(bound: Bound, by_conversion: bool = False) -> tuple[Route, ...]:
         Route(bound, rdp_improved.BOUND, by_conversion=by_conversion),
         Route(bound, rdp_mironov.BOUND, on_request=not by_conversion, by_conversion=by_conversion),
     )
+
+
+def to_total_variation(bound: Bound) -> tuple[Route, ...]:
+    """The total variation of an RDP bound. That of its (ε, δ) at ε = 0 is never smaller."""
+    return (Route(bound, tv_rdp.BOUND, by_conversion=True),
+            *(route._replace(on_request=True) for route in converted(bound, by_conversion=True)))
 
 
 COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUND), Route(composition_basic.BOUND))

@@ -5,6 +5,7 @@ convert and dpcalc tv.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -118,14 +119,15 @@ def gdp_guarantee(values: Values) -> dict[str, Any]:
 
 def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From an RDP curve, or from zCDP, whose RDP curve is a line."""
-    from dpcalc.accounting.routes import converted
+    from dpcalc.accounting.routes import converted, to_total_variation
     from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
     from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return (Route(zcdp_composition.BOUND),)
     bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
-    return converted(bounds[given["from"]], by_conversion=True)
+    bound = bounds[given["from"]]
+    return to_total_variation(bound) if question.asks == "tv" else converted(bound, by_conversion=True)
 
 
 def rdp_params(values: Values) -> dict[str, Any]:
@@ -234,13 +236,14 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
     basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
-    from dpcalc.accounting.routes import converted
+    from dpcalc.accounting.routes import converted, to_total_variation
     from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
     from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
-    rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
+    curve = to_total_variation if question.asks == "tv" else partial(converted, by_conversion=True)
+    rdp = curve(rdp_composition.BOUND) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
     has_sum = "points" in given.values and question.asks in ("epsilon", "delta")
     found = rdp + profile + ((Route(composition_basic.BOUND),) if has_sum else ())

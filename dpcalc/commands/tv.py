@@ -32,9 +32,11 @@ def answer(given: Given) -> Answer:
     meets a budget on the total variation or on the true-positive rate."""
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
+    from dpcalc.bounds.conversions import rdp_optimal
     from dpcalc.commands.asking import with_solution
     from dpcalc.commands.subsample_run import between, lower_end, run_numbers, scope
     from dpcalc.commands.tv_sources import SOURCES
+    from dpcalc.core.bound import PointBound
     from dpcalc.core.question import Question
     from dpcalc.core.relations import ADD_REMOVE
     from dpcalc.core.results import Answer, Route
@@ -53,6 +55,9 @@ def answer(given: Given) -> Answer:
     routes = tuple(r._replace(on_request=False) for r in select(source.routes(given, several), named))
 
     def profile(route: Route) -> Route:
+        """The route of which the whole profile is known: that of the best (ε, δ) of a curve."""
+        if isinstance(route.conversion, PointBound):
+            return route._replace(conversion=rdp_optimal.BOUND)
         return Route(source.profiles[route.bound.name]) if route.bound.name in source.profiles else route
 
     searched = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes

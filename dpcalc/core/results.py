@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dpcalc.core.bound import Bound, Conversion, Params
+from dpcalc.core.bound import Bound, Conversion, Params, PointBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
@@ -22,10 +22,10 @@ RESULT = "result_"  # begins the name of a column of the answer, where an option
 
 
 class Route(NamedTuple):
-    """A bound, and for an RDP bound the conversion to (ε, δ)."""
+    """A bound, and for an RDP bound the conversion to (ε, δ), or the bound on the total variation at one order."""
 
     bound: Bound
-    conversion: Conversion | None = None
+    conversion: Conversion | PointBound | None = None
     on_request: bool = False  # shown only when named: another route is never worse
     by_conversion: bool = False  # the conversion was chosen by the user, and names the row
 

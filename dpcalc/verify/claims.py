@@ -79,8 +79,20 @@ def _rdp_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     return (claim_by_conversion(row, "epsilon", epsilon, alpha, rdp, epsilon, lambda mp: mp.mpf(delta)), rdp_claim)
 
 
+def _rdp_tv(row: Row, question: Question) -> tuple[Claim, ...]:
+    if not isinstance(row.route.conversion, PointBound):
+        return _rdp_delta(row, question)
+    alpha, rdp, rdp_claim = _rdp_of_witness(row)
+    tv, condition = row.result["tv"], row.route.conversion.condition
+    assert condition is not None
+    if tv >= 1:
+        return (claim_always_true("tv", tv, 1, "tv"),)
+    slack = compute_once(lambda mp: condition(mp, tv, alpha, rdp(mp)))
+    return Claim("tv", tv, slack, slack, "its condition (≥ 0)"), rdp_claim
+
+
 def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
-    """Return the claims about δ, or about the total variation, which is δ at ε = 0."""
+    """Return the claims about δ, or about the total variation as δ at ε = 0."""
     name = "tv" if question.asks == "tv" else "delta"
     epsilon = 0.0 if question.asks == "tv" else question.epsilon or 0.0
     alpha, rdp, rdp_claim = _rdp_of_witness(row)
@@ -203,7 +215,7 @@ _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] 
     ("rdp", "rdp"): _rdp_value,
     ("rdp", "epsilon"): _rdp_epsilon,
     ("rdp", "delta"): _rdp_delta,
-    ("rdp", "tv"): _rdp_delta,
+    ("rdp", "tv"): _rdp_tv,
     ("profile", "rdp"): _profile_rdp,
     ("profile", "epsilon"): _profile_epsilon,
     ("profile", "delta"): _profile_delta,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import ProfileBound
+from dpcalc.core.bound import Conversion, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 from dpcalc.verify.arb.context import Formula, is_ball_context
@@ -69,7 +69,7 @@ def _delta_by_order(row: Row, epsilon: float) -> Formula:
     from dpcalc.accounting.orders import all_steps
 
     bound, conversion, alpha = row.route.bound, row.route.conversion, float(row.witness["alpha"])
-    assert conversion is not None
+    assert isinstance(conversion, Conversion)
     rdp = all_steps(bound.value(alpha, **own_params(bound, row.params)), row.params)
     delta = delta_result(min(0.0, conversion.log_delta(alpha, rdp, epsilon)), epsilon)["delta"]
     claim = claim_by_conversion(row, "delta", delta, alpha, rdp_of_all_steps(row, alpha), epsilon,

@@ -130,7 +130,24 @@ def test_sources(line, want, ask):
     assert want * (1 - 1e-13) <= got <= want * (1 + 1e-9)
 
 
+# ρ-zCDP: the root of TV·log((1+TV)/(1−TV)) = ρ, α → 1; one order 2: that of (1+3TV²)/(1−TV²) = e^r
+CURVES = [("--rho .5", 0.4790984), ("--rho .1", 0.22174191), ("--rho .25 --steps 2", 0.4790984),
+          ("--alpha 2 --rdp 1", sqrt((exp(1) - 1) / (exp(1) + 3))),
+          ("--alpha 2,4,8 --rdp 1,2,4", sqrt((exp(1) - 1) / (exp(1) + 3)))]
+
+
+@pytest.mark.parametrize("line, want", CURVES)
+def test_the_total_variation_of_a_curve_is_that_of_its_roc(line, want, ask, cli):
+    got = ask("tv", *line.split(), "--fpr", (1 - want) / 2)
+    tv, rates = got["result"]["tv"], got["roc"][0]
+    assert want * (1 - 1e-7) <= tv <= want * (1 + 2e-5)
+    assert rates["tpr"] - rates["fpr"] == pytest.approx(tv, rel=1e-4)
+    assert got["bound"] == "tv-rdp"
+    assert "every number" in cli("verify", "-", stdin=json.dumps(got)).stdout
+
+
 SOLVED = [
+    ("--tv 0.4790984 --solve rho", "rho", "--rho {x}", "tv", 0.4790984, 1e-11),
     ("--mechanism laplace --tv 0.01 --solve scale", "scale", "--mechanism laplace --scale {x}", "tv", 0.01, 1e-11),
     ("--tv 0.2 --sigma 3 --solve steps", "steps", "--sigma 3 --steps {x}", "tv", 0.2, 0.1),
     ("--fpr 0.1 --tpr 0.2 --solve sigma", "sigma", "--sigma {x} --fpr 0.1", "tpr", 0.2, 1e-11),

@@ -503,6 +503,7 @@ DRAW = {
     "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())),
                              "steps": steps(r)},
     "tv-kl": lambda r: {"kl": r.choice((0.0, log_uniform(r, 1e-30, 1e3))), "steps": steps(r)},
+    "tv-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-9, 1e5), "rdp": r.choice((0.0, log_uniform(r, 1e-30, 1e3)))},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
     "composition-basic": releases,
     "pure-zcdp": pure_releases,
@@ -700,7 +701,7 @@ INCREASING = {
     "feedback-optimum": (), "feedback-optimum-finite": (),
     **{f"correlated-{kind}": ("change",) for kind in ("once", "bands", "separated", "cyclic")},
     "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
-    "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"),
+    "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"), "tv-rdp": ("rdp",),
 }
 
 

@@ -5,7 +5,7 @@ Most formulas run in balls as they stand. Those that search for a root are enclo
 integrals in them by the sums of integrals.py. """
 
 from functools import cache, lru_cache
-from math import comb, exp, inf, log, log1p, nextafter
+from math import atanh, comb, exp, inf, log, log1p, nextafter
 from unittest.mock import patch
 
 import flint
@@ -18,6 +18,7 @@ from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 from dpcalc.bounds.sampling import poisson_rdp, poisson_replace_one_rdp
+from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.core.errors import OutOfScope
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.arb.context import Context, enclosure
@@ -64,7 +65,8 @@ def numbers(bound, p, bits):
     c = context(bits)
     if bound.name in REFERENCES:
         try:
-            return {None: REFERENCES[bound.name](c, **p)}
+            found = REFERENCES[bound.name](c, **p)
+            return found if bound.kind == "point" else {None: found}
         finally:
             c.prec = bits
     return _with_integral(c, bound, p) if bound.name in INTEGRALS else by_the_formula(c, bound, p)
@@ -286,7 +288,27 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
     return first * rest(*map(flint.arb, (levels.decay, levels.c1, levels.c2, index + 1))).exp()
 
 
-REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
+def total_variation(c, alpha, rdp):
+    """tanh(x/2) where the divergence of randomised response, which rises with x, is ε(α): Newton's method finds x, the
+    signs of balls on both sides of it prove that it is there."""
+    if rdp == 0:
+        return {"tv": flint.arb(0)}
+    x = c.mpf(2 * atanh(min(tv_rdp.value(alpha, rdp)["tv"], 1 - 2**-53)) if rdp < 30 else rdp)
+
+    def excess(x):
+        return tv_rdp.divergence(c, alpha, x) - c.mpf(rdp)
+
+    for _ in range(8):
+        slope = (excess(x * (1 + _NEAR)) - excess(x * (1 - _NEAR))) / (2 * _NEAR * x)
+        x = c.midpoint(x - excess(x) / slope)
+    for bits in (c.prec * 2 // 3, c.prec // 2, c.prec // 3):
+        low, high = (x * (1 + sign * c.mpf(2) ** -bits) for sign in (-1, 1))
+        if (excess(low).x < 0) and (excess(high).x > 0):
+            return {"tv": (low.x.union(high.x) / 2).tanh()}
+    raise Undecided("no enclosure of the total variation")
+
+
+REFERENCES = {"rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
               "profile-composition": composed, "online-limit": limit}
 
 

@@ -117,6 +117,9 @@ def composition(rng):
     tv, kl = delta(p, q, 0.0), max(float((x * np.log(x / y)).sum()) for x, y in ((p, q), (q, p)))
     yield from ask.point("tv-product", "tv", delta(*many, 0.0), step_tv=tv * (1 + 1e-13), steps=run["steps"])
     yield from ask.point("tv-kl", "tv", delta(*many, 0.0), kl=kl * (1 + 1e-12), steps=run["steps"])
+    for alpha in ask.orders(rng):
+        most = max(rdp(p, q, alpha), rdp(q, p, alpha)) * run["steps"]
+        yield from ask.point("tv-rdp", "tv", delta(*many, 0.0), alpha=alpha, rdp=most * (1 + 1e-12))
 
 
 def composed_pairs(rng):

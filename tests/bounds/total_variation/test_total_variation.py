@@ -12,6 +12,7 @@ from known import best_gaussian
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
 from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
+from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.numerics.tradeoff import best_guess, true_positive
 from dpcalc.pld import atoms
 from dpcalc.pld.atoms import approximate_dp
@@ -90,6 +91,23 @@ def test_kl_bounds_the_distance(drawn):
     p, q, _ = drawn
     divergence = sum(a * log(a / b) for a, b in zip(p, q, strict=True))
     assert kl.value(max(0.0, divergence) + 1e-15, 1)["tv"] >= distance(p, q) - 1e-12
+
+
+def renyi(p, q, alpha):
+    return log(sum(a**alpha * b ** (1 - alpha) for a, b in zip(p, q, strict=True))) / (alpha - 1)
+
+
+@given(PAIRS, st.floats(1.001, 50))
+def test_a_renyi_divergence_of_both_orders_bounds_the_distance(drawn, alpha):
+    p, q, _ = drawn
+    divergence = max(renyi(p, q, alpha), renyi(q, p, alpha), 0.0)
+    assert tv_rdp.value(alpha, divergence * (1 + 1e-9) + 1e-12)["tv"] >= distance(p, q) - 1e-9
+
+
+@given(st.floats(0.501, 0.999), st.floats(1.001, 50))
+def test_randomised_response_has_all_that_its_divergence_allows(p, alpha):
+    divergence = renyi((p, 1 - p), (1 - p, p), alpha)
+    assert tv_rdp.value(alpha, divergence)["tv"] == pytest.approx(2 * p - 1, rel=1e-6)
 
 
 @settings(max_examples=30, deadline=None)
