@@ -316,6 +316,18 @@ def test_a_pass_that_stops_in_the_middle():
                                                                   f"--epsilon .1", 2)
 
 
+@pytest.mark.parametrize("steps, epsilon", [(1, .0043958264), (100, .034403698), (5000, .12545115), (10_000, .16493336)])
+def test_within_one_pass_the_last_iterate_is_all_that_is_released(steps, epsilon):
+    """One step uses the record with probability 1/n: (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ)."""
+    line = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --sigma 1 --n 10000 --delta 1e-5"
+    found = [answer(f"{line} --steps {steps}{release}") for release in ("", " --release last-iterate")]
+    assert [f["result"]["epsilon"] for f in found] == pytest.approx([epsilon] * 2, rel=1e-7)
+    assert {f["released"] for f in found} == {"last iterate"}
+    if steps == 1:
+        grown = log1p(10_000 * expm1(found[0]["result"]["epsilon"]))
+        assert exp(log_theta(grown, 2.0)) / 10_000 == pytest.approx(1e-5, rel=1e-6)
+
+
 @pytest.mark.parametrize("line, says", [
     ("--n 100 --index 1 --steps 1 --epsilon .1", "1 is not a multiple of n = 100"),  # the record is used in the only step
     ("--steps 1000 --solve n --epsilon .5 --delta 1e-3", "no unique solution"),
