@@ -50,8 +50,9 @@ def guarantee(question: Question, found: Sequence[Row], index: int | None) -> di
     head, of_record, key = found[0].result, {} if index is None else {"index": [index]}, key_of_rows(question)
     for row in found:
         bound = row.route.bound
-        if not isinstance(bound, ProfileBound) or bound.mu is None or abs(row.result[key]
-                                                                          - head[key]) > _AS_SHARP * abs(head[key]):
+        if not isinstance(bound, ProfileBound) or bound.mu is None or key not in row.result:
+            continue
+        if abs(row.result[key] - head[key]) > _AS_SHARP * abs(head[key]):
             continue
         if 0 < (mu := bound.mu.mu(**own_params(bound, found[0].params))) < inf:
             return {"kind": "gdp", "mu": mu, **of_record}

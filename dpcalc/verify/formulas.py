@@ -11,6 +11,7 @@ from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correl
 from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.bounds.pnsgd import without_replacement_unamplified
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
 from dpcalc.verify import contraction_windows, long_sums, lower_bound, online_sums
@@ -114,6 +115,7 @@ RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "feedback-every-iterate": _rdp_by_mu(_mu_feedback("every_iterate")),
     **{module.BOUND.name: _rdp_by_mu(module.FORM.exact_mu)
        for module in (correlated_once, correlated_bands, correlated_separated, correlated_cyclic)},
+    "without-replacement-unamplified": _rdp_by_mu(without_replacement_unamplified.exact_mu),
     "wor-profile": _rdp_sampled,
     "shuffle-no-amplification": lambda mp, alpha, own, params: (
         mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)),

@@ -189,7 +189,8 @@ def unamplified(rng):
     level = lipschitz * 2 * exp(rng.uniform(0, 3))
     p, q = gaussian_pair(rng, sqrt(count) * 2 * lipschitz / level)
     run = {"level": level, "lipschitz": lipschitz, "n": 100, "tau": tau, "passes": count * tau}
-    yield from ask.rdp("without-replacement-unamplified", p, q, ask.orders(rng), run)
+    yield from ask.profile("without-replacement-unamplified", p, q, ask.epsilons(rng, 1.0), run)
+    yield from ask.rdp("without-replacement-unamplified", p, q, ask.orders(rng), run, function="rdp")
 
 
 FAMILIES = (gaussian_passes, laplace_passes, smooth_passes, output, unamplified)

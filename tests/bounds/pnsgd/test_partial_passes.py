@@ -3,14 +3,14 @@ begun."""
 
 import json
 from fractions import Fraction
-from math import ceil
+from math import ceil, erf, log, sqrt
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcalc.bounds.pnsgd._engine.without_replacement import passes_begun, whole_passes
-from dpcalc.bounds.pnsgd.without_replacement_unamplified import value
+from dpcalc.bounds.pnsgd.without_replacement_unamplified import BOUND
 
 LINE = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --alpha 1000 --bound without-replacement-conjecture --json --tau {} --epochs {}"
 
@@ -29,7 +29,28 @@ def test_two_passes_of_nine_tenths_can_both_use_the_record():
     """D_α of the record's own two releases, its gradient moved from −L to L in both: composed Gaussians of shift
     2L/σ."""
     alpha, uses = 1000, 2
-    assert value(alpha, 4.0, 1.0, 1000, 0.9, 1) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
+    run = {"level": 4.0, "lipschitz": 1.0, "n": 1000, "tau": 0.9, "passes": 1}
+    assert BOUND.rdp(alpha, **run) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("line, uses", [("--tau .9 --epochs 10", 12), ("--tau .5 --epochs 1", 2),
+                                        ("--tau .1 --epochs 3", 30)])
+def test_the_proven_row_is_one_gaussian_release(line, uses, ask, cli):
+    """μ = (2L/σ)√⌈E/τ⌉: the same ε, total variation and noise as that of the Gaussian mechanism."""
+    run = f"shuffle-pnsgd --lipschitz 1 --n 1000 --bound without-replacement-unamplified {line} --delta 1e-5".split()
+    found = ask(*run, "--sigma", 4, "--digits", 15)
+    same = ask("rdp", "--sigma", 2, "--steps", uses, "--delta", 1e-5)["result"]["epsilon"]
+    assert found["result"]["epsilon"] == pytest.approx(same, rel=1e-11)
+    assert float(found["bounds"][0]["digits"]["epsilon"]) == pytest.approx(same, rel=1e-10)
+    assert "every number" in cli("verify", "-", stdin=json.dumps(found)).stdout
+    tv = ask("tv", "-", stdin=json.dumps(found))["result"]["tv"]
+    assert tv == pytest.approx(erf(0.5 * sqrt(uses / 8)), rel=1e-12)
+    assert ask(*run, "--epsilon", same, "--solve", "sigma")["result"]["sigma"] == pytest.approx(4, rel=1e-9)
+
+
+def test_twelve_uses_at_half_the_noise():
+    assert BOUND.inverse(log(1e-5), level=4.0, lipschitz=1.0, n=1000, tau=0.9,
+                         passes=10) == pytest.approx(8.38541892421683, rel=1e-12)
 
 
 @given(st.integers(1, 10**15), st.floats(1e-6, 0.999999))
