@@ -25,9 +25,8 @@ def converted(bound: Bound, by_conversion: bool = False) -> tuple[Route, ...]:
 
 
 def to_total_variation(bound: Bound) -> tuple[Route, ...]:
-    """The total variation of an RDP bound. That of its (ε, δ) at ε = 0 is never smaller."""
-    return (Route(bound, tv_rdp.BOUND, by_conversion=True),
-            *(route._replace(on_request=True) for route in converted(bound, by_conversion=True)))
+    """The total variation of an RDP bound, and its δ at ε = 0 through each conversion, which is never smaller."""
+    return (Route(bound, tv_rdp.BOUND, by_conversion=True), *converted(bound, by_conversion=True))
 
 
 COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUND), Route(composition_basic.BOUND))

@@ -66,7 +66,7 @@ def answer(given: Given) -> Answer:
     tv_rows = found
     if question.asks != "tv":
         tv_rows = rows(routes, given.replace(values), source.bound_params, Question("tv"), ())
-    proven = tuple(profile(row.route) for row in tv_rows if row.route.bound.status == "proven")
+    proven = tuple(dict.fromkeys(profile(row.route) for row in tv_rows if row.route.bound.status == "proven"))
     head, rates = tv_rows[0], _rates(given)
     unproven = f"{head.route.label} is {head.route.bound.status}, so it says nothing about attacks"
     if not proven and (rates or given["prior"] or given["loss_range"]):
