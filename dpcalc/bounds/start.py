@@ -1,7 +1,12 @@
-"""The assumption on the start of a run that every theorem about a released iterate needs.
+"""The assumptions on the start of a run, and on gradients, that the theorems about a released iterate share.
 
 The proofs couple two runs on neighbouring data sets, which begin at the same w₀ and are projected on the same K. A
 model that was fitted to the same data, as a warm start, differs between the two before the first step, and the bounds
-are false. """
+are false. The first step takes its gradients at w₀, before any projection: where they keep to L on K alone, w₀ must lie
+in K. Of L the proofs for convex losses use only that a step moves two runs apart by 2ηL at most where they use
+different records at the same iterate. """
 
-START = "the first iterate w₀ and the constraint set K, where there is one, do not depend on the data set"
+START = ("the first iterate w₀ and the constraint set K, where there is one, do not depend on the data set; w₀ lies in "
+         "K, or the gradients at w₀ keep to L, too")
+GRADIENTS = ("of L only this is used: at the same iterate the gradients of two records differ by at most 2L (without a "
+             "constraint set no strongly convex loss is L-Lipschitz)")

@@ -170,10 +170,12 @@ def _set(run: Run) -> str:
 
 def _start(run: Run) -> str:
     """The assumption of `bounds/start.py` in short."""
-    return f"w₀ {'does' if run.diameter is None else 'and the set do'} not depend on the data"
+    return f"w₀ {'does' if run.diameter is None else 'lies in the set, and both do'} not depend on the data"
 
 
 def _loss(run: Run) -> str:
+    if run.strong_convexity and run.diameter is None:  # no such loss is L-Lipschitz
+        return "ρ-strongly convex, β-smooth losses, any two gradients at one point at most 2L apart"
     strength = "ρ-strongly convex" if run.strong_convexity else "convex"
     return f"{strength}, β-smooth, L-Lipschitz losses"
 

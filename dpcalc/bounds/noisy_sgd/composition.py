@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
-from dpcalc.bounds.start import START
+from dpcalc.bounds.start import GRADIENTS, START
 from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 
@@ -32,6 +32,7 @@ PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of th
          "fixed without it")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
+    GRADIENTS,
     "neighbours differ by replacing one record",
     START,
     PLAIN,

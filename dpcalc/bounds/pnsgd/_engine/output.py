@@ -11,14 +11,14 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.positions import Powers
 from dpcalc.bounds.pnsgd._engine.step import steepest, steepest_exact
-from dpcalc.bounds.start import START
+from dpcalc.bounds.start import GRADIENTS, START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.mp.memo import cached_sequence
 from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
 OUTPUT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
-ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", START,
+ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", GRADIENTS, START,
                "SGD without noise in its steps",
                "noise N(0, σ²I) once, on the released output", "neighbours differ by replacing one record",
                "c = max(|1−ηρ|, |1−ηβ|) < 1")

@@ -11,14 +11,14 @@ from math import inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd._engine.laws import Law
-from dpcalc.bounds.start import START
+from dpcalc.bounds.start import GRADIENTS, START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
 from dpcalc.numerics.elementary import exp_or_zero, log1mexp, x_minus_log1p
 from dpcalc.numerics.rounding import quotient_up, ratio_up, up
 
 SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-strongly convex)",
-           "K is convex with diameter D",
+           GRADIENTS, "K is convex with diameter D",
            START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
