@@ -234,7 +234,7 @@ COMMAND = Command(
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN),
         Option(_plain(q.LEARNING_RATE), RUN),
-        Option(q.DIAMETER._replace(help="diameter of the constraint set, in which w₀ lies"), RUN),
+        Option(q.DIAMETER._replace(help="diameter of the constraint set K, in which w₀ lies"), RUN),
         Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                MECHANISM),
         Option(q.NOISE_MULTIPLIER, MECHANISM),

@@ -30,7 +30,7 @@ def noise_note(noise: str) -> str:
     return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
 
 
-FIRST_ITERATE = "the first iterate must lie in the constraint set, if there is one, and neither may depend on the data"
+FIRST_ITERATE = "the first iterate w₀ must lie in K, and neither may depend on the data"
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:

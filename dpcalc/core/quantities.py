@@ -168,8 +168,8 @@ LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss; it
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
 STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss; 0 for convex ones", "ρ", ge=0)
 LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safe_direction=+1, both=True)
-DIAMETER = Quantity("diameter", "diameter of the constraint set, in which w₀ lies (b − a for Laplace noise on [a, b])",
-                    "D", gt=0)
+DIAMETER = Quantity("diameter", "diameter of the constraint set K, in which w₀ lies (b − a for Laplace noise on "
+                    "[a, b])", "D", gt=0)
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order; from 1 to n", "i", **_WHOLE)
 PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safe_direction=-1)
