@@ -13,6 +13,8 @@ from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
 OLDER = "0.1.0"
 UNCOVERED = "made by an earlier dpcalc by a theorem that does not cover it; ask again"
 _RELATIONS = {"one respondent's answer": REPLACE_ONE}
+# Keys of a result that version 0.1.0 did not write. What they say of its neighbours stands in `adjacency`, too.
+_ADDED = frozenset({"promises", "guarantee.promises", "guarantee.adjacency"})
 _POISSON, _FIXED_SIZE = "poisson", "without-replacement"
 
 
@@ -29,6 +31,11 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
         if own.get(name) == _POISSON:
             found |= {key: {**record[key], name: _FIXED_SIZE} for key in ("parameters", "options")}
     return found
+
+
+def lacks(version: Any, path: str) -> bool:
+    """Whether results of this version do not have this key."""
+    return version == OLDER and path in _ADDED
 
 
 def relation_of(record: Mapping[str, Any]) -> Any:

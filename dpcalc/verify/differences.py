@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from dpcalc import __version__
+from dpcalc.accounting import older_records
 from dpcalc.verify import tolerances
 from dpcalc.verify.recomputed import Expected, key_of
 from dpcalc.verify.records import Record, is_number, to_float
@@ -41,7 +42,8 @@ def differences(expected: Expected, record: Record, proven: Collection[tuple[int
     yield from _compare_certified(expected.record.get("certified"), record.get("certified"))
     reference = _with_recorded_bounds(expected.record, record)
     found = (*_compare(reference, record, ""), *_compare_bounds(expected.bounds, record, proven))
-    yield from map(_of_other_version, found) if record.get("version") != __version__ else found
+    version = record.get("version")
+    yield from found if version == __version__ else (_of_other_version(d, version) for d in found)
 
 
 def _compare_certified(ours: Any, theirs: Any) -> Iterator[Difference]:
@@ -78,13 +80,14 @@ def _with_recorded_bounds(ours: dict[str, Any], record: Record) -> dict[str, Any
             "result": {**ours["result"], **head}}
 
 
-def _of_other_version(difference: Difference) -> Difference:
-    """Return the difference as it counts in a record of another version of dpcalc, which may have other texts, or fewer
-    keys: it is unchecked instead of refuted. It matters if the key is unknown to this version."""
+def _of_other_version(difference: Difference, version: Any) -> Difference:
+    """Return the difference as it counts in a record of another version of dpcalc, which may have other keys and texts:
+    it is unchecked instead of refuted. It matters unless it is prose, or a key that this version did not write."""
     path, value = difference.path, difference.value
     if not difference.refuted or is_number(value):
         return difference
-    return _unchecked(path, "another version wrote it", not (value is _ABSENT or _is_prose(path)))
+    is_newer = value is _ABSENT and older_records.lacks(version, path)
+    return _unchecked(path, "another version wrote it", not (is_newer or _is_prose(path)))
 
 
 def _is_prose(path: str) -> bool:
