@@ -24,7 +24,7 @@ from dpcalc.verify.lower_values import claims_of_lower_ends
 from dpcalc.verify.recomputed import expected_record
 from dpcalc.verify.records import Record, is_error, is_number, to_float
 from dpcalc.verify.replay import replay
-from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, OtherQuestion, Unchecked
+from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, MissingEntry, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 RECOMPUTED, NOTHING, NO_ANSWER = "computed again, and equal", "nothing claimed", "no answer"
@@ -86,6 +86,8 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
         if error.code != "refused":
             raise
         return _refused(error.message)
+    except MissingEntry as error:
+        return Verdict((), (), (Finding(REFUTED, "", f"{error}"),), REFUTED)
     except INVALID_WITNESS_ERRORS as error:
         answer = f"its bounds are incomplete or out of range ({error})"
     if isinstance(answer, str):
@@ -211,7 +213,7 @@ def _check(name: str, path: str, about: str, decide_all: Callable[[], tuple[Find
 
     try:
         return budget.run(decide_all, lambda why: one_finding(OPEN, why))
-    except OtherQuestion as reason:
+    except (OtherQuestion, MissingEntry) as reason:
         return one_finding(REFUTED, f"{reason}")
     except (Unchecked, DpcalcError) as reason:
         return one_finding(OPEN, f"of this: {reason}")

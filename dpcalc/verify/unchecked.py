@@ -11,12 +11,16 @@ class OtherQuestion(Exception):
     """A row answers another question than that of its record."""
 
 
+class MissingEntry(Exception):
+    """A record lacks an entry that a claim rests on; the text says which one."""
+
+
 class TooLong(Unchecked):
     """A grid or a sum would take minutes to check."""
 
 
 # Exceptions that a computation with an invalid witness may raise.
-INVALID_WITNESS_ERRORS = (ArithmeticError, ValueError, TypeError, LookupError)
+INVALID_WITNESS_ERRORS = (ArithmeticError, ValueError, TypeError, IndexError, MissingEntry)
 
 
 class NotComputed(NamedTuple):
