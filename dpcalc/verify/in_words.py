@@ -6,13 +6,14 @@ import sys
 from collections.abc import Sequence
 
 from dpcalc.core import style
-from dpcalc.verify.report import NO_ANSWER, NOTHING, OPEN, REFUTED, Finding, Verdict
+from dpcalc.verify.report import NO_ANSWER, NOTHING, OPEN, RECOMPUTED, REFUTED, VERIFIED, Finding, Verdict
 
 _PATHS_SHOWN = 5  # of values that were not checked; the lines below name them all
 
 
 def verdict_sentence(verdict: Verdict) -> str:
-    """The verdict on a record in one sentence, or two where a verified number is no guarantee."""
+    """The verdict on a record in one sentence: what was proven, what was only computed again, and what was not checked.
+    A second sentence says it where a verified number is no guarantee."""
     if verdict.word == NOTHING:
         return "Nothing to verify: this result claims no number."
     if verdict.word == NO_ANSWER:
@@ -20,15 +21,21 @@ def verdict_sentence(verdict: Verdict) -> str:
     if not verdict.holds:
         return f"NOT verified: {_why_not(verdict)}."
     claims = (*verdict.head, *verdict.others)
-    checked = sum(f.verdict != OPEN for f in claims)
-    count = f"({checked} claim{'s' if checked > 1 else ''} checked)"
-    without_proof = any(f.decision and f.decision.bits is None for f in claims)
-    certainty = " to 50 digits, as python-flint is not installed" if without_proof else ""
-    caveat = f" But it is{verdict.caveat}." if verdict.caveat else ""
-    if verdict.unchecked:
-        return (f"Partly verified{certainty}: the headline holds {count}; not checked: {_paths(verdict.unchecked)}."
-                f"{caveat}")
-    return f"Verified{certainty}: every number in this result holds {count}.{caveat}"
+    verified = [f for f in claims if f.verdict == VERIFIED]
+    in_digits = any(f.decision and f.decision.bits is None for f in claims)
+    how = "checked to 50 digits (python-flint is not installed)" if in_digits else "proven"
+    counts = ((sum(not f.caveat for f in verified), how),
+              (sum(bool(f.caveat) for f in verified), "evaluated correctly"))
+    again = sum(f.verdict == RECOMPUTED for f in claims)
+    parts = [*(f"{_claims(count)} {what}" for count, what in counts if count),
+             f"{f'{_claims(again)} and ' if again else ''}the rest only computed again"]
+    unchecked = f"; not checked: {_paths(verdict.unchecked)}" if verdict.unchecked else ""
+    caveat = f" But the headline is{verdict.caveat}." if verdict.caveat else ""
+    return f"{'Partly verified' if unchecked else 'Verified'}: {', '.join(parts)}{unchecked}.{caveat}"
+
+
+def _claims(count: int) -> str:
+    return f"{count} claim{'s' if count > 1 else ''}"
 
 
 def _why_not(verdict: Verdict) -> str:

@@ -44,6 +44,7 @@ class Finding(NamedTuple):
     decision: Decision | None = None
     claim: Claim | None = None
     path: str = ""
+    caveat: str = ""  # why a VERIFIED number is no guarantee
 
 
 class Verdict(NamedTuple):
@@ -243,7 +244,7 @@ def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
         text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{_smaller_number(claim, decision)})"
-        return Finding(VERIFIED, name, text, decision, claim)
+        return Finding(VERIFIED, name, text, decision, claim, caveat=caveat)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name,

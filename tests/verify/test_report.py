@@ -113,7 +113,7 @@ def test_the_command(cli, tmp_path):
     done = cli("verify", file)
     assert done.returncode == 0 and done.stderr == ""
     first, second = done.stdout.splitlines()[:2]
-    assert first == "Verified: every number in this result holds (5 claims checked)."
+    assert first == "Verified: 5 claims proven, the rest only computed again."
     assert second == f"  verified: ε ≤ {epsilon!r} (gaussian-exact)"
     file.write_text(file.read_text().replace("4.377178", "4.377177"))
     done = cli("verify", file)
@@ -131,7 +131,7 @@ def test_several_records_have_a_total_and_a_verdict_each(cli):
     total, *below = cli("verify", "-", stdin=changed).stdout.splitlines()
     assert total == "2 of 2 results are verified."
     assert below[0].startswith("Result 1: Partly verified: ") and below[0].endswith("not checked: version.")
-    assert "Result 2: Verified: every number in this result holds (5 claims checked)." in below
+    assert "Result 2: Verified: 5 claims proven, the rest only computed again." in below
     assert all(len(line) <= 100 for line in below)
 
 
@@ -236,4 +236,16 @@ def test_what_cannot_be_checked_is_said(cli):
 def test_what_is_no_guarantee_is_called_so(line, said):
     """A formula can be evaluated without an error and still be false."""
     verdict = verify(ask(line))
-    assert said in verdict.head[0].text and verdict_sentence(verdict).endswith(f" But it is {said}.")
+    assert " evaluated correctly, the rest only computed again. But " in verdict_sentence(verdict)
+    assert said in verdict.head[0].text and verdict_sentence(verdict).endswith(f" But the headline is {said}.")
+
+
+def test_the_sentence_says_what_is_proven_and_what_is_only_computed_again():
+    record = ask("rdp --mechanism laplace --steps 5 --epsilon .325761 --delta 1.75627e-7 --solve scale")
+    verdict = verify(record)
+    found = [f.verdict for f in (*verdict.head, *verdict.others)]
+    assert (found.count("verified"), found.count("computed again, and equal")) == (7, 1)
+    assert verdict_sentence(verdict) == "Verified: 7 claims proven, 1 claim and the rest only computed again."
+    record["version"] = "0.0.9"
+    assert verdict_sentence(verify(record)) == ("Partly verified: 7 claims proven, 1 claim and the rest only computed "
+                                                "again; not checked: version.")
