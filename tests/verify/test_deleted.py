@@ -42,7 +42,7 @@ RECORDS = {  # a line, and what it reads
     "several": ("convert - --delta 1e-5 --bound rdp-optimal", SEVERAL),
     "outcomes": ("convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 4 --delta .01", ""),
     "ledger": ("ledger - --bound rdp-optimal", LEDGER),
-    "one record": (f"shuffle-pnsgd --sigma 2 {PASSES} --n 50 --index 20 --epsilon 1", ""),
+    "one record": (f"shuffle-pnsgd --sigma 2 {PASSES} --n 50 --index 20 --epsilon .1", ""),
     "a stream": (f"online-noise --noise laplace {PASSES} --c1 50 --c2 50 --decay 1.5 --index 80 --n 277 --epsilon 1",
                  ""),
     "tv": ("tv --sigma 3 --fpr .01,.1", ""),
