@@ -201,7 +201,10 @@ def read(data: Any, where: str) -> Guarantee:
         _refuse_unproven(data.get("status"), data.get("bound"), where)
         older_records.refuse_uncovered(data, where)
         adjacency = older_records.relation_of(data)
+        is_written_by_dpcalc = "version" in data
         data = data.get("guarantee")
+        if is_written_by_dpcalc:
+            _refuse_without_count(data, where)
     if isinstance(data, list):
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee",
                           "--input")
@@ -219,6 +222,18 @@ def read(data: Any, where: str) -> Guarantee:
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})
     return found
+
+
+def _refuse_without_count(guarantee: Any, where: str) -> None:
+    """Raises DpcalcError where the guarantee of a result lacks a count, which dpcalc always writes: without it the
+    result would seem to lose less privacy. JSON that is written by hand, and has no version of dpcalc, may leave out a
+    count of 1."""
+    if isinstance(guarantee, dict):
+        parts = guarantee["mechanisms"] if isinstance(guarantee.get("mechanisms"), list) else []
+        parts = [*parts, *([guarantee] if guarantee.get("kind") == "outcomes" else ())]
+        if any(isinstance(part, dict) and "count" not in part for part in parts):
+            raise DpcalcError("bad-json", f"{where}: its guarantee does not say how often a mechanism is used (count); "
+                              "compute the result again", "--input")
 
 
 def _complaint(issue: Any) -> str:
