@@ -22,13 +22,14 @@ from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
 from dpcalc.accounting.schemes import SCHEMES, Scheme
 from dpcalc.accounting.schemes.record import COUNT, RATE, Use
+from dpcalc.core.quantities import LEAST_RATE
 from dpcalc.core.relations import RELATIONS
 
 # When the first model is made, pydantic reads the metadata of every installed package to look for plugins; dpcalc uses
 # none.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
-Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
+Rate = Annotated[float, Field(ge=LEAST_RATE, le=1, strict=True)]
 Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
     numbers (a list) | series (a list, or @FILE) | ranges (a series of whole numbers, with FIRST:LAST) | choice |
-    names (a list) | text | file. `unit` is for the axes of a plot."""
+    names (a list) | text | file | switch. `unit` is for the axes of a plot."""
 
     name: str
     help: str
@@ -73,6 +73,7 @@ class Quantity(NamedTuple):
         return short.replace("= ", "=").replace("> ", ">").replace("< ", "<")
 
 
+LEAST_RATE = 1e-300  # a probability; nearer to 0 doubles lose digits, and its products may be rounded to 0
 LARGEST_COUNT = 2.0**53 - 1  # larger whole numbers may round to another whole number as doubles
 _WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
 
@@ -125,8 +126,8 @@ MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if
 BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
                  **_WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
-                         "q", gt=0, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
-MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", gt=0, le=1,
+                         "q", ge=LEAST_RATE, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
+MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", ge=LEAST_RATE, le=1,
                       safe_direction=-1, search=(1e-15, 1.0))
 STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
                            "random-allocation or shuffle)", "t", kind="count", ge=1, le=10**7)

@@ -78,6 +78,8 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
     `coarsest`. Together they cost at most the budget, unless a level would need more than MAX_CELLS."""
     safe_step = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with it, any grid costs at most half the budget
     step = power_of_two(max(min(max((high - low) / FIRST_CELLS, safe_step), coarsest), (high - low) / MAX_CELLS))
+    if max(-low, high) / step > 2**53:  # grid points are whole multiples of the step, as doubles
+        raise TooLarge("too-large", "losses are too large for grids of doubles")
     level, outside = Level(pair, step, floor(low / step), floor(high / step) + 1), list[Level]()
     while True:
         cost = cell_costs(level, tilt, log_moment, weight)

@@ -133,8 +133,7 @@ def gaussian_from_below(noise_multiplier: float) -> Gaussian:
 def normal_masses(z: Array) -> Array:
     """log(Φ(z[i+1]) − Φ(z[i])) along the last axis, computed from the nearer tail."""
     below, above = log_tails(z)
-    is_left = z[..., :-1] + z[..., 1:] < 0
-    is_left |= np.isneginf(z[..., :-1]) & (z[..., 1:] < 0)
+    is_left = z[..., :-1] < -z[..., 1:]
     return np.where(is_left, log_difference(below[..., 1:], below[..., :-1]),
                     log_difference(above[..., :-1], above[..., 1:]))
 

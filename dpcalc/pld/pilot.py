@@ -40,6 +40,7 @@ MIN_TILT_DEVIATIONS = 0.3
 CAP_DEVIATIONS = 12.0
 # Of the difference of means to the noise: below it, rounding errors of losses are more than 2e-5 of their deviation.
 SMALLEST_RATIO = 1e-11
+LARGEST_LOSS = 1e300  # the length of an interval of such losses, and their sums, are still doubles
 ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
@@ -73,6 +74,8 @@ class Pilot:
     ∞."""
 
     def __init__(self, pair: Pair, log_tail: float, cap: float, cells: int) -> None:
+        if pair.rounding_scale > LARGEST_LOSS:
+            raise TooLarge("too-large", "losses are too large for grids of doubles")
         edges = pair.pilot_edges(log_tail, cells)
         if cap < edges[-1]:
             edges = np.append(edges[edges < cap], cap)

@@ -131,7 +131,8 @@ class PoissonReplaced(BinomialMixture):
             if (np.abs(residual) <= TOLERANCE * target).all():
                 break
             low, high = np.where(residual < 0, z, low), np.where(residual < 0, high, z)
-            newton = z - residual / slope
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # where it fails, the middle is next
+                newton = z - residual / slope
             z = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
         return np.asarray(z)
 

@@ -46,6 +46,24 @@ def test_profiles_with_nothing_finite_or_all_losses_alike(line, stdin, key, valu
     assert json.loads(done.out)["result"][key] == value
 
 
+def test_a_step_of_the_search_for_outcomes_that_overflows_is_no_warning():
+    """δ at ε = 1 of ten steps is at most the probability that the record is in a batch; with so little noise it is
+    nearly that."""
+    line = ("subsample --adjacency replace-one --sampling-rate 1e-15 --steps 10 --noise-multiplier 1e-3 --epsilon 1 "
+            "-q")
+    done = answered(line.split(), "")
+    assert done.err == "" and 1e-14 * (1 - 1e-12) <= float(done.out) <= 1.0001e-14
+
+
+@pytest.mark.parametrize(("line", "least"), [
+    ("rdp --mechanism exponential --step-epsilon 1e100 --steps 1000000 --epsilon 1e-8 -q", 1),
+    ("rdp --mechanism laplace --scale 1e-308 --steps 1000 --epsilon 1e308 -q", 1),
+])
+def test_losses_too_large_for_grids_are_no_warning_and_no_fault(line, least):
+    done = answered(line.split(), "")
+    assert done.err == "" and least <= float(done.out) <= 1
+
+
 @pytest.mark.parametrize("vectors", ["--p .2,.3,.5 --q .6,.4,0", "--p .6,.4,0 --q .2,.3,.5"])
 def test_a_composition_of_infinite_losses_is_verified_and_a_smaller_one_is_not(vectors):
     record = answer(f"tv {vectors} --steps 2")
