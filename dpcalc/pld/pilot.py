@@ -40,7 +40,7 @@ MIN_TILT_DEVIATIONS = 0.3
 CAP_DEVIATIONS = 12.0
 # Of the difference of means to the noise: below it, rounding errors of losses are more than 2e-5 of their deviation.
 SMALLEST_RATIO = 1e-11
-LARGEST_LOSS = 1e300  # the length of an interval of such losses, and their sums, are still doubles
+LARGEST_LOSS = 1e100  # squares of such losses, and their products with the tilts that are tried, are still doubles
 ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
