@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from dpcalc.core.command import OUTPUT, Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.strict_json import finite
 
-_MEGABYTES = 1  # of the largest file that is read
+_MEGABYTES = 1  # of the largest file of TOML that is read; parsing it takes some seconds
+_MOST_DOTS = 50  # in a line, besides decimal points; a key of n parts with dots between them takes memory of order n²
+_DECIMAL = re.compile(r"\b\d[\d_]*\.\d[\d_]*(?:[eE][-+]?\d+)?\b(?!\.)")
 # Options of which each takes the place of the others: one that is given replaces those of the file.
 _ALTERNATIVES = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
 _ASKED = {"epsilon", "delta"}  # each of them alone asks for the other one
@@ -75,10 +78,24 @@ def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     """The table in a TOML text. Raises DpcalcError that names the source and the line of a mistake."""
     import tomllib
 
+    _refuse_costly(text, source, option)
     try:
         data = tomllib.loads(text, parse_float=finite)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
+    except RecursionError:
+        raise DpcalcError("bad-toml", f"{source} is nested too deeply", option) from None
+    except (tomllib.TOMLDecodeError, ValueError) as e:
         raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", option) from None
     if not data:
         raise DpcalcError("bad-toml", f"{source} is empty; {expected}", option)
     return data
+
+
+def _refuse_costly(text: str, source: str, option: str) -> None:
+    """Raises DpcalcError for a TOML text that would take seconds, or hundreds of megabytes of memory, to parse."""
+    if len(text) > _MEGABYTES * reading.MEGABYTE:
+        raise DpcalcError("unreadable", f"{source} has more than {_MEGABYTES} MB, the most that is read of TOML",
+                          option)
+    for k, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MOST_DOTS and _DECIMAL.sub("", line).count(".") > _MOST_DOTS:
+            raise DpcalcError("bad-toml", f"{source}: line {k} has more than {_MOST_DOTS} dots that are no decimal "
+                              "points; break it into several lines", option)

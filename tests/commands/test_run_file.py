@@ -1,6 +1,7 @@
 """--run: the description of a training run from TOML or JSON, and options beside it."""
 
 import json
+import time
 import tomllib
 
 import pytest
@@ -89,3 +90,12 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path):
         with pytest.raises(DpcalcError) as caught:
             run_file.read(str(tmp_path / name))
         assert caught.value.code == "unreadable" and caught.value.option == "--run"
+
+
+@pytest.mark.parametrize("key", [".".join(["a"] * 20_000), ".".join(["1"] * 20_000), "[" + " . ".join(['"a"'] * 20_000)])
+def test_keys_of_many_parts_are_refused_before_they_take_gigabytes(tmp_path, key):
+    (tmp_path / "run.toml").write_text(f"n = 1000\n{key} = 1\n")
+    start = time.process_time()
+    with pytest.raises(DpcalcError, match="line 2 has more than 50 dots that are no decimal points"):
+        compare(run=str(tmp_path / "run.toml"))
+    assert time.process_time() - start < 2  # seconds: parsing takes 20 and 1.6 GB
