@@ -34,6 +34,9 @@ def _option(option: Option) -> CliOption:
     """The option of the command line for an option of a command."""
     q = option.quantity
     choices = option.choices or q.choices
+    if q.kind == "switch":
+        return CliOption(q.name, [q.option], q.help, is_flag=True, group=option.group, brief=q.brief,
+                         short=("", help.describe_briefly(option)))
     return CliOption(q.name, [*map(flag, q.names), *_SHORT.get(q.name, ())], help.describe(option),
                      help.metavar(q, choices), group=option.group, choices=choices, brief=q.brief,
                      short=(help.metavar(q, ()), help.describe_briefly(option)), aliases=tuple(map(flag, q.aliases)))

@@ -21,6 +21,7 @@ from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import command_of, named, spellings, warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, fault, flag
+from dpcalc.core.named_files import option_with_file
 from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.output.result import Input, given_inputs
@@ -134,31 +135,10 @@ class Batch:
         raw, inputs = named(self.command, fields, self.names), self.inputs
         if (own := raw.pop("input", None)) is not None:
             inputs = given_inputs(self.command, own if isinstance(own, list) else [own])
-        for name, x in raw.items():
-            if isinstance(x, str | list | tuple | dict):
-                option = self.command.option(name)
-                if option.quantity.source(x) is not None or (option.quantity.reads and _names_file(x)):
-                    raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line",
-                                      flag(name))
+        if name := option_with_file(self.command, raw):
+            raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line",
+                              flag(name))
         return {**self.defaults, **raw}, inputs
-
-
-def _names_file(x: Any, key: str = "") -> bool:
-    """Whether data that are given in place of a file, such as a ledger, name a file within them."""
-    if isinstance(x, dict):
-        return any(_names_file(value, str(name)) for name, value in x.items())
-    if isinstance(x, list | tuple):
-        return any(_names_file(value, key) for value in x)
-    if not isinstance(x, str):
-        return False
-    if x.lstrip().startswith("{"):  # JSON in place of a file
-        from dpcalc.core.reading import json_values
-
-        try:
-            return _names_file(json_values(x, "the JSON", "--file"))
-        except DpcalcError:
-            return False  # it is no JSON, which is refused where it is read
-    return key in ("file", "input", "run", "schedule") or (x.startswith("@") and key != "name")
 
 
 def request_in_json(data: bytes | None, number: int) -> Request:

@@ -43,7 +43,8 @@ class CliOption:
 
 def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
           ends_at_word: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Name → whether a switch is given, or the values of an option, for all options; and the words that belong to none.
+    """Name → True for a switch that is given and None for another one, or the values of an option, for all options; and
+    the words that belong to none.
     Raises DpcalcError, which names the command of `ctx`, a context of Typer."""
     known = {name: option for option in options for name in option.opts}
     values: dict[str, list[str]] = {option.name: [] for option in options}
@@ -69,7 +70,7 @@ def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
         elif not (option.is_flag or equals or pending):
             raise DpcalcError("usage", f"needs a value: {', '.join(option.choices) or option.brief}", name)
         values[option.name].append("" if option.is_flag else value if equals else pending.popleft())
-    return {o.name: bool(values[o.name]) if o.is_flag else tuple(values[o.name]) for o in options}, words
+    return {o.name: bool(values[o.name]) or None if o.is_flag else tuple(values[o.name]) for o in options}, words
 
 
 def _split(arg: str, known: dict[str, CliOption]) -> tuple[str, bool, str]:

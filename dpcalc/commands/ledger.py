@@ -59,7 +59,7 @@ def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
     from dpcalc.commands.ledger_file import read
     from dpcalc.core.validate import validate
 
-    ledger = read(given["file"] or ())
+    ledger = read(given["file"] or (), bool(given["allow_files_anywhere"]))
     header = {name: x for name, x in ledger.header.items() if not given.has(name)}
     try:
         checked = validate(COMMAND, header)
@@ -197,6 +197,7 @@ COMMAND = Command(
     'each is a command with its options, or an earlier result. One number may be "?", and is solved for.',
     (
         Option(q.FILE, RUN, multiple=True),
+        Option(q.ALLOW_FILES_ANYWHERE, RUN),
         Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
         Option(q.DELTA._replace(help="δ of the total"), QUESTION),
         Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.named_files import Folder
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
@@ -28,11 +29,12 @@ class Ledger(NamedTuple):
     releases: tuple[dict[str, Any], ...]
 
 
-def read(sources: Iterable[str]) -> Ledger:
-    """The releases of all files, in their order. Raises DpcalcError that names the file and the release."""
+def read(sources: Iterable[str], files_anywhere: bool = False) -> Ledger:
+    """The releases of all files, in their order. A file may name others in its folder, or `files_anywhere`. Raises
+    DpcalcError that names the file and the release."""
     header, releases = dict[str, Any](), list[dict[str, Any]]()
     for source in sources:
-        found = _read_one(source)
+        found = _read_one(source, files_anywhere)
         for key, x in found.header.items():
             if header.setdefault(key, x) != x:
                 raise DpcalcError("contradictory",
@@ -41,11 +43,11 @@ def read(sources: Iterable[str]) -> Ledger:
     return Ledger(header, tuple(releases))
 
 
-def _read_one(source: str) -> Ledger:
+def _read_one(source: str, files_anywhere: bool) -> Ledger:
     """The ledger in a file, in standard input, or in a JSON text that stands in place of a file's name."""
     text, where = reading.inline_or_text(source, _MEGABYTES, "--file")
     inline = source.lstrip().startswith("{")
-    folder = "" if inline or source == "-" else os.path.dirname(source)
+    folder = Folder(None if inline else "" if source == "-" else os.path.dirname(source), files_anywhere)
     own_name = "" if inline or source == "-" else os.path.basename(source)
     header, releases = dict[str, Any](), list[dict[str, Any]]()
     for value in _values(text, where):
@@ -82,7 +84,7 @@ def _values(text: str, where: str) -> list[Any]:
         raise
 
 
-def _release(data: Any, where: str, folder: str, name: str = "") -> list[dict[str, Any]]:
+def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict[str, Any]]:
     """The releases that an object describes: one, or as many as the file holds that it names."""
     if not isinstance(data, Mapping):
         raise DpcalcError("bad-json", f"{where} is no object with a command, a file or a guarantee", "--file")
@@ -103,13 +105,13 @@ def _release(data: Any, where: str, folder: str, name: str = "") -> list[dict[st
     return [_of_command(data, where, folder)]
 
 
-def _of_file(data: Mapping[str, Any], where: str, folder: str, name: str) -> list[dict[str, Any]]:
+def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> list[dict[str, Any]]:
     """The releases in the file that a release names: results, guarantees, or a state of Opacus' accountant."""
     path, others = data["file"], data.keys() - {"file", "name"}
     if not isinstance(path, str) or others:
         raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name may stand beside it",
                           "--file")
-    path = path if path == "-" else os.path.join(folder, path)
+    path = folder.file(path, where)
     try:
         found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))
     except DpcalcError as error:
@@ -121,7 +123,7 @@ def _of_file(data: Mapping[str, Any], where: str, folder: str, name: str) -> lis
     return [release for x in found for release in _release(x, path, folder, name or os.path.basename(path))]
 
 
-def _of_command(data: Mapping[str, Any], where: str, folder: str) -> dict[str, Any]:
+def _of_command(data: Mapping[str, Any], where: str, folder: Folder) -> dict[str, Any]:
     """The release by a command; files that its options name are those beside the ledger."""
     from dpcalc.commands.ask import command_of, spellings
 
@@ -141,18 +143,19 @@ def _of_command(data: Mapping[str, Any], where: str, folder: str) -> dict[str, A
     for key in data.keys() - {*_NO_OPTIONS}:
         quantity = command.option(names[key]).quantity if key in names else None
         if quantity and (source := quantity.source(found[key])) and source != "-":
-            found[key] = found[key].replace(source, os.path.join(folder, source))
+            found[key] = found[key].replace(source, folder.file(source, where))
     return found
 
 
-def _inputs(x: Any, where: str, folder: str) -> list[dict[str, Any]]:
+def _inputs(x: Any, where: str, folder: Folder) -> list[dict[str, Any]]:
     """The guarantees in a file that stands under the key `input` of a release, or the guarantee itself."""
     if not isinstance(x, str):
         return [_guarantee(x, where)]
     from dpcalc.accounting.guarantee import load
 
+    path = folder.file(x, where)
     try:
-        return [g.as_json() for g in load(x if x == "-" else os.path.join(folder, x))]
+        return [g.as_json() for g in load(path)]
     except DpcalcError as error:
         error.message = f"{where}: {error.message}"
         raise

@@ -252,6 +252,8 @@ RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard inpu
                kind="text", metavar="FILE|-", reads=True)
 FILE = Quantity("file", "a ledger of releases, an earlier result, or the state of Opacus' accountant (TOML or JSON; - "
                 "is standard input)", kind="text", metavar="FILE|-", reads=True)
+ALLOW_FILES_ANYWHERE = Quantity("allow_files_anywhere", "let a ledger name files that are not in its folder or below",
+                                kind="switch")
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",

@@ -6,7 +6,7 @@ installation of pydantic contains pydantic_core.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ def _validated(command: Command | Page, provided: Mapping[str, Any]) -> dict[str
     try:
         values: dict[str, Any] = _validator(command, tuple(provided)).validate_python(provided)
     except ValidationError as e:
-        raise _first_error(e, _options(command)[0]) from None
+        raise _first_error(e, _options(command)[0], provided) from None
     return values
 
 
@@ -94,16 +94,18 @@ def _schema(option: Option) -> CoreSchema:
         case "numbers":
             return before(_split, core.tuple_variable_schema(number))
         case "ranges":
-            return before(lambda x: tuple(n for part in _from_file(x, q.option) for n in _whole_range(part)),
+            return before(lambda x: tuple(n for part in _from_file(x, q.option, _whole_range) for n in part),
                           core.tuple_variable_schema(number))
         case "series":
-            return before(lambda x: _from_file(x, q.option), core.tuple_variable_schema(number))
+            return before(lambda x: _from_file(x, q.option, _parsed), core.tuple_variable_schema(number))
         case "horizon":  # not a float, because infinities are refused there
             return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
             return before(lambda x: _choice(x, q), core.literal_schema(list(option.choices or q.choices)))
         case "names":
             return before(_names, core.str_schema())
+        case "switch":
+            return core.bool_schema(strict=True)
         case _:
             text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
             return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
@@ -124,23 +126,29 @@ def _whole_or_inf(x: Any, q: Quantity) -> float:
     return value
 
 
-def _from_file(x: Any, option: str) -> Any:
-    """A list, or the numbers in the file that @FILE names (@- is standard input), between commas or white space."""
+def _from_file(x: Any, option: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """What `read` makes of the entries of a list, or of those in the file that @FILE names (@- is standard input),
+    between commas or white space. Errors name the place of an entry in a file, and do not repeat its text."""
     if not isinstance(x, str) or not x.startswith("@"):
-        return _split(x)
+        return tuple(map(read, _split(x)))
     from dpcalc.core import reading
 
     # 100 MB are some ten million numbers.
-    found = tuple(reading.text(x[1:], 100, option).replace(",", " ").split())
+    found = list[Any]()
+    for k, entry in enumerate(reading.text(x[1:], 100, option).replace(",", " ").split(), 1):
+        try:
+            found.append(read(entry))
+        except NotANumber:
+            raise NotANumber(f"entry {k} of {reading.where(x[1:])} is not a finite number") from None
     if not found:
         raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
-    return found
+    return tuple(found)
 
 
 def _whole_range(x: Any) -> Iterable[Any]:
-    """The whole numbers of FIRST:LAST; of anything else, itself alone."""
+    """The whole numbers of FIRST:LAST; of another text or number, itself alone."""
     if not isinstance(x, str) or ":" not in x:
-        return (x,)
+        return (_parsed(x),)
     first, *rest = [_whole(part) for part in x.split(":")]
     if len(rest) != 1 or not first <= rest[0] < first + _LONGEST_RANGE:
         raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
@@ -205,8 +213,9 @@ def _split(x: Any) -> Any:
     return tuple(x) if isinstance(x, list | tuple | range) else (x,)
 
 
-def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
-    """The first error that pydantic found, in the words of the command line."""
+def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[str, Any]) -> DpcalcError:
+    """The first error that pydantic found, in the words of the command line. Of a number in a file it says the place.
+    """
     issue = error.errors(include_url=False)[0]
     name = str(issue["loc"][0])
     q = options[name].quantity
@@ -222,9 +231,15 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         close = near(str(shown), choices) if q.hints else ""
         close = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else close
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{close}", q.option)
+    if q.kind == "switch":
+        return DpcalcError("unknown-value", f"{brief(shown)} is not true or false", q.option)
     if q.kind in ("text", "names", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
+    if q.kind in ("series", "ranges") and (file := q.source(provided[name])):
+        from dpcalc.core.reading import where
+
+        shown = f"entry {issue['loc'][1] + 1} of {where(file)}"
     symbol = f"{q.symbol}: " if q.symbol else ""
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
 

@@ -90,18 +90,19 @@ def test_results_and_guarantees_stand_for_releases(tmp_path):
     """In files, in line, as several arguments, as inputs in Python."""
     each = [by_command(GAUSSIAN), by_command(LAPLACE)]
     expected = answer("convert", inputs=each, delta=DELTA).value
-    for k, result in enumerate(each):
-        (tmp_path / f"{k}.json").write_text(result.json())
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "l.toml").write_text('[[release]]\nfile = "../0.json"\n[[release]]\nname = "counts"\n'
-                                             'file = "../1.json"\n')
+    for path, result in (("0.json", each[0]), ("sub/1.json", each[1])):
+        (tmp_path / path).write_text(result.json())
+    ledger = tmp_path / "l.toml"
+    ledger.write_text('[[release]]\nfile = "0.json"\n[[release]]\nname = "counts"\nfile = "sub/1.json"\n')
     (tmp_path / "all.jsonl").write_text("\n".join(json.dumps(r.record()) for r in each))
-    assert answer("ledger", file=tmp_path / "sub" / "l.toml", delta=DELTA).value == expected
-    assert answer("ledger", file=[str(tmp_path / "0.json"), str(tmp_path / "1.json")], delta=DELTA).value == expected
+    assert answer("ledger", file=ledger, delta=DELTA).value == expected
+    files = [str(tmp_path / "0.json"), str(tmp_path / "sub" / "1.json")]
+    assert answer("ledger", file=files, delta=DELTA).value == expected
     assert answer("ledger", file=tmp_path / "all.jsonl", delta=DELTA).value == expected
     assert answer("ledger", inputs=each, delta=DELTA).value == expected
     assert total(each[0].record(), each[1].guarantee).value == expected
-    names = [r["name"] for r in answer("ledger", file=tmp_path / "sub" / "l.toml", delta=DELTA).record()["releases"]]
+    names = [r["name"] for r in answer("ledger", file=ledger, delta=DELTA).record()["releases"]]
     assert names == ["0.json", "counts"]
 
 
@@ -190,7 +191,7 @@ def test_a_budget_that_nothing_or_everything_meets_has_no_solution(releases, say
     (({**GAUSSIAN, "sigma": "?"},), {}, "--epsilon: needed for the"),
     (({**GAUSSIAN, "mechanism": "?"},), {"epsilon": 1}, 'mechanism cannot be "?"'),
     ((GAUSSIAN,), {"delta": None}, "--delta: needed: the δ of the total"),
-    ((GAUSSIAN, {"file": "nowhere.json"}), {}, "release 2: 'nowhere.json': No such file"),
+    ((GAUSSIAN, {"file": "one.json"}), {}, "release 2: JSON in place of a file names no file"),
     ((GAUSSIAN, {"sigma": 1}), {}, 'release 2: command = "…", file = "…" or kind = "…" is needed'),
     ((GAUSSIAN, {"kind": "gdp", "mu": -1}), {}, "release 2: mu: -1 is not"),
     ((GAUSSIAN, {"command": "ledger", "file": "x"}), {}, "release 2: a ledger is no release"),
@@ -216,6 +217,9 @@ def test_errors_name_the_release_and_the_way_out(releases, options, says):
     ('{"release": [{"kind": "gdp", "mu": 1}],\n "delta": }', "(line 2, column 11)"),
     ("", "is empty; give a [[release]] for each release"),
     ("delta = 1e-5\n", 'command = "…", file = "…" or kind = "…" is needed'),
+    ("[[release]]\nfile = 'nowhere.json'\n", "nowhere.json': No such file"),
+    ("x = " + "[" * 20_000, "is nested too deeply"),
+    ("\n" + ".".join(["a"] * 20_000) + " = 1\n", "line 2 has more than 50 dots"),
     ("relase = 3\n", "did you mean release?"),
     ("epsilom = 3\n[[release]]\nkind = 'gdp'\nmu = 1\n", "did you mean epsilon?"),
     ("delta = 3\n[[release]]\nkind = 'gdp'\nmu = 1\n", "--delta: in the file: 3 is not"),
@@ -224,6 +228,12 @@ def test_a_file_with_a_mistake_is_one_sentence(tmp_path, text, says):
     (tmp_path / "l.toml").write_text(text)
     done = call(["ledger", str(tmp_path / "l.toml")])
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr
+
+
+def test_long_lists_of_decimals_are_no_long_keys(tmp_path):
+    orders = ", ".join([*(f"{2 + k / 10}" for k in range(500)), "1.5e1", "2.50E+01"])
+    (tmp_path / "l.toml").write_text(f"[[release]]\ncommand = 'rdp'\nsigma = 7\ndelta = 1e-6\norders = [{orders}]\n")
+    assert answer("ledger", file=tmp_path / "l.toml", delta=DELTA).value > 0
 
 
 def test_a_release_that_states_no_neighbours_is_bound_to_those_of_others():

@@ -110,7 +110,7 @@ def test_json_is_strict_everywhere(capsys, tmp_path, reader, text):
     ("burn-in", '{"sigma": [1, 1e400], "learning_rate": [0.1, 0.1]}', "sigma, step 2: '1e400' is not a number > 0"),
     ("burn-in", '{"sigma": [1, 1e-400], "learning_rate": [0.1, 0.1]}', "sigma, step 2: '1e-400' is not a number > 0"),
     ("burn-in", '{"sigma": [1, 1' + "0" * 400 + '], "learning_rate": [0.1, 0.1]}', "is not a number > 0"),
-    ("online-noise", "1, 1e400", "'1e400' is not a finite number"),
+    ("online-noise", "1, 1e400", "/x is not a finite number"),
     ("online-noise", " \n", "holds no numbers"),
 ])
 def test_numbers_that_no_double_holds_are_refused_by_name(capsys, tmp_path, reader, text, says):
