@@ -74,7 +74,7 @@ class Pilot:
     ∞."""
 
     def __init__(self, pair: Pair, log_tail: float, cap: float, cells: int) -> None:
-        if pair.rounding_scale > LARGEST_LOSS:
+        if LARGEST_LOSS < pair.largest_loss[0] < inf:
             raise TooLarge("too-large", "losses are too large for grids of doubles")
         edges = pair.pilot_edges(log_tail, cells)
         if cap < edges[-1]:

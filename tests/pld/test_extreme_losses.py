@@ -58,6 +58,7 @@ def test_a_step_of_the_search_for_outcomes_that_overflows_is_no_warning():
 @pytest.mark.parametrize(("line", "least"), [
     ("rdp --mechanism exponential --step-epsilon 1e100 --steps 1000000 --epsilon 1e-8 -q", 1),
     ("rdp --mechanism laplace --scale 1e-308 --steps 1000 --epsilon 1e308 -q", 1),
+    ("tv --mechanism discrete-laplace --scale 1e-160 --steps 1000000 -q", 1),
     ("rdp --mechanism exponential --step-epsilon 1e200 --steps 1000000 --epsilon 1e-100 -q", 1),
 ])
 def test_losses_too_large_for_grids_are_no_warning_and_no_fault(line, least):
