@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -148,7 +149,7 @@ class CsvReplies(Replies):
         return "\n".join([*head, self._row(cells, found)])
 
     def failed(self, request: Request, error: DpcalcError) -> str | None:
-        text = printable(error.line().replace("\n", " "))
+        text = error.line().replace("\n", " ")
         try:
             cells = self._cells(request)
         except DpcalcError:
@@ -177,7 +178,7 @@ class CsvReplies(Replies):
         return cells
 
     def _header(self) -> str:
-        return self._text([*self._columns.values(), *(self._added or ()), "error"])
+        return self._text(self._columns.values(), (*(self._added or ()), "error"))
 
     def _held_rows(self) -> list[str]:
         rows = [self._row(cells, {"error": text}) for cells, text in self._held]
@@ -185,11 +186,22 @@ class CsvReplies(Replies):
         return rows
 
     def _row(self, cells: Mapping[Any, str], found: Mapping[str, str]) -> str:
-        return self._text([*(cells.get(k, "") for k in self._columns),
-                           *(found.get(name, "") for name in (*(self._added or ()), "error"))])
+        return self._text((cells.get(k, "") for k in self._columns),
+                          (found.get(name, "") for name in (*(self._added or ()), "error")))
 
-    def _text(self, cells: Iterable[str]) -> str:
-        out = io.StringIO()
+    def _text(self, of_input: Iterable[str], added: Iterable[str]) -> str:
+        """A line: the cells of the input and those of the answer.
+
+        A line of CSV is repeated as it came, because tables are joined by its cells, and the file of the user holds
+        the same formulas and control characters already; only a terminal gets none of the latter.
+        """
+        from dpcalc.output.formats import spreadsheet_cell
+
+        if not self._fixed:
+            of_input = map(spreadsheet_cell, of_input)
+        elif sys.stdout.isatty():
+            of_input = map(printable, of_input)
+        out, cells = io.StringIO(), [*of_input, *map(spreadsheet_cell, added)]
         csv.writer(out, delimiter=self._delimiter, lineterminator="\r\n").writerow(cells)  # quotes both in cells
         return out.getvalue().removesuffix("\r\n")
 
@@ -198,7 +210,7 @@ def _cells_as_text(request: Request) -> dict[Any, str]:
     """The cells of a line of CSV, or of JSON Lines its values as text, without guarantees."""
     if request.cells or is_guarantee(request.fields):
         return dict(request.cells)
-    return {key: printable(x) if isinstance(x, str) else "" if x is None else dumps(x)
+    return {key: x if isinstance(x, str) else "" if x is None else dumps(x)
             for key, x in request.fields.items() if key not in ("input", "inputs", "error")}
 
 

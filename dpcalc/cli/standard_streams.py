@@ -11,7 +11,14 @@ from dpcalc.core.errors import DpcalcError, fault
 
 
 def write(text: str) -> None:
-    """Writes the answer and flushes it, so that a full disk or a closed pipe is an error within `exit_code`."""
+    """Writes the answer and flushes it, so that a full disk or a closed pipe is an error within `exit_code`. What a
+    format has not escaped is escaped here: everything unprintable but our styles, ends of lines, and tabs (of TSV)."""
+    if not text.isprintable():
+        import re
+
+        from dpcalc.core.text import printable_line
+
+        text = "".join(x if x in ("\n", "\t") else printable_line(x) for x in re.split(r"([\n\t])", text))
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 

@@ -13,7 +13,8 @@ from dpcalc.cli.standard_streams import write
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
-from dpcalc.output.formats import DELIMITERS, delimited, json_line, json_text, render
+from dpcalc.core.strict_json import dumps, indented
+from dpcalc.output.formats import DELIMITERS, delimited, render
 from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, long_table, record_of
 from dpcalc.output.sweep_words import Point, unanswered
 
@@ -105,7 +106,7 @@ def _numbers(points: Iterator[Point]) -> Iterator[str]:
 
 
 def _json_lines(points: Iterator[Point]) -> Iterator[str]:
-    return (json_line(record_of(point)) for point in points)
+    return (dumps(record_of(point)) for point in points)
 
 
 def _json_array(points: Iterator[Point]) -> Iterator[str]:
@@ -113,7 +114,7 @@ def _json_array(points: Iterator[Point]) -> Iterator[str]:
     before = "["
     for point in points:
         yield before
-        before = "  " + json_text(record_of(point)).replace("\n", "\n  ") + ","
+        before = "  " + indented(record_of(point)).replace("\n", "\n  ") + ","
     yield before.removesuffix(",")
     yield "]"
 

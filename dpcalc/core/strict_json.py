@@ -63,8 +63,15 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _DECODER = json.JSONDecoder(parse_float=finite, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
+_encode_indented = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, indent=2).encode
 
 
 def dumps(value: Any) -> str:
-    """One line of JSON in which unprintable characters are escaped, so that it stays one line everywhere."""
+    """One line of JSON in which unprintable characters are escaped, so that it stays one line everywhere. Raises
+    ValueError for infinities and NaN, which JSON does not have."""
     return printable(_encode(value))
+
+
+def indented(value: Any) -> str:
+    """The same as indented lines."""
+    return "\n".join(map(printable, _encode_indented(value).split("\n")))

@@ -6,6 +6,7 @@ Text has no colours until the command line allows them, so that Python callers a
 from __future__ import annotations
 
 import os
+import re
 from typing import Literal, TextIO
 
 When = Literal["auto", "always", "never"]
@@ -16,6 +17,8 @@ CHOICES: tuple[When, ...] = ("auto", "always", "never")  # of --color
 BOLD, DIM, RED = "1", "2", "1;31"
 YELLOW_NUMBER = 136  # among the 256 colours
 YELLOW = f"38;5;{YELLOW_NUMBER}"
+
+OURS = re.compile(r"(\x1b\[(?:[012]|1;31|(?:[12];)?38;5;\d+)m)")  # the escape sequences of styles and of their ends
 
 _when: When = "never"
 _file: TextIO | None = None  # what --output writes

@@ -12,6 +12,8 @@ from dpcalc.core import style
 from dpcalc.core.errors import flag
 from dpcalc.core.numbers import plain
 
+NO_BREAK = "\xa0"  # a space at which a line is not broken
+
 # What people write for letters and signs that an encoding lacks.
 SPELLED = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "eps", "η": "eta", "κ": "kappa", "λ": "lambda",
@@ -50,7 +52,16 @@ def escaped(text: str) -> str:
 
 def printable(text: str) -> str:
     """The text with every unprintable character escaped: control characters, direction marks, ends of lines."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else escaped(c) for c in text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == NO_BREAK else escaped(c) for c in text)
+
+
+def printable_line(text: str) -> str:
+    """A line for standard output in which everything is printable but our own styles."""
+    if text.isprintable() or not style.is_coloured(sys.stdout):
+        return printable(text)
+    return "".join(part if k % 2 else printable(part) for k, part in enumerate(style.OURS.split(text)))
 
 
 def report(text: str, prefix: str = "", colour: str = style.YELLOW) -> None:
@@ -103,7 +114,7 @@ def options_text(options: Mapping[str, Any]) -> str:
 
 def shell_lines(line: str, width: int) -> list[str]:
     """A command over as many lines as the width needs, broken before options and pipes, that a shell still reads."""
-    pieces = re.split(r" (?=--[a-z]|\| )", line)
+    pieces = re.split(r" (?=--[a-z]|\| )", printable(line))
     lines = [pieces[0]]
     for piece in pieces[1:]:
         if len(lines[-1]) + 1 + len(piece) + 2 <= width:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Any, NamedTuple
 
 from dpcalc.core.errors import flag
 from dpcalc.core.results import Answer
+from dpcalc.core.strict_json import dumps
 from dpcalc.core.text import option_words
 
 LONGEST_LIST = 20  # entries of an option that are written out; more do not fit into a command that people read
@@ -36,7 +36,7 @@ def command_line(answer: Answer) -> CommandLine:
     data = _data(answer)
     if data is None:
         return CommandLine(shlex.join(["dpcalc", answer.command, *words]), " and ".join(files))
-    text = json.dumps(data, ensure_ascii=False)
+    text = dumps(data)
     if len(text) > LONGEST_JSON:
         read = "the releases" if answer.command == "ledger" else "the guarantees that are read"
         return CommandLine(shlex.join(["dpcalc", answer.command, "FILE", *words]), " and ".join((f"{read}, as JSON",

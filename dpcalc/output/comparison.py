@@ -11,11 +11,9 @@ from dpcalc.core import style
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer
-from dpcalc.core.text import options_text, shell_lines
+from dpcalc.core.text import NO_BREAK, options_text, shell_lines
 from dpcalc.output.tables import paragraph, width
 from dpcalc.output.values import row_label
-
-_NO_BREAK = "\x00"  # stands for a space at which a line is not broken
 
 
 def lines_below(answer: Answer) -> list[str]:
@@ -33,7 +31,7 @@ def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iter
     they have no effect."""
     name, useful = symbol(quantity), [options_text(w["options"]) for w in gains]
     lines = [_wrapped((f"  {_unbroken(options)}: {name} = {human(w[quantity])} ({w['bound']}), "
-                       f"if {_enumerated(w['assumption'].split('; '))}.").replace(" = ", f"{_NO_BREAK}={_NO_BREAK}"))
+                       f"if {_enumerated(w['assumption'].split('; '))}.").replace(" = ", f"{NO_BREAK}={NO_BREAK}"))
              for options, w in zip(useful, gains, strict=True)]
     if lines:
         lines.insert(0, ["", _title(f"What would lower {f'the {name}' if ' ' in name else name}:")])
@@ -70,7 +68,7 @@ def _enumerated(parts: list[str]) -> str:
 
 def _unbroken(options: str) -> str:
     """The options with spaces at which a line is broken only between two of them."""
-    return options.replace(" ", _NO_BREAK).replace(f"{_NO_BREAK}--", " --")
+    return options.replace(" ", NO_BREAK).replace(f"{NO_BREAK}--", " --")
 
 
 def _title(text: str) -> str:
@@ -78,4 +76,4 @@ def _title(text: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    return paragraph([line], "  ").replace(_NO_BREAK, " ").split("\n")
+    return paragraph([line], "  ").replace(NO_BREAK, " ").split("\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.core.strict_json import dumps, indented
+from dpcalc.core.text import printable
 from dpcalc.output.latex import latex
 from dpcalc.output.tables import TextTable
 from dpcalc.output.titled_table import TitledTable
@@ -52,19 +53,9 @@ def format_of(file: str) -> str | None:
     return _OF_SUFFIX.get(os.path.splitext(file)[1].lower())
 
 
-def json_text(value: Any) -> str:
-    """Indented JSON. Raises ValueError for infinities and NaN, which JSON does not have."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def json_line(value: Any) -> str:
-    """JSON on one line. Raises ValueError for infinities and NaN."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
 def _json_lines(records: Any) -> str:
     """One line of JSON for each record."""
-    return "\n".join(map(json_line, records if isinstance(records, list) else [records]))
+    return "\n".join(map(dumps, records if isinstance(records, list) else [records]))
 
 
 def delimited(table: TextTable, delimiter: str) -> str:
@@ -72,25 +63,45 @@ def delimited(table: TextTable, delimiter: str) -> str:
     import io
 
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([table.header, *table.rows])
+    rows = (map(spreadsheet_cell, row) for row in (table.header, *table.rows))
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue().rstrip("\n")
+
+
+def spreadsheet_cell(text: str) -> str:
+    """A printable cell of CSV or TSV. A text that a spreadsheet would compute as a formula begins with an
+    apostrophe."""
+    return f"'{printable(text)}" if text[:1] in _FORMULAS and not _is_number(text) else printable(text)
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what formulas begin with
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def markdown(written: TextTable | TitledTable) -> str:
     """A table of GitHub's Markdown, with its title above it and the words below it in paragraphs of their own."""
     def line(row: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        return "| " + " | ".join(printable(cell).replace("|", "\\|") for cell in row) + " |"
 
     table = written if isinstance(written, TextTable) else written.labelled
     aligned = ["---" if name in table.left else "---:" for name in table.header]
     lines = "\n".join(map(line, (table.header, aligned, *table.rows)))
-    return lines if isinstance(written, TextTable) else "\n\n".join((written.title, lines, " ".join(written.below)))
+    if isinstance(written, TextTable):
+        return lines
+    return "\n\n".join((printable(written.title), lines, printable(" ".join(written.below))))
 
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMATS: dict[str, Callable[[Document], str]] = {
     "table": lambda document: document.text(),
-    "json": lambda document: json_text(document.records()),
+    "json": lambda document: indented(document.records()),
     "jsonl": lambda document: _json_lines(document.records()),
     "csv": lambda document: delimited(document.full(), DELIMITERS["csv"]),
     "tsv": lambda document: delimited(document.full(), DELIMITERS["tsv"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dpcalc.core.text import printable
 from dpcalc.output.tables import TextTable
 from dpcalc.output.titled_table import TitledTable
 
@@ -34,7 +35,7 @@ def latex(written: TextTable | TitledTable) -> str:
 
 
 def _comments(lines: tuple[str, ...]) -> list[str]:
-    return [r"% needs \usepackage{booktabs}", *(f"% {line}" for line in lines)]
+    return [r"% needs \usepackage{booktabs}", *(f"% {printable(line)}" for line in lines)]
 
 
 def _tabular(table: TextTable, head: list[str]) -> list[str]:
@@ -79,4 +80,4 @@ def _number(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"${_GREEK[c]}$" if c in _GREEK else _CHARACTERS.get(c, c) for c in text)
+    return "".join(f"${_GREEK[c]}$" if c in _GREEK else _CHARACTERS.get(c, c) for c in printable(text))

@@ -16,7 +16,7 @@ from dpcalc.commands.true_positive_rate import true_positive_rate
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human
 from dpcalc.core.results import Answer
-from dpcalc.core.text import shell_lines
+from dpcalc.core.text import NO_BREAK, shell_lines
 from dpcalc.output import statement_words as words
 from dpcalc.output.command_line import command_line
 from dpcalc.output.statement_procedure import procedure
@@ -48,8 +48,8 @@ def statement(answer: Answer) -> str:
 
 def _wrapped(sentences: tuple[str, ...]) -> str:
     """The sentences as one paragraph."""
-    text = _TOGETHER.sub(lambda match: match.group().replace(" ", "\xa0"), " ".join(sentences))
-    return paragraph([text]).replace("\xa0", " ")
+    text = _TOGETHER.sub(lambda match: match.group().replace(" ", NO_BREAK), " ".join(sentences))
+    return paragraph([text]).replace(NO_BREAK, " ")
 
 
 def _attacks(answer: Answer) -> str:

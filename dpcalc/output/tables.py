@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dpcalc.core import style
-from dpcalc.core.text import can_encode, spelled
+from dpcalc.core.text import can_encode, printable, printable_line, spelled
 
 PIPE_WIDTH = 100  # columns where there is no terminal: what an editor or a web page shows without scrolling
 LEAST_WIDTH = 40  # columns: on a narrower line a number does not fit beside its name
@@ -72,12 +72,9 @@ def aligned(table: TextTable) -> str:
 
 
 def _spelled(table: TextTable) -> TextTable:
-    """The table in letters that standard output has."""
-    if can_encode("εδασμ≤–", sys.stdout.encoding):
-        return table
-
+    """The table in printable letters that standard output has."""
     def line(texts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(spelled(text, sys.stdout.encoding) for text in texts)
+        return tuple(spelled(printable(text), sys.stdout.encoding) for text in texts)
 
     return TextTable(line(table.header), [line(row) for row in table.rows], frozenset(line(table.left)),
                      frozenset(line(table.sentences)), frozenset(line(table.dim)), table.doubtful)
@@ -122,8 +119,9 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
 
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
     """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
-    more."""
-    return "\n".join(part for line in lines for part in (_wrapped(spelled(line, sys.stdout.encoding), indent) or [""]))
+    more. A line may be styled, and is printable otherwise."""
+    printed = (spelled(printable_line(line), sys.stdout.encoding) for line in lines)
+    return "\n".join(part for line in printed for part in (_wrapped(line, indent) or [""]))
 
 
 def _wrapped(line: str, indent: str) -> list[str]:

@@ -15,9 +15,9 @@ from dpcalc.bounds.mechanisms import binary
 from dpcalc.commands import convert, rdp, subsample
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import NotANumber, number
+from dpcalc.core.strict_json import indented
 from dpcalc.core.validate import validate
 from dpcalc.output.answer import record
-from dpcalc.output.formats import json_text
 
 settings.register_profile("laws", derandomize=True, deadline=None, max_examples=25, database=None,
                           phases=(Phase.explicit, Phase.generate))  # no shrinking: an example takes long
@@ -173,7 +173,7 @@ PIECES = st.one_of(
 @given(PIECES, PIECES, DELTA)
 @settings(max_examples=4)
 def test_two_results_compose_in_any_order(first, second, delta):
-    texts = [json_text(record(ask(command, **said, format="json"))) for command, said in (first, second)]
+    texts = [indented(record(ask(command, **said, format="json"))) for command, said in (first, second)]
     for text in texts:
         jsonschema.validate(json.loads(text, parse_constant=lambda x: pytest.fail(x)), ENVELOPE)
     guarantees = [parse(text, "a result") for text in texts]
@@ -193,7 +193,7 @@ def curve(command, said):
 @given(SIGMA, DELTA)
 def test_json_is_strict_and_follows_its_schema(s, delta):
     for said in ({"delta": delta}, {"epsilon": s}, {"alpha": 1 + s}):
-        text = json_text(record(ask(rdp, sigma=s, **said)))
+        text = indented(record(ask(rdp, sigma=s, **said)))
         jsonschema.validate(json.loads(text, parse_constant=lambda x: pytest.fail(x)), ENVELOPE)
 
 

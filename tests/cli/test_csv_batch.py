@@ -46,8 +46,8 @@ def test_a_line_that_fails_says_why_in_its_place():
     header, rows = table("sigma\n0\nx\n1\n\n-1\n", *RDP, code=1)
     assert [bool(r["epsilon"]) for r in rows] == [False, False, True, False] and "epsilon" in header
     assert [r["sigma"] for r in rows] == ["0", "x", "1", "-1"]
-    assert rows[0]["error"].startswith("--sigma: 0 is not > 0") and "'x'" in rows[1]["error"]
-    assert rows[2]["error"] == "" and rows[3]["error"].startswith("--sigma: -1")
+    assert rows[0]["error"].startswith("'--sigma: 0 is not > 0") and "'x'" in rows[1]["error"]
+    assert rows[2]["error"] == "" and rows[3]["error"].startswith("'--sigma: -1")
 
 
 def test_a_batch_without_any_answer_still_has_every_line():

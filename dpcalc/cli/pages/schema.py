@@ -11,8 +11,8 @@ def text(words: tuple[str, ...]) -> str:
     """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
     from dpcalc.commands import calculator
     from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.strict_json import indented
     from dpcalc.core.validate import near
-    from dpcalc.output.formats import json_text
     from dpcalc.output.schema import of_command, of_result
 
     commands = tuple(names())
@@ -22,7 +22,7 @@ def text(words: tuple[str, ...]) -> str:
         raise DpcalcError("unknown-value",
                           f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], commands)}")
     found = of_command(calculator(words[0])) if words else of_result(commands)
-    return json_text(found)
+    return indented(found)
 
 
 def names() -> Iterable[str]:

@@ -37,19 +37,21 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
 
 def _word(verdict: Verdict) -> str:
     """The verdict in one word, and the fields that it does not cover."""
+    from dpcalc.core.text import printable
+
     unchecked = f"; not checked: {', '.join(verdict.unchecked)}" if verdict.unchecked else ""
-    return f"{verdict.word}{unchecked}"
+    return printable(f"{verdict.word}{unchecked}")
 
 
 def _as_json(verdicts: list[Verdict]) -> str:
-    from dpcalc.output.formats import json_text
+    from dpcalc.core.strict_json import indented
     from dpcalc.verify.in_words import verdict_sentence
 
     found = [{"verified": v.holds, "verdict": v.word, "sentence": verdict_sentence(v),
               "not_checked": list(v.unchecked),
               "headline": [_finding(f) for f in v.head], "others": [_finding(f) for f in v.others],
               "record": [_finding(f) for f in v.record]} for v in verdicts]
-    return json_text(found[0] if len(found) == 1 else found)
+    return indented(found[0] if len(found) == 1 else found)
 
 
 def _finding(f: Finding) -> dict[str, Any]:
