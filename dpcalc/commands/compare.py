@@ -155,6 +155,7 @@ def _one_record(run: Run, question: Question, head: Row,
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
     from dpcalc.accounting.schemes import SCHEMES
+    from dpcalc.accounting.schemes.shuffle import note_on_a_pass
     from dpcalc.commands.training_run import ALLOCATION, POISSON, is_scale_free
     from dpcalc.core.results import NOT_SHUFFLED_RUN
 
@@ -169,10 +170,7 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
     if values.get("solve") == "sigma" or values.get("sigma"):
         notes.append(of_sigma)
     if run.batches in ("shuffled", "fixed-order", "stream"):
-        rest = run.n - run.in_pass * run.batch_size
-        left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
-        batches = "1 batch" if run.in_pass == 1 else f"{run.in_pass} batches"
-        notes.append(f"a pass is {batches} of {run.batch_size}{left}")
+        notes.append(note_on_a_pass(run.n, run.batch_size))
     if run.batches == ALLOCATION:
         notes.append(SCHEMES[ALLOCATION].note)
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
@@ -249,7 +247,7 @@ COMMAND = Command(
          "--delta 1e-5",
          "ε = 1.1341"),
         ("compare --n 60000 --batches shuffled --batch-size 256 --epochs 15 --epsilon 8 --delta 1e-5 --solve "
-         "noise-multiplier", "Noise multiplier = 4.64936"),
+         "noise-multiplier", "Noise multiplier = 2.32468"),
     ),
     theorems=theorems,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",

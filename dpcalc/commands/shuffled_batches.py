@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Row
 
 _POISSON = ("poisson-profile", "poisson-rdp")
-_OF_QUESTION = ("epsilon", "delta", "solve", "mechanism", "format")
+_OF_QUESTION = ("epsilon", "delta", "solve", "mechanism", "format", "group_size")
 
 
 def refuse_poisson(given: Given) -> None:

@@ -103,9 +103,6 @@ def _check_group(given: Given) -> None:
 
     scheme = scheme_of(given.values)
     if not scheme.group_routes:
-        if scheme.name == "shuffle":
-            raise DpcalcError("refused", "groups of records in shuffled batches are covered by dpcalc compare "
-                                         "--batches shuffled --group-size", "--group-size")
         raise DpcalcError("refused", f"no theorem for groups of records is known for {scheme.words}; use Poisson "
                           "batches, or the generic bound for an (ε, δ), dpcalc convert --group-size", "--group-size")
     if given["mechanism"] != "gaussian" or "curve" in given.values:
@@ -137,7 +134,7 @@ def bound_params(values: Values) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    use = Use(mechanism, values, {"rate": params.get("sampling_rate")}, relation)
+    use = Use(mechanism, values, {"rate": params.get("sampling_rate")}, relation, group_size(values))
     params |= {"base": mechanism.rdp_curve(values), "profile": mechanism.profile(values),
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):

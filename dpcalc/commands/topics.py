@@ -95,7 +95,7 @@ TOPICS = (
          "more noise, as below."),
         ((f"subsample --scheme shuffle {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 27.9166"),
          (f"compare --batches shuffled {_RUN} --epsilon 8 --delta 1e-5 --solve noise-multiplier",
-          "Noise multiplier = 8.48853"),),
+          "Noise multiplier = 4.24427"),),
     ),
     Topic(
         "poisson", "Poisson sampling",

@@ -12,7 +12,7 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.rounding import quotient_down, ratio_up
 
 BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream", "random-allocation")
@@ -104,7 +104,7 @@ def describe(values: Mapping[str, Any]) -> Run:
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
-    run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(batches),
+    run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
               int(values.get("group_size") or 1), values.get("noise_multiplier"))
@@ -112,9 +112,14 @@ def describe(values: Mapping[str, Any]) -> Run:
     return run
 
 
-def usual_adjacency(batches: str) -> str:
-    """The neighbours that are meant where --adjacency is not given."""
-    return ADD_REMOVE if batches in (POISSON, ALLOCATION) else REPLACE_ONE
+def usual_adjacency(values: Mapping[str, Any]) -> str:
+    """The neighbours that are meant where --adjacency is not given: for shuffled batches those of dpcalc subsample,
+    except where the release, the smoothness and the learning rate ask for the theorems about the last iterate, which
+    are all about replaced records."""
+    if values["batches"] in (POISSON, ALLOCATION):
+        return ADD_REMOVE
+    of_last = (values.get("release") or EVERY) != EVERY and not {"smoothness", "learning_rate"} - values.keys()
+    return ZERO_OUT if values["batches"] == SHUFFLED and not of_last else REPLACE_ONE
 
 
 def _missing(reason: str, option: str) -> DpcalcError:

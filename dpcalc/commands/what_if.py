@@ -108,7 +108,7 @@ def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
 
     def neighbours(batches: str, adjacency: str) -> dict[str, Any]:
-        meant = values.get("adjacency") or usual_adjacency(batches)
+        meant = values.get("adjacency") or usual_adjacency({**values, "batches": batches})
         return {} if adjacency == meant else {"adjacency": adjacency}
 
     return [{"batches": other[0], **neighbours(*other), **one_pass, "index": None}
@@ -203,6 +203,9 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
     """The headline of the run with these options; None where there is none."""
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
     run = describe(changed)
+    if run.adjacency != describe(values).adjacency:
+        options, changed = ({**given, "adjacency": run.adjacency} for given in (options, changed))
+        text += f"; the number is about {run.adjacency} neighbours"
     try:
         row = headline(run, question, named, answers)
     except EveryValueMeets:

@@ -90,7 +90,8 @@ def test_full_batch_from_the_closed_form(adjacency, factor):
 def test_ordered_batches_count_their_uses(batches, uses):
     """A record is in one batch of a pass: μ = √E·2L/(bσ), whatever the order."""
     said = {"n": "105", "batches": batches, "batch_size": "10", "sigma": ".5", "clipping_norm": "2",
-            "epochs": None if uses == 1 else uses}
+            "epochs": None if uses == 1 else uses,
+            "adjacency": "replace-one"}
     found = compare(**said, epsilon=".5")
     assert found.headline.result["delta"] == pytest.approx(float(theta(0.5, sqrt(uses) * 4 / 5)), rel=1e-12)
     assert found.extra["steps"] == 10 * uses

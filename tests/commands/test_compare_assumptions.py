@@ -47,7 +47,8 @@ def test_a_noise_multiplier_alone_is_enough_to_say_what_the_last_iterate_would_b
     free = full(**run)["what_if"][0]
     assert free["bound"] == "shuffled-hiding-last"
     assert free["options"] == {"release": "last-iterate", "loss": "convex", "lipschitz": 1.0, "learning_rate": 1.0,
-                               "smoothness": 2.0}
+                               "smoothness": 2.0, "adjacency": "replace-one"}
+    assert free["assumption"].endswith("; the number is about replace-one neighbours")
     scaled = full(**run, clipping_norm="7", learning_rate=".01")["what_if"][0]
     assert scaled["options"]["lipschitz"] == 7 and scaled["options"]["smoothness"] == 200
     assert scaled["epsilon"] == pytest.approx(free["epsilon"], rel=1e-9)

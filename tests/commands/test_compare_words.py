@@ -87,7 +87,7 @@ def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkey
     text = page(cli)
     assert len(text.rstrip().splitlines()) <= 28 and all(len(line) <= 80 for line in text.splitlines())
     assert text.index("shuffle-no-amplification") < text.index("What would lower ε:") < text.index("--all shows the command")
-    assert "  --batches poisson --adjacency replace-one: ε = " in text
+    assert "  --batches poisson --adjacency zero-out: ε = " in text
     assert "Not applicable" not in text and "Each row by itself" not in text
 
 

@@ -157,9 +157,10 @@ def test_compare_has_rows_for_groups():
     assert "--group-size 3" in found["bounds"][0]["command"]
     assert number(found["bounds"][0]["command"].removeprefix("dpcalc ")) == found["result"]["epsilon"]
     shuffled = answer(f"{line} shuffled")
-    assert shuffled["bound"] == "gaussian-exact"
-    assert shuffled["result"]["epsilon"] == pytest.approx(number("rdp --sigma 1.1 --sensitivity 6 --steps 15 --delta "
+    assert shuffled["bound"] == "shuffle-no-amplification" and shuffled["adjacency"] == "zero-out"
+    assert shuffled["result"]["epsilon"] == pytest.approx(number("rdp --sigma 1.1 --sensitivity 3 --steps 15 --delta "
                                                                  "1e-5"), rel=1e-9)
+    assert shuffled["result"]["epsilon"] == number(f"{run} --scheme shuffle")
     assert "no theorem covers groups" in refusal(f"{line} without-replacement", 2)
 
 

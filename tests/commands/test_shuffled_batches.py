@@ -2,6 +2,7 @@
 ways to form batches."""
 
 import json
+import random
 from itertools import pairwise
 from math import inf, sqrt
 from pathlib import Path
@@ -185,6 +186,50 @@ def test_compare_gives_the_same_ends_and_names_other_batches(adjacency):
     assert {w["options"].get("batches") for w in compared["what_if"]} >= {"poisson", "random-allocation"}
     last = answer(f"compare --batches shuffled {same} --release every-epoch")["result"]
     assert last["epsilon"] == pytest.approx(sampled["result"]["epsilon"]) and "epsilon_lower" not in last
+
+
+def test_subsample_and_compare_answer_the_same_for_one_run():
+    """ε (or δ, or the noise of a budget), the lower end, the neighbours and the note on records that are left out, with
+    and without --adjacency, for one record and for groups."""
+    rng, seen = random.Random(64), set()
+    for k in range(8):
+        batch_size, unit = rng.randint(1, 40), rng.choice(("epochs", "steps"))
+        run = (f"--n {batch_size * rng.randint(2, 30) + rng.randrange(batch_size)} --batch-size {batch_size} "
+               f"--{unit} {rng.choice((1, 1.5, 4)) if unit == 'epochs' else rng.randint(1, 90)} "
+               f"{('', '--adjacency zero-out', '--adjacency replace-one')[k % 3]} {('', '--group-size 3')[k % 2]} ")
+        noise = f"--noise-multiplier {rng.uniform(1, 5):.3g}"
+        asked = (f"{noise} --delta 1e-5", f"{noise} --epsilon 2", "--epsilon 3 --delta 1e-5 --solve noise-multiplier")[k % 3]
+        sampled, compared = (answer(f"{line} {run} {asked}") for line in
+                             ("subsample --scheme shuffle", "compare --batches shuffled"))
+        assert compared["bound"] == sampled["bound"] and compared["adjacency"] == sampled["adjacency"]
+        for key in sampled["result"].keys() & {"epsilon", "epsilon_lower", "delta", "delta_lower", "noise_multiplier"}:
+            assert compared["result"][key] == pytest.approx(sampled["result"][key], rel=1e-12)
+            seen.add(key)
+        (note,) = [x for x in sampled["notes"] if x.startswith("a pass is ")]
+        assert note in compared["notes"]
+    assert seen >= {"epsilon", "epsilon_lower", "delta", "noise_multiplier"}
+    default = "--n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5"
+    assert number(f"compare --batches shuffled {default}") == pytest.approx(20.5623, rel=1e-5)
+    assert number(f"compare --batches shuffled {default} --adjacency replace-one") == pytest.approx(54.0459, rel=1e-5)
+
+
+def test_groups_lose_what_one_record_with_their_whole_weight_loses():
+    """Together K records move the sums of an epoch by at most K clipping norms."""
+    for adjacency in ("zero-out", "replace-one"):
+        line = f"{RUN} --epochs 4 --delta 1e-5 --adjacency {adjacency} --noise-multiplier"
+        assert number(f"{line} 6 --group-size 3") == pytest.approx(number(f"{line} 2"), rel=1e-12)
+    done = call(f"{RUN} --epochs 4 --delta 1e-5 --noise-multiplier 6 --group-size 3 --json".split()).stdout
+    assert call(["verify", "-"], done).returncode == 0
+    again = json.loads(call(["convert", "-", "--delta", "1e-5", "--json"], done).stdout)
+    assert again["result"]["epsilon"] == pytest.approx(json.loads(done)["result"]["epsilon"], rel=1e-12)
+
+
+def test_the_neighbours_of_the_last_iterate_are_those_of_its_theorems():
+    run = "compare --batches shuffled --n 600 --batch-size 10 --epochs 3 --noise-multiplier 2 --delta 1e-5"
+    last = "--release last-iterate --loss convex --lipschitz 1 --smoothness 1 --learning-rate 1"
+    assert answer(f"{run} --release last-iterate")["adjacency"] == "zero-out"
+    found = answer(f"{run} {last}")
+    assert (found["adjacency"], found["bound"]) == ("replace-one", "shuffled-hiding-last")
 
 
 def test_compare_covers_random_allocation():

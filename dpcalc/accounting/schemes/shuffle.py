@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import Scheme, Values
+from dpcalc.accounting.schemes.record import Scheme, Use, Values
 from dpcalc.bounds.sampling import shuffle_lower, shuffle_lower_allocation, shuffle_no_amplification
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
-from dpcalc.numerics.rounding import quotient_up
+from dpcalc.numerics.rounding import quotient_up, ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
@@ -50,14 +50,16 @@ def _params(values: Values) -> dict[str, Any]:
     else:
         n, b = int(values["n"]), int(values["batch_size"])
         batches, dropped = n // b, quotient_up(n % b, n)
-    steps, epochs = values.get("steps"), Fraction(values.get("epochs") or 1)
-    if steps is None:
-        steps = max(1, ceil(epochs * batches))
-    else:
-        epochs = Fraction(int(steps), batches)
-    return {"steps": 1, "epochs": ceil(epochs), "whole_epochs": floor(epochs), "all_steps": int(steps),
+    steps = int(values.get("steps") or max(1, ceil(Fraction(values.get("epochs") or 1) * batches)))
+    epochs = Fraction(steps, batches)
+    return {"steps": 1, "epochs": ceil(epochs), "whole_epochs": floor(epochs), "all_steps": steps,
             "steps_per_epoch": batches, "dropped": dropped, "sigma": values.get("sigma"),
             "sensitivity": values.get("sensitivity")}
+
+
+def _of_group(use: Use) -> dict[str, Any]:
+    """The noise relative to what a group of records moves the sums of an epoch."""
+    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size))}
 
 
 def _routes(given: Given, relation: str) -> tuple[Route, ...]:
@@ -79,6 +81,17 @@ def _guarantee(values: Values, params: Params) -> dict[str, Any]:
             "mechanisms": [mechanism.as_part(SCHEME.with_sigma(values), None, params["epochs"])]}
 
 
+def note_on_a_pass(n: int, batch_size: int) -> str:
+    """How many records one pass over shuffled or ordered records uses."""
+    batches, rest = divmod(n, batch_size)
+    left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
+    return f"a pass is {'1 batch' if batches == 1 else f'{batches} batches'} of {batch_size}{left}"
+
+
+def _notes(values: Values) -> tuple[str, ...]:
+    return () if values.get("n") is None else (note_on_a_pass(int(values["n"]), int(values["batch_size"])),)
+
+
 def _sentence(text: Mapping[str, str]) -> str:
     size = f"{text['steps_per_epoch']} batches" if "steps_per_epoch" in text else (
         f"batches of {text['batch_size']} of {text['n']} records")
@@ -98,7 +111,10 @@ SCHEME = Scheme(
     routes=_routes,
     guarantee=_guarantee,
     sentence=_sentence,
+    of_mechanism=_of_group,
+    group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_no_amplification.BOUND),)),
     only=("gaussian",),
     unit="epoch",
+    notes=_notes,
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
 )
