@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import isqrt
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import outcomes
+from dpcalc.bounds.conversions.composition_basic import Points
+from dpcalc.bounds.conversions.gdp_composition import Mus
+from dpcalc.bounds.conversions.zcdp_sum import PURE, Term, Terms
 from dpcalc.core.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.rounding import quotient_up, ratio_down
+from dpcalc.numerics.rounding import quotient_up, ratio_down, root_up
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -99,20 +101,66 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     square = Fraction(0)
     for g in guarantees:
         if isinstance(g, Gdp):
-            square += Fraction(g.mu) ** 2
+            square += (Fraction(g.mu) if len(guarantees) == 1 else _decimal(g.mu)) ** 2
         elif sigmas := _gaussian_sigmas(g):
             square += sum(count / Fraction(sigma) ** 2 for sigma, count in sigmas)
         else:
             return None
-    return _root_up(square)
+    return root_up(square)
 
 
-def _root_up(x: Fraction) -> float:
-    """The smallest double ≥ √x, or the next one."""
-    if x == 0:
-        return 0.0
-    shift = max(0, 128 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)  # bits behind the point
-    scaled = (x.numerator << 2 * shift) // x.denominator
-    root = isqrt(scaled)
-    exact = root * root == scaled and scaled * x.denominator == x.numerator << 2 * shift
-    return quotient_up(root if exact else root + 1, 1 << shift)
+def _decimal(x: float) -> Fraction:
+    """A number of JSON as the decimal that it was given as, where that has at most 15 digits, so that .6² + .8² is 1;
+    else the double itself."""
+    text = f"{x:.15g}"
+    return Fraction(text) if float(text) == x else Fraction(x)
+
+
+# --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------
+
+
+def mus(guarantee: Guarantee) -> Mus:
+    """(numerator, denominator, count) of the μ of every part that is μ-GDP, or Gaussian and not sampled."""
+    if isinstance(guarantee, Gdp):
+        return ((guarantee.mu, 1.0, 1),)
+    each = [(part.params(guarantee.adjacency, guarantee.size_of_group), part.count)
+            for part in getattr(guarantee, "mechanisms", ()) if _is_gaussian(part)]
+    return tuple((p["sensitivity"], p["sigma"], count) for p, count in each)
+
+
+def _is_gaussian(part: Part) -> bool:
+    return part.name == "gaussian" and part.sampling is None
+
+
+def pure_points(guarantee: Guarantee) -> Points:
+    """(ε, 0, count) of every other part. Raises OutOfScope where one is not pure."""
+    if isinstance(guarantee, Gdp):
+        return ()
+    if isinstance(guarantee, Mechanisms):
+        return tuple((_pure_part(part, guarantee), 0.0, part.count) for part in guarantee.mechanisms
+                     if not _is_gaussian(part))
+    found = points(guarantee)
+    if any(delta for _, delta, _ in found):
+        raise _no_pure("a guarantee with δ > 0 is not pure")
+    return found
+
+
+def rho_terms(guarantee: Guarantee) -> Terms:
+    """(numerators, denominators, count) of the ρ of every part. Raises OutOfScope where one has no ρ."""
+    if isinstance(guarantee, Zcdp):
+        return (((guarantee.rho,), (), 1),)
+    if isinstance(guarantee, Gdp):
+        return (((guarantee.mu, guarantee.mu), (2.0,), 1),)
+    if isinstance(guarantee, Mechanisms):
+        return tuple(_rho_term(part, guarantee) for part in guarantee.mechanisms)
+    return tuple(_pure_term(epsilon, count) for epsilon, _, count in pure_points(guarantee))
+
+
+def _rho_term(part: Part, guarantee: Mechanisms) -> Term:
+    if part.sampling is None and part.mechanism.zcdp:
+        return (*part.mechanism.zcdp(part.params(guarantee.adjacency, guarantee.size_of_group)), part.count)
+    return _pure_term(_pure_part(part, guarantee), part.count)
+
+
+def _pure_term(epsilon: float, count: int) -> Term:
+    return (epsilon, epsilon), PURE, count

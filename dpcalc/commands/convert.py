@@ -157,7 +157,7 @@ def _guarantee(name: str, question: Question, result: dict[str, float], values: 
     """The guarantee for the next command: the whole composition, where one number or one finite mechanism describes it;
     else the computed number."""
     as_whole = _WHOLE.get(name)
-    return as_whole(values) if as_whole and question.asks != "rho" else _AS_GUARANTEE[question.asks](result)
+    return as_whole(values) if as_whole and question.asks not in ("rho", "mu") else _AS_GUARANTEE[question.asks](result)
 
 
 def _whole_zcdp(values: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
     "mixture": _Source(("alpha", "rdp", "weights"), (), r.mixture_routes, r.mixture_params, questions.mixture_question),
-    "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.scalar_params("mu"), questions.plain_question),
+    "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes, r.scalar_params("rho"), questions.plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), r.dp_routes, r.dp_params,
                   questions.dp_question),
@@ -218,7 +218,7 @@ def theorems() -> Iterator[Route]:
     for name, source in _SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
             given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (),
-                     "points": ()}
+                     "points": (), "terms": (((), (), 1),)}
             yield from source.routes(Given(given, frozenset()), Question(asks))
 
 

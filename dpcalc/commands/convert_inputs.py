@@ -90,17 +90,20 @@ def _of_group(given: Given) -> Given:
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """The guarantees as JSON (`described`), and their RDP curves (`parts`), dominating pairs (`pairs`) and (ε, δ)
-    (`points`), each where all guarantees have them; else the error that says why not. The guarantees are sorted, and
-    equal ones counted, so that the answer does not depend on their order."""
+    """The guarantees as JSON (`described`), and their RDP curves (`parts`), dominating pairs (`pairs`), (ε, δ)
+    (`points`), ρ (`terms`), and μ or pure ε (`mus` and `pure`), each where all guarantees have them; else the error
+    that says why not. The guarantees are sorted, and equal ones counted, so that the answer does not depend on their
+    order."""
     from dpcalc.accounting.guarantee_curves import curves
     from dpcalc.accounting.guarantee_pld import pairs_of_all
-    from dpcalc.accounting.guarantee_sums import points
+    from dpcalc.accounting.guarantee_sums import mus, points, pure_points, rho_terms
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
     guarantees = [g for g, _ in each]
     kinds: dict[str, Callable[[], Iterable[Any]]] = {
+        "mus": lambda: map(mus, guarantees), "pure": lambda: map(pure_points, guarantees),
+        "terms": lambda: map(rho_terms, guarantees),
         "parts": lambda: map(curves, guarantees), "pairs": lambda: pairs_of_all(guarantees),
         "points": lambda: map(points, guarantees)}
     for name, parts in kinds.items():

@@ -14,10 +14,10 @@ def plain_question(command: Command, given: Given) -> Question:
     to = given["to"]
     if to == "tv":
         return Question("tv")
-    if to == "gdp" or (to == "zcdp" and given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given)):
-        raise DpcalcError("refused", _not_implied(given, to), "--to")
-    if to == "zcdp":
-        return Question("rho")
+    if to in _NAMES:
+        if not _implies(given, to):
+            raise DpcalcError("refused", _not_implied(given, to), "--to")
+        return Question("mu" if to == "gdp" else "rho")
     if to == "rdp" and not any(given[name] is not None for name in ("alpha", "delta", "epsilon")):
         if given["from"] == "rdp":
             raise DpcalcError("refused", "the guarantee is RDP already; ask with --delta or --epsilon", "--to")
@@ -30,36 +30,33 @@ def plain_question(command: Command, given: Given) -> Question:
 
 
 _NO_ALPHA = "add --alpha, the Rényi order; --to rdp needs it"
-_NAMES = {"gdp": "GDP", "zcdp": "zCDP"}
+_NAMES = {"gdp": "GDP", "zcdp": "zCDP"}  # what only some guarantees imply
 
 
 def _not_implied(given: Given, to: str) -> str:
     """Why the given guarantee is not turned into GDP or zCDP, and what can be asked instead."""
     name, ways = _NAMES[to], "ask with --delta, --epsilon or --alpha"
     match given["from"]:
-        case "gdp":
-            return f"the guarantee is GDP already; {ways}"
         case "zcdp":
             return f"zCDP does not imply {name}; {ways}"
         case "rdp":
             return f"an RDP curve does not imply {name}; ask with --delta or --epsilon"
-        case "outcomes" if to == "gdp":
-            return f"GDP of outcomes is not supported; {ways}"
         case "outcomes":
-            return f"outcomes without a pure ε do not imply zCDP; {ways}"
+            return f"outcomes without a pure ε do not imply {name}; {ways}"
     if all(g.kind == "tv" for g in given.inputs):
         return f"a total variation does not imply {name}; ask with --delta or --epsilon"
-    return f"these guarantees together do not imply {name}; {ways}"
+    return f"no theorem in dpcalc turns all of these guarantees into {name}; {ways}"
 
 
-_NOT_ALWAYS_PURE = ("outcomes", "parts", "rdp")
-
-
-def _is_pure(given: Given) -> bool:
-    """Whether the given guarantees together satisfy pure ε-DP."""
-    if given["from"] == "outcomes":
-        return not is_one_sided(given)
-    return given["points"] is not None and not any(delta for _, delta, _ in given["points"])
+def _implies(given: Given, to: str) -> bool:
+    """Whether a theorem leads from the given guarantees together to GDP or zCDP."""
+    match given["from"]:
+        case "outcomes":
+            return not is_one_sided(given)
+        case "parts":
+            return given[{"gdp": "pure", "zcdp": "terms"}[to]] is not None
+        case source:
+            return source == "gdp" or (source, to) == ("zcdp", "zcdp")
 
 
 def outcome_question(command: Command, given: Given) -> Question:

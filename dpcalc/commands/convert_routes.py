@@ -100,12 +100,20 @@ def converted_routes(given: Given, question: Question) -> tuple[Route, ...]:
 def gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From μ-GDP."""
     from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import gdp_exact, gdp_rdp, gdp_zcdp
+    from dpcalc.bounds.conversions import gdp_composition, gdp_exact, gdp_rdp, gdp_zcdp
     from dpcalc.core.results import Route
 
+    if question.asks == "mu":
+        return (Route(gdp_composition.BOUND),)
     if question.asks == "rho":
         return (Route(gdp_zcdp.BOUND),)
     return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
+
+
+def gdp_params(values: Values) -> dict[str, Any]:
+    """The μ of every step and the number of steps; also as what is composed with other guarantees."""
+    steps = int(values["steps"])
+    return {"mu": values["mu"], "steps": steps, "mus": ((values["mu"], 1.0, steps),), "pure": ()}
 
 
 def gdp_guarantee(values: Values) -> dict[str, Any]:
@@ -184,9 +192,11 @@ def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From outcome probabilities: one use in closed form; several uses by their RDP, by composing the mechanism's own
     dominating pair, and by the sum of their pure ε."""
     from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
+    from dpcalc.bounds.conversions import composition_basic, gdp_composition, outcomes, profile_composition
     from dpcalc.core.results import Route
 
+    if question.asks == "mu":
+        return (Route(gdp_composition.BOUND),)
     if question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=False)
     several = question.unknown is not None or total_count(given.values) > 1
@@ -220,7 +230,8 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved
     from dpcalc.bounds.conversions import outcomes
 
     try:
-        sums: dict[str, Any] = {"points": ((outcomes.pure(p, q), 0.0, steps),)}
+        pure = ((outcomes.pure(p, q), 0.0, steps),)
+        sums: dict[str, Any] = {"points": pure, "pure": pure, "mus": ()}
     except OutOfScope as reason:
         sums = {"no_pure": reason}
     if steps == 1 and not solved:
@@ -237,11 +248,13 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
     basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
     from dpcalc.accounting.routes import converted, to_total_variation
-    from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
+    from dpcalc.bounds.conversions import composition_basic, gdp_composition, profile_composition, rdp_composition
     from dpcalc.core.results import Route
 
+    if question.asks == "mu":
+        return (Route(gdp_composition.BOUND),)
     if question.asks == "rho":
-        return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
+        return _terms_to_zcdp(given)
     curve = to_total_variation if question.asks == "tv" else partial(converted, by_conversion=True)
     rdp = curve(rdp_composition.BOUND) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
@@ -252,9 +265,23 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return found
 
 
+def _terms_to_zcdp(given: Given) -> tuple[Route, ...]:
+    """From the ρ of several guarantees: by the theorem about their kind, where they all are of one."""
+    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp, zcdp_sum
+    from dpcalc.core.results import Route
+
+    kinds = {divided_by for _, divided_by, _ in given["terms"] or ()}
+    if kinds == {zcdp_sum.BOUNDED_RANGE}:
+        return (Route(bounded_range_zcdp.BOUND), Route(pure_zcdp.BOUND))
+    if kinds <= {zcdp_sum.PURE} and "points" in given.values:
+        return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
+    return (Route(zcdp_sum.BOUND),)
+
+
 def part_params(values: Values) -> dict[str, Any]:
     """The parts that are composed, from convert_inputs. `no_pure` is the reason where some guarantee has no (ε, δ)."""
     steps = int(values["steps"])
-    sums = {"points": tuple((e, d, count * steps) for e, d, count in values["points"])} if "points" in values else {}
+    sums = {name: tuple((a, b, count * steps) for a, b, count in values[name])
+            for name in ("points", "mus", "pure", "terms") if name in values}
     return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"],
             "steps": steps, "precision": values.get("precision"), **sums, "no_pure": values.get("no_pure")}

@@ -1,7 +1,13 @@
 """Directed rounding: a reported privacy loss may be too large by a unit in the last place (ulp), never too small."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from math import inf, isinf, ldexp, nextafter
+from math import inf, isinf, isqrt, ldexp, nextafter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def up(x: float, rel: float = 0.0) -> float:
@@ -72,3 +78,14 @@ def quotient_up(top: int, bottom: int) -> float:
     if isinf(x):
         raise OverflowError("the ratio exceeds the largest double")
     return x
+
+
+def root_up(x: Fraction) -> float:
+    """The smallest double ≥ √x, or the next one."""
+    if x == 0:
+        return 0.0
+    shift = max(0, 128 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)  # bits behind the point
+    scaled = (x.numerator << 2 * shift) // x.denominator
+    root = isqrt(scaled)
+    exact = root * root == scaled and scaled * x.denominator == x.numerator << 2 * shift
+    return quotient_up(root if exact else root + 1, 1 << shift)

@@ -5,10 +5,11 @@ import json
 import random
 from fractions import Fraction
 from itertools import product
-from math import e, exp, log, log1p, nextafter
+from math import e, exp, hypot, log, log1p, nextafter
 
 import mpmath
 import pytest
+from calling import call
 
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, NoSolution
@@ -28,6 +29,10 @@ def finite(p, q, **more):
 
 def laplace(scale, **more):
     return {"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": scale, **more}]}
+
+
+def noise(name, **more):
+    return {"kind": "mechanisms", "mechanisms": [{"name": name, **more}]}
 
 
 GAUSSIAN = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2.0}]}
@@ -243,11 +248,19 @@ def test_zcdp_with_other_guarantees():
     ({"from_": "dp", "epsilon": 3, "delta": 0, "bound": "bounded-range-zcdp"}, 9 / 8),
     ({"from_": "gdp", "mu": 3, "steps": 2}, 9),
     ({"from_": "zcdp", "rho": 0.5, "steps": 2}, 1.0), ({"inputs": [dp(3)]}, 4.5), ({"inputs": [dp(3), dp(1)]}, 5),
-    ({"inputs": [laplace(1.0)], "steps": 2}, 1),
+    ({"inputs": [laplace(1.0)], "steps": 2}, 1), ({"inputs": [noise("discrete-gaussian", sigma=2, sensitivity=1)]}, 1 / 8),
+    ({"inputs": [noise("discrete-gaussian", sigma=2, sensitivity=3, count=4)], "steps": 2}, 9),
+    ({"inputs": [noise("exponential", step_epsilon=1)]}, 1 / 8),
+    ({"inputs": [noise("exponential", step_epsilon=1)], "bound": "pure-zcdp"}, 1 / 2),
+    ({"inputs": [noise("exponential", step_epsilon=2, count=3), noise("exponential", step_epsilon=1)]}, 13 / 8),
+    ({"inputs": [noise("discrete-gaussian", sigma=2, sensitivity=1), noise("exponential", step_epsilon=1), zcdp(0.25),
+                 {"kind": "gdp", "mu": 0.5}, GAUSSIAN, dp(1)]}, 9 / 8 + 1 / 8),
+    ({"inputs": [noise("exponential", step_epsilon=1)], "group_size": 3}, 9 / 8),
 ])
 def test_to_zcdp(options, rho):
     found = answer("convert", to="zcdp", **options)
-    assert (found.value, found.guarantee) == (rho, zcdp(rho))
+    assert found.value == rho and found.guarantee["kind"] == "zcdp" and found.guarantee["rho"] == rho
+    assert call(["verify", "-"], found.json()).returncode == 0
 
 
 @pytest.mark.parametrize("options", [{"from_": "dp", "epsilon": 1, "delta": 1e-6}, {"inputs": [dp(1), dp(1, 1e-6)]},
@@ -255,8 +268,33 @@ def test_to_zcdp(options, rho):
                                      {"from_": "rdp", "alpha": 2, "rdp": 1},
                                      {"from_": "outcomes", "p": (1, 0), "q": (0.5, 0.5)}])
 def test_no_rho_follows_from_what_is_not_pure(options):
-    with pytest.raises(DpcalcError, match=r"pure ε|not imply zCDP"):
+    with pytest.raises(DpcalcError, match=r"pure ε|no theorem in dpcalc turns|not imply zCDP"):
         answer("convert", to="zcdp", **options)
+
+
+@pytest.mark.parametrize(("options", "mu"), [
+    ({"inputs": [{"kind": "gdp", "mu": 0.6}, {"kind": "gdp", "mu": 0.8}]}, 1), ({"inputs": [dp(1), dp(2)]}, 2.660431085095),
+    ({"from_": "gdp", "mu": 0.6}, 0.6), ({"inputs": [{"kind": "gdp", "mu": 0.6}], "steps": 4}, 1.2),
+    ({"inputs": [GAUSSIAN]}, 0.5), ({"inputs": [GAUSSIAN, dp(1), dp(2)]}, hypot(0.5, 2.660431085095)),
+    ({"inputs": [laplace(1.0), laplace(0.5)]}, 2.660431085095), ({"inputs": [laplace(1.0)]}, 1.2320353853),
+    ({"inputs": [noise("exponential", step_epsilon=1)], "steps": 4}, 2 * 1.2320353853),
+    ({"from_": "outcomes", "p": f"{e / (1 + e)},{1 / (1 + e)}", "q": f"{1 / (1 + e)},{e / (1 + e)}"}, 1.2320353853),
+])
+def test_to_gdp(options, mu):
+    """An ε-DP release has μ = −2Φ⁻¹(1/(1+e^ε)): 1.2320353853 for ε = 1, and 2.35796149 for 2."""
+    found = answer("convert", to="gdp", **options)
+    assert found.value == pytest.approx(mu, rel=1e-8) and found.guarantee == {"kind": "gdp", "mu": found.value}
+    if mu == 1:
+        assert found.value == 1
+    assert call(["verify", "-"], found.json()).returncode == 0
+
+
+@pytest.mark.parametrize("guarantees", [[noise("discrete-gaussian", sigma=2, sensitivity=1)], [dp(1), dp(1, 1e-6)],
+                                        [{"kind": "gdp", "mu": 1}, zcdp(0.5)], [{"kind": "tv", "tv": 0.1}],
+                                        [laplace(1.0), {"kind": "rdp", "alpha": [2], "rdp": [1]}]])
+def test_no_mu_follows_without_a_theorem(guarantees):
+    with pytest.raises(DpcalcError, match=r"no theorem in dpcalc turns|does not imply GDP"):
+        answer("convert", to="gdp", inputs=guarantees)
 
 
 def test_a_bounded_range_makes_the_divergence_small():

@@ -246,6 +246,19 @@ def pure_releases(rng):
     return {"points": tuple((e, 0.0, k) for e, _, k in releases(rng)["points"])}
 
 
+def gaussian_releases(rng):
+    return {"mus": tuple((spread(rng, 1e-6, 50), spread(rng, 1e-2, 1e3), steps(rng)) for _ in range(rng.randint(0, 3))),
+            "pure": tuple((min(e, 100.0), 0.0, k) for e, _, k in releases(rng)["points"])}
+
+
+def concentrated_releases(rng):
+    def term():
+        a, b = spread(rng, 1e-9, 1e3), spread(rng, 1e-3, 1e6)
+        return rng.choice((((a,), ()), ((a, a), (2.0,)), ((a, a), (8.0,)), ((a, a), (2.0, b, b))))
+
+    return {"terms": tuple((*term(), steps(rng)) for _ in range(rng.randint(1, 4)))}
+
+
 def contraction(rng):
     """L, D, η, β, ρ with η <= 2/(β+ρ), ends included, and a noise level near the larger of L and D/η, or far from
     both."""
@@ -508,6 +521,8 @@ DRAW = {
     "composition-basic": releases,
     "pure-zcdp": pure_releases,
     "bounded-range-zcdp": pure_releases,
+    "gdp-composition": gaussian_releases,
+    "zcdp-sum": concentrated_releases,
     "gdp-zcdp": lambda r: {"mu": spread(r, 1e-9, 150), "steps": steps(r)},
     "zcdp-composition": lambda r: {"rho": spread(r, 1e-9, 1e6), "steps": steps(r)},
     "composition-advanced": composition,
@@ -655,7 +670,7 @@ INCREASING = {
     "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
     "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"),
     "pure-rdp": ("alpha", "step_epsilon"), "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"),
-    "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-zcdp": ("mu", "steps"),
+    "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-composition": (), "zcdp-sum": (), "gdp-zcdp": ("mu", "steps"),
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-mixture": ("alpha",), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),

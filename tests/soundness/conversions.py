@@ -96,12 +96,20 @@ def pure_dp(rng):
     many = product(p, k), product(q, k)
     for epsilon in ask.epsilons(rng, k * e / 2):
         yield "pure-gdp", f"δ({epsilon:.6g})", delta(*many, epsilon), exp(ask.BOUNDS["gdp-exact"].value(epsilon, mu, 1))
+    other = laws(rng)
+    both = [np.outer(one, two).ravel() for one, two in zip(many, other, strict=True)]
+    mu = ask.BOUNDS["gdp-composition"].value(mus=(), pure=((e, 0.0, k), (pure(*other), 0.0, 1)))["mu"]
+    for epsilon in ask.epsilons(rng, k * e / 2):
+        yield ("gdp-composition", f"δ({epsilon:.6g})", delta(*both, epsilon),
+               exp(ask.BOUNDS["gdp-exact"].value(epsilon, mu, 1)))
     losses = np.log(p / q)
     reach = float(losses.max() - losses.min()) * (1 + 1e-13)
     for alpha in ask.orders(rng):
         concentrated = rdp(*many, alpha) / alpha
         yield from ask.point("pure-zcdp", "rho", concentrated, points=((e, 0.0, k),))
         yield from ask.point("bounded-range-zcdp", "rho", concentrated, points=((reach, 0.0, k),))
+        yield from ask.point("zcdp-sum", "rho", rdp(*both, alpha) / alpha,
+                             terms=(((reach, reach), (8.0,), k), ((pure(*other),) * 2, (2.0,), 1)))
 
 
 def composition(rng):

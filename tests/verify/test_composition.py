@@ -66,6 +66,7 @@ DESCRIBED = [
     "convert --from zcdp --rho .3 --steps 3 --to zcdp", "convert --from gdp --mu .7 --steps 3 --to zcdp",
     "convert --from dp --epsilon .7 --delta 0 --steps 3 --to zcdp",
     "convert --from dp --epsilon .7 --delta 0 --to zcdp --bound bounded-range-zcdp",
+    "convert --from gdp --mu .7 --steps 3 --to gdp", "convert --from outcomes --p .3,.7 --q .4,.6 --steps 3 --to gdp",
     "tv --epsilon .5 --delta 1e-5 --tv .1", "tv --epsilon .5 --delta 1e-5 --tv .1 --steps 5",
     "tv --epsilon .5 --delta 1e-5 --tv .1 --fpr .1",
 ]

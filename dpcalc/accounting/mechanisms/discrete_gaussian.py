@@ -6,7 +6,15 @@ holds. It is that of Gaussian noise: --mechanism gaussian --bound gaussian-rdp.
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
+from dpcalc.accounting.mechanisms.record import (
+    NUMBER,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+    zcdp_of_noise,
+)
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import discrete_gaussian_exact, discrete_gaussian_rdp
@@ -44,6 +52,7 @@ MECHANISM = Mechanism(
               write=lambda p: {"sigma": p["sigma"], "sensitivity": int(p["sensitivity"])}),
     tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_gaussian_exact.BOUND),
     group=of_larger_sensitivity,
+    zcdp=zcdp_of_noise,
     whole_sensitivity=True,
     replaced=lambda p, rate: poisson_replace_one_comonotone.of_discrete_gaussian(p["sigma"], p["sensitivity"], rate),
 )

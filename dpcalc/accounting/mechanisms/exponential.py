@@ -6,6 +6,7 @@ from dpcalc.accounting.mechanisms.record import SELECTION, Mechanism, Number, Pa
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import composition_optimal
+from dpcalc.bounds.conversions.zcdp_sum import BOUNDED_RANGE
 from dpcalc.bounds.mechanisms import exponential_exact, exponential_lower, exponential_profile, exponential_rdp
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
@@ -51,6 +52,7 @@ MECHANISM = Mechanism(
         often=(Route(exponential_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
         profile=exponential_exact.BOUND,
     ),
+    zcdp=lambda p: ((_eta(p), _eta(p)), BOUNDED_RANGE),
     group=lambda p, size: {**p, "step_epsilon": ratio_up((_eta(p), float(size)))},
     replaced=lambda p, rate: poisson_replace_one_comonotone.of_pure(_eta(p), rate),
 )

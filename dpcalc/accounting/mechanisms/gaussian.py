@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import NUMBER, Mechanism, Number, Part, TotalVariation, of_larger_sensitivity
+from dpcalc.accounting.mechanisms.record import (
+    NUMBER,
+    Mechanism,
+    Number,
+    Part,
+    TotalVariation,
+    of_larger_sensitivity,
+    zcdp_of_noise,
+)
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_classic, gaussian_exact, gaussian_rdp
@@ -49,4 +57,5 @@ MECHANISM = Mechanism(
     ),
     tv=TotalVariation(_TV, _TV, gaussian_exact.BOUND, lambda p: gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1)),
     group=of_larger_sensitivity,
+    zcdp=zcdp_of_noise,
 )

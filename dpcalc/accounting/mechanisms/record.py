@@ -81,6 +81,8 @@ class Mechanism(NamedTuple):
     # (parameters of one use, K) → those of one use for data sets that differ in K records; None where no pair of
     # distributions of one use covers such groups exactly
     group: Callable[[Params, int], Params] | None = None
+    # parameters of one use → (numerators, denominators) of its ρ of zCDP; None where only its pure ε gives one
+    zcdp: Callable[[Params], tuple[tuple[float, ...], tuple[float, ...]]] | None = None
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
     ways_out: Mapping[str, str] = {}  # options of other mechanisms that are none of its: what to write instead
@@ -118,6 +120,12 @@ def of_larger_sensitivity(params: Params, size: int) -> Params:
     """The parameters of one use for groups, where each of `size` records moves the query by at most the sensitivity s,
     so that all together move it by at most K·s (rounded up), which records with equal contributions attain."""
     return {**params, "sensitivity": ratio_up((float(size), params["sensitivity"]))}
+
+
+def zcdp_of_noise(params: Params) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """ρ = s²/(2σ²) of Gaussian and of discrete Gaussian noise, as (numerators, denominators)."""
+    sigma, sensitivity = float(params["sigma"]), float(params["sensitivity"])
+    return (sensitivity, sensitivity), (2.0, sigma, sigma)
 
 
 def unsampled(values: Params) -> Params:
