@@ -102,8 +102,8 @@ class Outcomes(_Kind):
     """A mechanism with finitely many outcomes: their probabilities p and q on two neighbouring data sets, and how often
     it is used.
 
-    Where several are composed, p belongs to the same data set in each of them; beside Poisson-sampled mechanisms, to
-    the one that contains the record.
+    Where several are composed, p belongs to the same one of the two data sets in each of them. It need not be known
+    which one that is: beside a mechanism whose two directions differ, as on Poisson batches, either order counts.
     """
 
     kind: Literal["outcomes"]

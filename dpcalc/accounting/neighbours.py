@@ -29,6 +29,7 @@ RESPONDENT = "one respondent's answer"  # what the neighbours of reports differ 
 _MONOTONE = "monotone"  # a fact about adding or removing a record: --queries
 _ZERO_ADDS_NOTHING = "a zeroed record adds nothing to the query of a batch"
 _SIZES = "and the sizes of batches are not released"
+_SAME_ORDER = "the probabilities p of all lists of outcomes must belong to the same one of two neighbouring data sets"
 _DOUBLES = "(often twice what holds where a record is added or removed)"
 
 
@@ -187,6 +188,8 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
             g = _to_replace_one(g, str(bound), name)
             converted.append(name)
         found.append(g.model_copy(update={"adjacency": target}))
+    if len({(g.p, g.q) for g in guarantees if g.kind == "outcomes"}) > 1:
+        sentences.append(_SAME_ORDER)
     promise = Promise(tuple(dict.fromkeys(sentences)), tuple(dict.fromkeys(warnings)))
     return Composed(tuple(found), target, promise, tuple(converted))
 

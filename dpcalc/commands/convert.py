@@ -100,8 +100,6 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
              ] if given["converted"] else []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
         notes.append("the exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
-    if len({g for g in given.inputs if g.kind == "outcomes"}) > 1:
-        notes.append("the probabilities p of all inputs must belong to the same data set")
     return tuple(notes)
 
 

@@ -3,11 +3,13 @@ by ρ."""
 
 import json
 import random
+import re
 from fractions import Fraction
 from itertools import product
 from math import e, exp, hypot, log, log1p, nextafter
 
 import mpmath
+import numpy as np
 import pytest
 from calling import call
 
@@ -295,6 +297,58 @@ def test_to_gdp(options, mu):
 def test_no_mu_follows_without_a_theorem(guarantees):
     with pytest.raises(DpcalcError, match=r"no theorem in dpcalc turns|does not imply GDP"):
         answer("convert", to="gdp", inputs=guarantees)
+
+
+@pytest.mark.parametrize("kind", ["convert", "ledger"])
+def test_outcomes_beside_a_poisson_batch_count_in_either_order(kind):
+    """By the definition: P = Σ_k Poisson step × outcome k, for both orders of p and q, and both directions."""
+    q, z, x = 0.3, 1.2, np.linspace(-14, 16, 100_001)
+    without = np.exp(-x**2 / 2)
+    without /= without.sum()
+    with_record = without * (1 - q + q * np.exp(x / z - 1 / (2 * z * z)))
+
+    def poisson(gamma):
+        """H_γ of (with the record ‖ without it), and the reverse, of one Gaussian step on a Poisson batch."""
+        return [float(np.maximum(one - gamma * other, 0).sum())
+                for one, other in ((with_record, without), (without, with_record))]
+
+    batch = {"kind": "mechanisms", "adjacency": "add-remove", "mechanisms": [
+        {"name": "gaussian", "noise_multiplier": z, "sampling": {"scheme": "poisson", "rate": q}}]}
+    for p, r in (((0.9, 0.1), (0.5, 0.5)), ((0.5, 0.5), (0.9, 0.1))):
+        for epsilon in (0.2, 0.9):
+            true = max(sum(a * poisson(exp(epsilon) * b / a)[side] for a, b in zip(*pair, strict=True))
+                       for pair in ((p, r), (r, p)) for side in (0, 1))
+            if kind == "convert":
+                found = answer(kind, inputs=[batch, finite(p, r)], epsilon=epsilon, bound="profile-composition").value
+                assert true * (1 - 1e-6) <= found <= true * 1.05
+            else:
+                assert answer(kind, inputs=[batch, finite(p, r)], delta=true).value >= epsilon * (1 - 1e-6)
+
+
+def test_several_lists_of_outcomes_are_composed_with_a_promise():
+    first, second = finite((0.9, 0.1), (0.5, 0.5)), finite((0.2, 0.8), (0.1, 0.9))
+    for command in ("convert", "ledger", "tv"):
+        question = {} if command == "tv" else {"delta": 1e-5}
+        (promise,) = answer(command, inputs=[first, second], **question).promises
+        assert promise.startswith("the probabilities p of all lists of outcomes must belong to the same")
+        assert not answer(command, inputs=[first, first], **question).promises
+
+
+def test_convert_and_ledger_promise_and_warn_of_the_same():
+    """What a guarantee without neighbours must hold for, in the same words, once for each input."""
+    rng = random.Random(18)
+    for k in range(8):
+        others = rng.sample([dp(1, 1e-6), zcdp(0.1), {"kind": "gdp", "mu": 1}, laplace(2.0), GAUSSIAN], rng.randint(1, 3))
+        stated = {"kind": "gdp", "mu": 0.5, "adjacency": ("add-remove", "replace-one")[k % 2]}
+        inputs = [{**g, "name": f"file {i}"} for i, g in enumerate([*others, stated])]
+        said = []
+        for command in ("convert", "ledger"):
+            line = [command, "-", "--delta", "1e-4", "--json"]
+            done = call(line, json.dumps(inputs))
+            promises = json.loads(done.stdout)["promises"]
+            assert [x in done.stderr for x in promises] == [k % 2 == 1] * len(others)
+            said.append((re.sub(r"release \d+ \((file \d)\)", r"\1", done.stderr), len(promises)))
+        assert said[0] == said[1]
 
 
 def test_a_bounded_range_makes_the_divergence_small():
