@@ -20,13 +20,16 @@ _POISSON, _FIXED_SIZE = "poisson", "without-replacement"
 
 def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
     """A result in the words of today. What an older version said of Poisson batches with replaced records was the
-    answer about batches of a fixed size, which is larger, and today it is the answer to that question."""
+    answer about batches of a fixed size, which is larger, and today it is the answer to that question. Of shuffled
+    batches compare meant replaced records where no neighbours were named."""
     if record.get("version") != OLDER:
         return dict(record)
     found = {**record, "adjacency": relation_of(record)}
     own = record.get("parameters")
     if not isinstance(own, Mapping) or own.get("adjacency") != REPLACE_ONE:
         return found
+    if own.get("batches") == "shuffled" and isinstance(record.get("options"), Mapping):
+        found["options"] = {**record["options"], "adjacency": REPLACE_ONE}
     for name in ("scheme", "batches"):
         if own.get(name) == _POISSON:
             found |= {key: {**record[key], name: _FIXED_SIZE} for key in ("parameters", "options")}

@@ -160,7 +160,7 @@ def test_compare_has_rows_for_groups():
     assert shuffled["bound"] == "shuffle-no-amplification" and shuffled["adjacency"] == "zero-out"
     assert shuffled["result"]["epsilon"] == pytest.approx(number("rdp --sigma 1.1 --sensitivity 3 --steps 15 --delta "
                                                                  "1e-5"), rel=1e-9)
-    assert shuffled["result"]["epsilon"] == number(f"{run} --scheme shuffle")
+    assert shuffled["result"]["epsilon"] == pytest.approx(number(f"{run} --scheme shuffle"), rel=1e-12)
     assert "no theorem covers groups" in refusal(f"{line} without-replacement", 2)
 
 
