@@ -114,7 +114,12 @@ def options_text(options: Mapping[str, Any]) -> str:
 
 def shell_lines(line: str, width: int) -> list[str]:
     """A command over as many lines as the width needs, broken before options and pipes, that a shell still reads."""
-    pieces = re.split(r" (?=--[a-z]|\| )", printable(line))
+    pieces = list[str]()
+    for word in re.findall(r"""(?:[^'"\s]|'[^']*'|"[^"]*")+""", printable(line)):  # as a shell reads words: a text is one
+        if pieces and not re.match(r"--[a-z]|\|", word):
+            pieces[-1] += f" {word}"
+        else:
+            pieces.append(word)
     lines = [pieces[0]]
     for piece in pieces[1:]:
         if len(lines[-1]) + 1 + len(piece) + 2 <= width:

@@ -12,6 +12,7 @@ from calling import call
 
 from dpcalc import DpcalcError, __version__, answer, solve
 from dpcalc.commands.true_positive_rate import rate_of_point
+from dpcalc.core.text import shell_lines
 
 RUN = "subsample --n 60000 --batch-size 256 --epochs 15"
 LAST = "--lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5"
@@ -43,7 +44,7 @@ CASES = [
      "training run described below is (ε, δ)-differentially private with ε = 2 and δ = 1e-05"),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --steps 9 --delta 1e-5",
      "drawn uniformly without replacement", "the share 0.01 of the records", "a noise multiplier of 4"),
-    ("subsample --scheme weighted --max-weight .01 --sigma 2 --delta 1e-5", "with a probability of at most 0.01"),
+    ("subsample --scheme weighted --max-weight .01 --steps 1 --sigma 2 --delta 1e-5", "with a probability of at most 0.01"),
     ("subsample --sampling-rate .01 --epsilon 1 --delta 1e-6", "ε = 0.0170369 and δ = 1e-08",
      "without sampling, the mechanism is (1, 1e-06)-differentially private"),
     ("tv --sigma 50", "total variation at most 0.00797872"),
@@ -115,6 +116,13 @@ def test_what_comes_from_a_pipe_is_part_of_the_command():
     assert "The composition described below" in text and "Gaussian noise (noise multiplier 2) (2 times)" in text
     echo, bar, *rest = shlex.split(command.replace("\\\n", " "))[1:]
     assert call([*rest[1:], "-q"], echo).stdout == call(["convert", "-", "--delta", "1e-5", "-q"], two).stdout
+
+
+def test_a_command_is_not_broken_within_a_text():
+    text = json.dumps({"promises": ["for some it's --scheme shuffle | for others --batches shuffled"]})
+    line = f"echo {shlex.quote(text)} | dpcalc convert - --delta 1e-05 --adjacency replace-one"
+    shown = shell_lines(line, 30)
+    assert len(shown) == 4 and shlex.split("\n".join(shown).replace("\\\n", "")) == shlex.split(line)
 
 
 def test_long_lists_stand_in_a_file():
