@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
 from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option
 from dpcalc.core.quantities import Quantity
@@ -250,6 +251,7 @@ COMMAND = Command(
          "noise-multiplier", "Noise multiplier = 2.32468"),
     ),
     theorems=theorems,
+    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",
     usual=("epsilon", "delta", "solve", "noise_multiplier", "sigma", "clipping_norm", "run", "n", "batches",
            "batch_size", "epochs", "release", "loss"),

@@ -223,6 +223,7 @@ COMMAND = Command(
     inputs=True,
     describes=True,
     theorems=theorems,
+    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     usual=("epsilon", "delta", "solve", "noise_multiplier", "mechanism", "scale", "scheme", "n", "batch_size", "epochs",
            "steps"),
 )

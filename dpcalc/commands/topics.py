@@ -46,7 +46,8 @@ TOPICS = (
         ("noise-multipliers", "multiplier", "z"),
         ("In DP-SGD each record's gradient is clipped to norm C. The gradients of a batch are summed, and Gaussian "
          "noise is added to the sum. The noise multiplier Z is the standard deviation of that noise divided by C. It "
-         "means the same in Opacus, JAX-privacy, TF-privacy and dpcalc, under every adjacency and sampling scheme.",
+         "means the same in Opacus, JAX-privacy, TF-privacy and dpcalc, under every adjacency and sampling scheme. "
+         "With micro-batches of several records, as in TF-privacy, give half of it: see dpcalc help micro-batches.",
          "ε depends on Z alone, and not on C. --clipping-norm beside a noise multiplier is accepted and changes "
          "nothing.",
          "--sigma with --sensitivity is for any other query: σ is the standard deviation of its noise, in the units "
@@ -57,6 +58,25 @@ TOPICS = (
          "mean gradient of b records σ = ZC/b."),
         (("rdp --noise-multiplier 4 --adjacency replace-one --delta 1e-5 -q", "1.99309…"),
          ("rdp --sigma 4 --sensitivity 2 --delta 1e-5 -q", "1.99309…")),
+    ),
+    Topic(
+        "micro-batches", "batches that are computed in parts",
+        ("micro-batch", "microbatches", "microbatch", "microbatching", "num-microbatches", "used-microbatching",
+         "gradient-accumulation", "accumulation", "accumulation-steps", "virtual-batches", "virtual-batch",
+         "physical-batches", "physical-batch", "batchmemorymanager"),
+        ("In DP-SGD each record's gradient is clipped, and noise is added once to the sum over the batch. A batch that "
+         "is computed in parts has the same ε only if neither the clipping nor the noise is done per part.",
+         "Gradient accumulation and virtual batches (BatchMemoryManager and max_physical_batch_size in Opacus) split a "
+         "batch to save memory: each record is clipped by itself, and noise is added once per optimizer step. The "
+         "batch is that of all parts: --batch-size is the size of a part times the accumulation steps, and --steps "
+         "counts optimizer steps.",
+         "Micro-batches (num_microbatches in TF-privacy): the mean gradient of a micro-batch is clipped to C. One "
+         "record can turn that mean into its opposite, so it moves the sum by 2C in place of C. Give half the noise "
+         "multiplier, unless every micro-batch is one record. The privacy statement of TF-privacy halves it, too, "
+         "where used_microbatching is true, as it is by default.",
+         "The second example below is the run of the first with micro-batches."),
+        (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.31908"),
+         ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.55 --delta 1e-5", "ε = 8.78539")),
     ),
     Topic(
         "sampling", "how batches are formed, and which command covers it",

@@ -246,6 +246,7 @@ COMMAND = Command(
     ),
     inputs=True,
     theorems=theorems,
+    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
          "--tpr at --fpr.",
     usual=("solve", "fpr", "tpr", "epsilon", "delta", "tv", "mechanism", "sigma", "noise_multiplier", "n",

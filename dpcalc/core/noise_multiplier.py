@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 NAME = "noise_multiplier"
 REPLACED = "replacing a record moves the sum by 2C; this factor is applied"  # a note; C is the clipping norm
+_MICRO = ("one record moves the clipped mean of a micro-batch by 2C (TF-privacy): give half the noise multiplier, "
+          "unless every micro-batch is one record")
+_PARTS = ("noise is added once per optimizer step: --batch-size is all records of such a step (those of a part times "
+          "the accumulation steps), and --steps counts these steps")
+# Options of other tools on batches that are computed in parts: what to write here instead.
+PARTS_OF_BATCHES = {
+    **dict.fromkeys(("num-microbatches", "microbatches", "num-micro-batches", "micro-batches", "microbatch-size",
+                     "micro-batch-size", "used-microbatching"), _MICRO),
+    **dict.fromkeys(("gradient-accumulation-steps", "accumulation-steps", "gradient-accumulation", "grad-accum",
+                     "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
+}
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
 
 

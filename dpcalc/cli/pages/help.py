@@ -19,14 +19,14 @@ def text(words: tuple[str, ...]) -> str:
     if not words:
         topics = {"Topics (dpcalc help TOPIC)": {topic.name: topic.title for topic in TOPICS}}
         return f"{app.full_help()}\n\n{app.in_list(topics)}"
-    if len(words) > 1:
+    topic = topic_record("-".join(words))
+    if len(words) > 1 and topic is None:
         raise DpcalcError("usage", f"one command or topic at a time, not {' '.join(words)}")
     if words[0] in COMMANDS:
         return str(app.full_help(words[0]))
     from dpcalc.cli.pages import explain
     from dpcalc.output.catalogue import explained
 
-    topic = topic_record(words[0])
     return explained(topic) if topic else explain.text(words, "table")
 
 
