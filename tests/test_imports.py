@@ -59,8 +59,8 @@ CASES = [
     ("tv --mechanism laplace --tv .01 --solve scale --json", {"numpy", "rich"}),
     ("convert --from gdp --mu 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("subsample --sampling-rate .01 --sigma 1 --delta 1e-5 --json", {"rich"}),
+    ("subsample --scheme without-replacement --sampling-rate .01 --steps 1 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("subsample --sampling-rate .01 --steps 1 --sigma 1 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --help", {"pydantic_core", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "

@@ -84,9 +84,9 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     with waiting(f"dpcalc {command.name}"):
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
-    # The headline already says that a number holds for one record only, so that no warning is needed.
+    # The headline already says that a number holds for one record or one step only, so that no warning is needed.
     has_headline = format in ("table", "statement") and not switches["quiet"] and not target
-    for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
+    for warning in warnings_of(answer._replace(only=None, scope="") if has_headline else answer):
         warn(warning)
     code = 3 if answer.over_budget else 0
     if target:

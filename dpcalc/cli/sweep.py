@@ -141,7 +141,7 @@ class _Messages:
     """What standard error says about the points of a sweep: warnings, each kind once, and points without an answer."""
 
     def __init__(self, in_table: bool, names_failures: bool) -> None:
-        """A table says below it that its numbers hold for one record only, and why points have no answer."""
+        """A table says below it that numbers hold for one record or one step only, and why points have no answer."""
         self._in_table, self._names_failures = in_table, names_failures
         self._warnings, self._failed = dict[str, None](), list[Point]()
 
@@ -149,7 +149,7 @@ class _Messages:
         """The points, which are noted on the way."""
         for point in points:
             if point.answer:
-                answer = point.answer._replace(only=None) if self._in_table else point.answer
+                answer = point.answer._replace(only=None, scope="") if self._in_table else point.answer
                 self._warnings.update(dict.fromkeys(warnings_of(answer)))
             else:
                 self._failed.append(point)

@@ -123,5 +123,5 @@ def warnings_of(answer: Answer) -> tuple[str, ...]:
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
     first = (f"{head.label} is {_UNPROVEN[head.bound.status]}, not a guarantee",) if head and doubtful else ()
-    only = (f"the guarantee is {answer.only.text}",) if answer.only and not answer.only.is_worst else ()
-    return first + tuple(answer.warnings) + only
+    shown = answer._replace(only=None) if answer.only and answer.only.is_worst else answer
+    return first + tuple(answer.warnings) + tuple(f"the guarantee is {limit}" for limit in shown.limits)

@@ -118,8 +118,9 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
     promise = run.promise(given, None) if given.inputs else NOTHING
     return Answer("subsample", question, parameters, found,
-                  guarantee_of(found[0].result["epsilon"], found[0].result["delta"]), adjacency, "one output", notes,
-                  {"sampling_rate": rate}, warnings=promise.warnings, promises=promise.sentences)
+                  guarantee_of(found[0].result["epsilon"], found[0].result["delta"]), adjacency, "one output",
+                  extra={"sampling_rate": rate}, warnings=promise.warnings, scope="for one step",
+                  promises=promise.sentences)
 
 
 def _check_point(given: Given, adjacency: str, used: set[str]) -> None:

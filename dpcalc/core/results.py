@@ -114,7 +114,7 @@ class Answer(NamedTuple):
     more: Callable[[], Mapping[str, Any]] | None = None
     options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, enough to repeat the call
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
-    scope: str = ""  # words after the condition of the headline: "for one step"
+    scope: str = ""  # "for one step" where the number is not about the whole run: words of the headline
     certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
     releases: tuple[Release, ...] = ()  # of a ledger, in its order
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
@@ -167,10 +167,14 @@ class Answer(NamedTuple):
         return groups.format(size=self.group_size, adjacency=self.adjacency)
 
     @property
+    def limits(self) -> tuple[str, ...]:
+        """What the number is about, where that is one record or one step alone. A headline says it already."""
+        return (*((self.only.text,) if self.only else ()), *((f"{self.scope} only",) if self.scope else ()))
+
+    @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes of the answer and of its rows, once each, without its promises."""
-        only = (self.only.text,) if self.only else ()
-        return tuple(dict.fromkeys((*only, *self.notes, *(note for row in self.rows for note in row.notes))))
+        return tuple(dict.fromkeys((*self.limits, *self.notes, *(note for row in self.rows for note in row.notes))))
 
     @property
     def quantity(self) -> str:

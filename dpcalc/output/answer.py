@@ -228,7 +228,8 @@ def _shown_notes(answer: Answer) -> list[str]:
 def headline(answer: Answer) -> str:
     """The headline of the page for people, for example 'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
     quantity, head = answer.quantity, answer.headline
-    scope = f" {answer.scope}" if answer.scope else ""
+    several = f"for {len(answer.releases)} releases" if len(answer.releases) > 1 else ""
+    scope = f" {answer.scope or several}" if answer.scope or several else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
     return (f"{begun(symbol(quantity))} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
@@ -246,8 +247,8 @@ def _condition(answer: Answer) -> str:
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:
-    """The notes, without the one that is already part of the headline."""
-    return [note for note in answer.all_notes if answer.only is None or note != answer.only.text]
+    """The notes, without those that are already part of the headline."""
+    return [note for note in answer.all_notes if note not in answer.limits]
 
 
 def _fitted(table: TextTable) -> str:

@@ -39,6 +39,8 @@ def _subject(answer: Answer) -> str:
         several = answer.extra.get("steps", 1) > 1 or len(answer.inputs) > 1
         return "the composition described below" if several else "a mechanism with the guarantee below"
     trains = answer.command not in ("rdp", "tv") or "scheme" in answer.parameters
+    if answer.scope:
+        return f"{answer.scope.removeprefix('for ')} of the training run described below"
     return "the training run described below" if trains else "the mechanism described below"
 
 

@@ -55,7 +55,7 @@ def test_a_rate_of_a_curve_is_that_of_its_own_question(points):
                                               (0.21477, 0.35587, 0.34089), (1, 0.1, 0.01),
                                              (0.5, 0.9, 0.5), (2, 0.5, 0.7)])
 def test_one_sampled_step_has_the_rates_of_its_best_tests(sigma, rate, fpr):
-    found = answer(f"tv --sigma {sigma!r} --sampling-rate {rate!r} --fpr {fpr!r}")["result"]["tpr"]
+    found = answer(f"tv --sigma {sigma!r} --sampling-rate {rate!r} --steps 1 --fpr {fpr!r}")["result"]["tpr"]
     exact = best_test(sigma, mp.mpf(rate), fpr)
     assert exact <= found * (1 + 1e-12) and found <= exact * (1 + mp.mpf("1e-6"))
 
@@ -75,7 +75,7 @@ def test_finitely_many_outcomes():
     assert answer("tv --p .1,.9 --q .5,.5 --fpr .2")["result"]["tpr"] == pytest.approx(5 / 9, rel=1e-8)
 
 
-@pytest.mark.parametrize("line", ["--sampling-rate .37 --fpr .3 --tpr .5 --solve sigma",
+@pytest.mark.parametrize("line", ["--sampling-rate .37 --steps 1 --fpr .3 --tpr .5 --solve sigma",
                                   "--sampling-rate .1 --steps 10 --fpr .3 --tpr .5 --solve sigma",
                                   "--p .1,.9 --q .5,.5 --fpr .2 --tpr .9 --solve steps"])
 def test_a_solved_question_has_a_witness_for_either_direction(line):
@@ -98,9 +98,9 @@ def test_a_solved_question_has_a_witness_for_either_direction(line):
 
 
 @pytest.mark.parametrize(("line", "exact"), [
-    ("--sigma 0.05330586060465346 --sampling-rate 0.36152895984406896 --fpr 5.1629571547670674e-191", 1.89911882e-27),
-    ("--sigma .05 --sampling-rate .5 --fpr 1e-100", 0.0507142854),
-    ("--sigma 0.057588817584873206 --sampling-rate 0.9955272869698087 --fpr 2.637279269421851e-56", 0.9407292973),
+    ("--sigma 0.05330586060465346 --sampling-rate 0.36152895984406896 --steps 1 --fpr 5.1629571547670674e-191", 1.89911882e-27),
+    ("--sigma .05 --sampling-rate .5 --steps 1 --fpr 1e-100", 0.0507142854),
+    ("--sigma 0.057588817584873206 --sampling-rate 0.9955272869698087 --steps 1 --fpr 2.637279269421851e-56", 0.9407292973),
 ])
 def test_rates_where_delta_is_q_up_to_a_large_epsilon(line, exact):
     assert answer(f"tv {line}")["result"]["tpr"] == pytest.approx(exact, rel=1e-6)

@@ -32,7 +32,7 @@ STREAM = "--lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --deca
     ("convert --from rdp --alpha 1.5 --rdp 1.2 --to tv", 30),
     ("tv --rho 1.2", 30),
     # where a record added loses nothing, 1 − γ + γ·E is 0
-    ("subsample --mechanism discrete-laplace --scale 5800464.034778126 --sampling-rate .0226 --epsilon 1.45e-6", 30),
+    ("subsample --mechanism discrete-laplace --scale 5800464.034778126 --sampling-rate .0226 --steps 1 --epsilon 1.45e-6", 30),
 ])
 def test_digits_are_next_to_the_doubles(line, digits):
     rows = 0

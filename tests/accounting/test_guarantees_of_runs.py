@@ -67,7 +67,7 @@ BOUND_ONLY = mechanisms({"name": "gaussian", "noise_multiplier": 3.0, "sampling"
 
 
 @pytest.mark.parametrize("run", ["--sampling-rate 0.01 --steps 10", "--scheme random-allocation --steps-per-epoch 20",
-                                 "--scheme random-allocation --steps-per-epoch 1",
+                                 "--scheme random-allocation --steps-per-epoch 1 --epochs 1",
                                  "--sampling-rate 0.01 --steps 10 --group-size 3"])
 @pytest.mark.parametrize("source", [BOUND_ONLY, json.dumps({"kind": "gdp", "mu": 0.5})])
 def test_what_is_known_from_above_only_has_no_lower_end(source, run):

@@ -91,13 +91,13 @@ def test_the_sensitivity_too(command, described, told):
 
 
 EVERY = [  # every value meets the budget
-    ("subsample --sampling-rate .01 --epsilon 1 --delta .5 --solve sigma", "sigma from "),
+    ("subsample --sampling-rate .01 --steps 1 --epsilon 1 --delta .5 --solve sigma", "sigma from "),
     ("subsample --sampling-rate .01 --steps 10 --epsilon 1 --delta .5 --solve sigma", "sigma from 1e-15 to 1e+15"),
     ("subsample --mechanism laplace --sampling-rate .01 --steps 3 --epsilon 1 --delta .5 --solve scale",
      "scale from "),
     ("subsample --sigma 100 --steps 10 --epsilon 1 --delta .5 --solve sampling-rate",
      "sampling rate from 1e-15 to 1 "),
-    ("subsample --scheme weighted --sigma 1000 --epsilon 1 --delta .1 --solve max-weight",
+    ("subsample --scheme weighted --sigma 1000 --steps 1 --epsilon 1 --delta .1 --solve max-weight",
      "max weight from 1e-15 to 1 "),
     ("rdp --mechanism randomized-response --epsilon 1000 --delta 0 --solve probability",
      "probability from 0.5 to 0.999999 "),
@@ -143,8 +143,8 @@ def test_the_least_count_is_an_answer():
 
 def test_a_solution_next_to_the_end_of_a_range_is_one():
     """q is within 1e-4 of 1, and 1 does not meet the budget."""
-    full = answer("subsample", sigma=2, sampling_rate=1, epsilon=1).result["delta"]
-    x = solve("subsample", "sampling-rate", sigma=2, epsilon=1, delta=full * (1 - 1e-6)).value
+    full = answer("subsample", sigma=2, sampling_rate=1, steps=1, epsilon=1).result["delta"]
+    x = solve("subsample", "sampling-rate", sigma=2, steps=1, epsilon=1, delta=full * (1 - 1e-6)).value
     assert 1 - 1e-4 < x < 1
 
 

@@ -111,7 +111,7 @@ def test_explain_names_statement_source_and_errata(cli):
 
 @pytest.mark.parametrize("argv", [
     RDP, ("rdp", "--sigma", "1", "--epsilon", "1"), ("rdp", "--mechanism", "laplace", "--scale", "3", "--alpha", "2"),
-    ("subsample", "--sampling-rate", "0.01", "--sigma", "1", "--alpha", "4"),
+    ("subsample", "--sampling-rate", "0.01", "--steps", "1", "--sigma", "1", "--alpha", "4"),
     ("convert", "--from", "dp", "--epsilon", "1", "--delta", "1e-6", "--to", "tv"),
     ("convert", "--from", "dp", "--epsilon", "0.1", "--delta", "1e-6", "--steps", "20", "--target-epsilon", "1")],
                          ids=" ".join)

@@ -257,7 +257,7 @@ def test_a_line_fits_the_schema():
     from dpcalc.output.schema import of_command
 
     got = lines("subsample",
-                ['{"sigma": 1, "sampling_rate": 0.01, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
+                ['{"sigma": 1, "sampling_rate": 0.01, "steps": 1, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
     jsonschema.validate(got[0], of_command(COMMAND))
 
 
@@ -279,7 +279,7 @@ def test_a_slow_pipe_is_answered_line_by_line():
 def test_a_slow_line_does_not_keep_the_ones_before_it():
     long = b'{"sigma": 1, "sampling_rate": 0.01, "steps": 100000, "delta": 1e-6, "precision": 1e-5}\n'
     process = subprocess.Popen([SCRIPT, "subsample", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    process.stdin.write(b'{"sigma": 1, "sampling_rate": 0.01, "alpha": 8}\n' + 50 * long)
+    process.stdin.write(b'{"sigma": 1, "sampling_rate": 0.01, "steps": 1, "alpha": 8}\n' + 50 * long)
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["result"]["alpha"] == 8  # the others take seconds
     process.kill()

@@ -206,5 +206,5 @@ def test_the_answer_stands_beside_a_given_number_of_the_same_name(line, args):
 
 
 def test_a_later_line_whose_answer_has_no_column_is_an_error():
-    rows = table("epsilon,delta,sampling-rate,sigma\n,1e-6,.1,2\n1,1e-6,.1,\n", "subsample", code=1)[1]
+    rows = table("epsilon,delta,sampling-rate,steps,sigma\n,1e-6,.1,1,2\n1,1e-6,.1,,\n", "subsample", code=1)[1]
     assert float(rows[0]["epsilon"]) > 0 and "result_epsilon, which has no column" in rows[1]["error"]

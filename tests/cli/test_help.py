@@ -105,8 +105,8 @@ def test_no_example_is_of_nothing():
 
 MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov",
         "subsample --mechanism laplace --scale 9 --sampling-rate .1 --steps 9 --delta 1e-5",
-        "subsample --scheme without-replacement --sampling-rate .1 --sigma 3 --delta 1e-5",
-        "tv --sampling-rate .1 --sigma 3", "tv --epsilon 1 --delta 0 --steps 9",
+        "subsample --scheme without-replacement --sampling-rate .1 --steps 1 --sigma 3 --delta 1e-5",
+        "tv --sampling-rate .1 --steps 1 --sigma 3", "tv --epsilon 1 --delta 0 --steps 9",
         "tv --mechanism laplace --scale 9 --steps 9", "tv --rho .1", "tv --p .5,.5 --q .4,.6",
         "rdp --mechanism laplace --scale 9 --steps 9 --delta 1e-5",
         "convert --from dp --epsilon .1 --delta 0 --steps 9 --target-delta 1e-5",

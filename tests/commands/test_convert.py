@@ -16,7 +16,7 @@ def test_two_results_compose(tmp_path, cli, ask):
 
 def test_different_neighbours_do_not_compose(tmp_path, cli):
     for name in ("poisson", "without-replacement"):
-        text = cli("subsample", "--scheme", name, "--sampling-rate", "0.1", "--sigma", "3", "--json").stdout
+        text = cli("subsample", "--scheme", name, "--sampling-rate", "0.1", "--steps", "1", "--sigma", "3", "--json").stdout
         (tmp_path / name).write_text(text)
     done = cli("convert", tmp_path / "poisson", tmp_path / "without-replacement", "--delta", "1e-5")
     assert done.returncode == 2 and "different neighbours" in done.stderr
@@ -25,9 +25,9 @@ def test_different_neighbours_do_not_compose(tmp_path, cli):
 def test_a_curve_from_json_is_a_base_mechanism(ask):
     orders = list(range(2, 65))
     curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders], "adjacency": "replace-one"})
-    got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8",
+    got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--steps", "1", "--alpha", "8",
               stdin=curve)
-    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha",
+    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--steps", "1", "--sigma", "2", "--alpha",
                 "8", "--bound", "wor-rdp")
     assert got["result"]["rdp"] == pytest.approx(plain["result"]["rdp"], rel=1e-9)
     assert got["guarantee"]["kind"] == "rdp"

@@ -80,8 +80,8 @@ TRAPS = [
     (("rdp", "--sigma", "1e4", "--delta", "1e-6"), "epsilon", 1.93839e-4, 1e-5),
     (("rdp", "--sigma", "1", "--delta", "1e-300"), "epsilon", 37.5, 1e-1),
     (("rdp", "--sigma", "100", "--delta", "0.5"), "epsilon", 0.0, 0),
-    (("subsample", "--sampling-rate", "1", "--sigma", "2", "--alpha", "3"), "rdp", 0.375, 1e-12),
-    (("subsample", "--sampling-rate", "1e-12", "--sigma", "1", "--alpha", "2"), "rdp", 1.718281828459045e-24, 1e-9),
+    (("subsample", "--sampling-rate", "1", "--steps", "1", "--sigma", "2", "--alpha", "3"), "rdp", 0.375, 1e-12),
+    (("subsample", "--sampling-rate", "1e-12", "--steps", "1", "--sigma", "1", "--alpha", "2"), "rdp", 1.718281828459045e-24, 1e-9),
 ]
 
 

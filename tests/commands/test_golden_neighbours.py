@@ -82,10 +82,10 @@ def test_a_way_out_works_when_it_is_pasted(name, case_of):
 
 
 @pytest.mark.parametrize("line", [
-    "tv --mechanism laplace --scale 1 --sampling-rate .1 --adjacency replace-one --fpr .01",
-    "subsample --mechanism exponential --step-epsilon 1 --sampling-rate .1 --adjacency replace-one --epsilon .5",
-    "subsample --mechanism laplace --sampling-rate .1 --adjacency replace-one --epsilon 1 --delta 1e-5 --solve scale",
-    "subsample --sigma 2 --scheme random-allocation --steps-per-epoch 9 --adjacency replace-one --delta 1e-5",
+    "tv --mechanism laplace --scale 1 --sampling-rate .1 --steps 1 --adjacency replace-one --fpr .01",
+    "subsample --mechanism exponential --step-epsilon 1 --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon .5",
+    "subsample --mechanism laplace --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon 1 --delta 1e-5 --solve scale",
+    "subsample --sigma 2 --scheme random-allocation --steps-per-epoch 9 --epochs 1 --adjacency replace-one --delta 1e-5",
     "tv --mechanism unary --step-epsilon 1 --sampling-rate .1 --steps 3",
 ])
 def test_so_does_one_of_another_question(line):

@@ -38,7 +38,7 @@ def test_a_group_of_one_record_changes_nothing():
         assert number(f"{line} --group-size 1") == number(line)
     found = answer(f"{RUN} --group-size 1 --delta 1e-6")
     assert "group_size" not in found["guarantee"] and "groups" not in printed(f"{RUN} --group-size 1 --delta 1e-6")[1]
-    for scheme in ("without-replacement --sampling-rate 0.01", "weighted --max-weight 0.01"):
+    for scheme in ("without-replacement --sampling-rate 0.01 --steps 1", "weighted --max-weight 0.01 --steps 1"):
         line = f"subsample --scheme {scheme} --sigma 2 --delta 1e-6"
         assert number(f"{line} --group-size 1") == number(line)
 
@@ -168,14 +168,14 @@ def test_compare_has_rows_for_groups():
 
 
 @pytest.mark.parametrize("line, reason", [
-    ("subsample --scheme without-replacement --sampling-rate 0.01 --sigma 1 --group-size 4 --delta 1e-5",
+    ("subsample --scheme without-replacement --sampling-rate 0.01 --steps 1 --sigma 1 --group-size 4 --delta 1e-5",
      "is known for batches drawn without replacement"),
-    ("subsample --scheme weighted --max-weight 0.01 --sigma 1 --group-size 4 --delta 1e-5", "is known for weighted batches"),
-    ("subsample --scheme random-allocation --steps-per-epoch 100 --noise-multiplier 1 --group-size 4 --delta 1e-5",
+    ("subsample --scheme weighted --max-weight 0.01 --steps 1 --sigma 1 --group-size 4 --delta 1e-5", "is known for weighted batches"),
+    ("subsample --scheme random-allocation --steps-per-epoch 100 --epochs 1 --noise-multiplier 1 --group-size 4 --delta 1e-5",
      "no theorem for groups"),
     ("subsample --n 60000 --batch-size 256 --max-batch-size 400 --steps 100 --noise-multiplier 1 --group-size 4 "
      "--delta 1e-5", "no theorem for groups"),
-    ("subsample --mechanism laplace --scale 1 --sampling-rate 0.01 --group-size 4 --delta 1e-5",
+    ("subsample --mechanism laplace --scale 1 --sampling-rate 0.01 --steps 1 --group-size 4 --delta 1e-5",
      "supported for --mechanism gaussian only"),
     ("rdp --mechanism randomized-response --probability 0.7 --group-size 2 --delta 0", "dpcalc convert --group-size"),
     (f"{RUN} --group-size 4 --alpha 3", "RDP of groups of records in random batches is not supported"),
@@ -228,7 +228,7 @@ def test_mechanisms_from_json_have_their_own_bound(tmp_path):
 
 @pytest.mark.parametrize("line", [
     "subsample --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 2 --delta 1e-4",
-    "subsample --sampling-rate 0.1 --noise-multiplier 2 --group-size 3 --delta 1e-5",
+    "subsample --sampling-rate 0.1 --steps 1 --noise-multiplier 2 --group-size 3 --delta 1e-5",
     "rdp --sigma 4 --group-size 3 --delta 1e-5", "rdp --mechanism laplace --scale 4 --group-size 2 --steps 4 --delta 1e-5",
     "convert --from dp --epsilon 0.5 --delta 1e-7 --group-size 3",
     "tv --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 3"])

@@ -55,7 +55,8 @@ def test_a_guarantee_for_hardly_any_noise_has_no_lower_end():
 @pytest.mark.parametrize("noise", [1e-320, 1e-160, 1e15, 1e18, 1e200])
 @pytest.mark.parametrize("steps", [1, 2, 1000])
 def test_allocation_with_noise_out_of_range_is_refused(noise, steps):
-    line = f"subsample --scheme random-allocation --steps-per-epoch {steps} --noise-multiplier {noise} --epsilon 1"
+    line = (f"subsample --scheme random-allocation --steps-per-epoch {steps} --epochs 1 --noise-multiplier {noise} "
+            "--epsilon 1")
     code, _, err = call(line.split())
     assert code == 2 and "--noise-multiplier: random allocation is computed for noise multipliers from" in err
 

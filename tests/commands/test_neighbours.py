@@ -88,10 +88,11 @@ def asked(line, *parts):
     return json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize("batches", ["--scheme without-replacement --sampling-rate .1",
-                                     "--scheme shuffle --adjacency replace-one --steps-per-epoch 5",
+@pytest.mark.parametrize("batches", ["--scheme without-replacement --sampling-rate .1 --steps 1",
+                                     "--scheme shuffle --adjacency replace-one --steps-per-epoch 5 --epochs 1",
                                      "--scheme with-replacement --n 40 --batch-size 4 --steps 1",
-                                     "--adjacency replace-one --sampling-rate .1", "--sampling-rate .1"])
+                                     "--adjacency replace-one --sampling-rate .1 --steps 1",
+                                     "--sampling-rate .1 --steps 1"])
 def test_the_noise_multiplier_of_a_sum_is_one_for_all_neighbours(batches):
     found, warned = asked(f"subsample - {batches} --delta 1e-3", SUM)
     same = answer(f"subsample {batches} --noise-multiplier 1 --delta 1e-3")

@@ -82,8 +82,8 @@ def test_solutions_meet_the_budget_and_are_sharp(name, run):
 
 
 def test_several_participations_cost_more_and_have_no_lower_end():
-    one, three = (record("--steps-per-epoch", "100", "--participations", k, "--noise-multiplier", "1", "--delta",
-                         "1e-6") for k in ("1", "3"))
+    one, three = (record("--steps-per-epoch", "100", "--epochs", "1", "--participations", k, "--noise-multiplier", "1",
+                         "--delta", "1e-6") for k in ("1", "3"))
     assert three["result"]["epsilon"] > one["result"]["epsilon"] and "epsilon_lower" not in three["result"]
     assert three["guarantee"]["upper_bound"] is True
     assert [(part["sampling"]["steps_per_epoch"], part["count"]) for part in three["guarantee"]["mechanisms"]] == [
@@ -126,8 +126,8 @@ def test_the_bounds_are_explained():
 
 
 def test_the_answer_says_who_draws_the_step():
-    done = call([*LINE, "--steps-per-epoch", "10", "--noise-multiplier", "1", "--delta", "1e-6"])
-    assert "for one epoch" in done.stdout and "shuffled" in done.stdout
+    done = call([*LINE, "--steps-per-epoch", "10", "--epochs", "1", "--noise-multiplier", "1", "--delta", "1e-6"])
+    assert "shuffled" in done.stdout
     statement = call([*LINE, "--steps-per-epoch", "10", "--epochs", "3", "--noise-multiplier", "1", "--delta", "1e-6",
                       "--format", "statement"]).stdout
     assert "each record takes part in one of 10 steps" in " ".join(statement.split())
@@ -142,12 +142,13 @@ NOISE = ("--noise-multiplier", "1", "--delta", "1e-6")
     (("--n", "1000", "--batch-size", "10", *NOISE), ("--epochs",)),
     (("--n", "1000", "--batch-size", "10", "--steps-per-epoch", "100", "--epochs", "1", *NOISE), ("not both",)),
     (NOISE, ("--steps-per-epoch",)),
+    (("--steps-per-epoch", "10", *NOISE), ("--epochs 1 asks for one",)),
     (("--steps-per-epoch", "10", "--epochs", "1.5", *NOISE), ("1.5", "whole")),
-    (("--steps-per-epoch", "10", "--participations", "11", *NOISE), ("--participations", "11", "10")),
+    (("--steps-per-epoch", "10", "--epochs", "1", "--participations", "11", *NOISE), ("--participations", "11", "10")),
     (("--steps-per-epoch", "10", "--mechanism", "laplace", "--scale", "1", "--delta", "1e-6"), ("gaussian only",)),
-    (("--steps-per-epoch", "10", "--noise-multiplier", "1", "--alpha", "4"), ("--alpha", "--delta")),
-    (("--steps-per-epoch", "10", "--noise-multiplier", "0.02", "--delta", "1e-6"), ("0.02", "small")),
-    (("--steps-per-epoch", "10", "--noise-multiplier", "1", "--delta", "1e-98"), ("--delta", "too small")),
+    (("--steps-per-epoch", "10", "--epochs", "1", "--noise-multiplier", "1", "--alpha", "4"), ("--alpha", "--delta")),
+    (("--steps-per-epoch", "10", "--epochs", "1", "--noise-multiplier", "0.02", "--delta", "1e-6"), ("0.02", "small")),
+    (("--steps-per-epoch", "10", "--epochs", "1", "--noise-multiplier", "1", "--delta", "1e-98"), ("--delta", "too small")),
     (("--n", "1000", "--epochs", "2", "--noise-multiplier", "1", "--epsilon", "1", "--delta", "1e-6", "--solve",
       "batch-size"), ("--solve", "noise-multiplier or epochs")),
     (("--sampling-rate", "0.1", *NOISE), ("--sampling-rate", "random-allocation")),

@@ -25,7 +25,7 @@ def test_groups_in_poisson_batches(case):
 
 @cases("poisson-group-one-step")
 def test_one_step_of_a_group(case):
-    found = answer("subsample --sampling-rate {q} --sigma {sigma} --epsilon {epsilon} --group-size {K}".format(**case))
+    found = answer("subsample --sampling-rate {q} --steps 1 --sigma {sigma} --epsilon {epsilon} --group-size {K}".format(**case))
     assert found["result"]["delta"] == pytest.approx(case["delta"], rel=1e-9)
 
 

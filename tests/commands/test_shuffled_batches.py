@@ -117,9 +117,10 @@ def test_refusals(line, words):
     assert words in error(line)
 
 
-def test_one_epoch_is_the_default_of_steps_per_epoch_and_is_said():
-    line = "subsample --scheme shuffle --steps-per-epoch 100 --noise-multiplier 5 --delta 1e-5"
-    code, out, _ = call(line.split())
+def test_one_epoch_is_asked_for_but_of_an_input_it_is_the_default_and_is_said():
+    batches = "--scheme shuffle --steps-per-epoch 100 --delta 1e-5"
+    assert "--epochs 1 asks for one" in error(f"subsample {batches} --noise-multiplier 5")
+    code, out, _ = call(["subsample", "-", *batches.split()], call(["rdp", "--sigma", "5", "--json"]).stdout)
     assert code == 0 and "for one epoch" in out.splitlines()[0]
 
 

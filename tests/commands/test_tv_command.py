@@ -119,7 +119,7 @@ SOURCES = [
     ("--mechanism laplace --scale 2", 1 - exp(-0.25)), ("--mechanism randomized-response --probability .6", 0.2),
     ("--mechanism randomized-response --probability .6 --steps 3", 0.6**3 + 3 * 0.36 * 0.4 - 0.4**3 - 3 * 0.16 * 0.6),
     ("--alpha 2,4 --rdp .1,.2 --bound tv-kl", sqrt(0.05)), ("--sigma 50 --bound tv-pinsker --steps 4", 0.02),
-    ("--sampling-rate .01 --sigma 1", 0.0038292492254802624),
+    ("--sampling-rate .01 --steps 1 --sigma 1", 0.0038292492254802624),
     ("--scheme without-replacement --n 100 --batch-size 1 --steps 1 --sigma 1", 0.0038292492254802624),
 ]
 

@@ -56,7 +56,7 @@ def test_other_options_without_an_effect_are_refused(line):
 
 
 @pytest.mark.parametrize(("line", "words"), [
-    ("subsample --sampling-rate .1 --sigma 1 --epsilon 3 --delta 1e-5",
+    ("subsample --sampling-rate .1 --steps 1 --sigma 1 --epsilon 3 --delta 1e-5",
      "add --solve noise-multiplier (or sigma), or drop one"),
     ("rdp --epsilon 3 --delta 1e-5", "add --solve noise-multiplier (or sigma), or drop one"),
     ("compare --batches full --n 100 --steps 3 --clipping-norm 1 --epsilon 3 --delta 1e-5",

@@ -26,8 +26,8 @@ ANSWERS = {
            "--epsilon .5 --delta 0 --tv .05"],
     "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5",
                   "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
-                  "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5",
-                  "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5",
+                  "--scheme weighted --max-weight .01 --steps 1 --sigma 2 --delta 1e-5",
+                  "--scheme without-replacement --sampling-rate .1 --steps 1 --mechanism laplace --scale 9 --delta 1e-5",
                   "--n 100 --batch-size 10 --epochs 2 --noise-multiplier 2 --clipping-norm 3 --delta 1e-3"],
     "compare": ["--n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier 2 --delta 1e-3",
                 "--n 100 --batches shuffled --batch-size 10 --epochs 2 --epsilon 3 --delta 1e-3 --solve noise-multiplier"],
@@ -71,7 +71,7 @@ def test_results_made_from_results_follow_it(schemas, cli, ask):
     follows(sampled, schemas["subsample"])
     follows(ask("convert", "-", "--delta", "1e-5", stdin=json.dumps(sampled)), schemas["convert"])
     curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2], "adjacency": "replace-one"})
-    follows(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha",
+    follows(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--steps", "1", "--alpha",
                             "2", stdin=curve), schemas["subsample"])
 
 

@@ -210,8 +210,8 @@ def test_every_block_has_its_share_of_the_tail():
     tail = allocation_profile.tail_of(delta, k)
     pairs = allocation_profile.value(1.0, steps, k, tail)
     assert sum(count * exp(pair.log_infinite) for pair, count in pairs) < 0.005 * delta
-    answered = answer(f"subsample --scheme random-allocation --steps-per-epoch {steps} --participations {k} "
-                      f"--noise-multiplier 1 --delta {delta}")
+    answered = answer(f"subsample --scheme random-allocation --steps-per-epoch {steps} --epochs 1 "
+                      f"--participations {k} --noise-multiplier 1 --delta {delta}")
     assert answered["result"]["epsilon"] == pytest.approx(epsilon_at_delta(pairs, log(delta)).upper, rel=1e-6)
 
 

@@ -97,7 +97,7 @@ def subsample(rng):
         if name == "randomized-response":  # a report is not sampled; this noise has the same two losses
             p = float(level.split()[1])
             name, level = "discrete-laplace", f"--scale {1 / log(p / (1 - p)):.6g}"
-        return f"subsample --scheme {scheme} --mechanism {name} {level} --sampling-rate {rate} {rng.choice(('--delta 1e-6', '--epsilon 0.1'))}"
+        return f"subsample --scheme {scheme} --mechanism {name} {level} --sampling-rate {rate} --steps 1 {rng.choice(('--delta 1e-6', '--epsilon 0.1'))}"
     if kind == "point":
         return f"subsample --sampling-rate {rate} --epsilon {log_uniform(rng, 0.1, 4)} --delta 1e-6"
     return f"subsample --sampling-rate 0.01 --steps {rng.randint(10, 400)} --epsilon {log_uniform(rng, 0.5, 3)} --delta 1e-6 --solve sigma"

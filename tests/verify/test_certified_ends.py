@@ -43,7 +43,7 @@ def test_ends_of_a_closed_form_are_next_to_it():
 @pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --mechanism laplace --scale 2 --epsilon 0.1",
                                   "convert --from gdp --mu 1 --delta 1e-6",
                                   "tv --mechanism gaussian --sigma 50",
-                                  "subsample --sampling-rate .01 --sigma 2 --epsilon .1"])
+                                  "subsample --sampling-rate .01 --steps 1 --sigma 2 --epsilon .1"])
 def test_an_end_that_is_a_little_too_small_is_refuted(line):
     record = ask(line)
     assert verify(record).holds

@@ -25,8 +25,8 @@ STEEP = '{"kind": "profile", "epsilon": [0.5, 2], "delta": [0.1, 0]}'
 CURVE = '{"kind": "rdp", "alpha": [2, 4, 8, 16], "rdp": [0.1, 0.2, 0.4, 0.9]}'
 DIVERGENCES = [
     "subsample --scheme without-replacement --mechanism laplace --scale 2 --sampling-rate .01 --steps 100 --alpha 3",
-    "subsample --scheme without-replacement --mechanism laplace --scale .1 --sampling-rate .3 --alpha 1.2",
-    "subsample --scheme without-replacement --mechanism discrete-laplace --scale 0.45511961331341866 --sampling-rate .1 "
+    "subsample --scheme without-replacement --mechanism laplace --scale .1 --sampling-rate .3 --steps 1 --alpha 1.2",
+    "subsample --scheme without-replacement --mechanism discrete-laplace --scale 0.45511961331341866 --sampling-rate .1 --steps 1 "
     "--alpha 30",
 ]
 PURE = '[{"kind": "dp", "epsilon": 1, "delta": 0}, {"kind": "dp", "epsilon": 2, "delta": 0}]'

@@ -12,9 +12,9 @@ from dpcalc.verify.report import verify
 
 SAMPLED = "subsample --scheme without-replacement --bound wor-rdp"
 LINES = [
-    slow(f"{SAMPLED} --sampling-rate .01 --sigma 300 --alpha 50000"),
-    slow(f"{SAMPLED} --sampling-rate .01 --mechanism laplace --scale 3000 --alpha 100000"),
-    f"{SAMPLED} --sampling-rate .3 --mechanism discrete-laplace --scale 25 --alpha 26000",
+    slow(f"{SAMPLED} --sampling-rate .01 --steps 1 --sigma 300 --alpha 50000"),
+    slow(f"{SAMPLED} --sampling-rate .01 --steps 1 --mechanism laplace --scale 3000 --alpha 100000"),
+    f"{SAMPLED} --sampling-rate .3 --steps 1 --mechanism discrete-laplace --scale 25 --alpha 26000",
     slow("subsample --scheme weighted --max-weight .0001 --mechanism laplace --scale 50 --steps 10 --delta 1e-20"),
 ]
 

@@ -20,8 +20,16 @@ OPTIONS = ("sampling_rate", "n", "batch_size", "steps", "epochs")
 
 
 def has_no_steps(given: Given, unknown: str | None) -> bool:
-    """Whether no number of steps or epochs is given or solved for: then one is meant."""
+    """Whether no number of steps or epochs is given or solved for."""
     return not {"steps", "epochs"} & (given.provided | {unknown})
+
+
+def require_steps(given: Given, unknown: str | None, by_size: bool = False,
+                  needed: str = "--steps (number of steps) or --epochs; --steps 1 asks for one step") -> None:
+    """Raises DpcalcError where a run says no number of steps or epochs. What is read from JSON is amplified once, where
+    a rate and not the sizes of the data set and of the batches (`by_size`) describes its batches."""
+    if has_no_steps(given, unknown) and (by_size or not given.inputs):
+        raise DpcalcError("missing", f"add {needed}", needed.split()[0])
 
 
 def check(given: Given, unknown: str | None) -> None:
@@ -34,10 +42,9 @@ def check(given: Given, unknown: str | None) -> None:
     if by_batch:
         require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
         check_batch_size(given)
-        if has_no_steps(given, unknown):
-            raise DpcalcError("missing", "add --steps (number of steps) or --epochs", "--steps")
     elif unknown != "sampling_rate" and given["sampling_rate"] is None:
         raise DpcalcError("missing", NO_RATE, "--sampling-rate")
+    require_steps(given, unknown, bool(by_batch))
 
 
 def check_batch_size(given: Given) -> None:

@@ -37,8 +37,8 @@ def _check(given: Given, unknown: str | None) -> None:
     if by_size:
         require(given, ("n", "batch_size"), "for the number of batches in an epoch", unknown)
         by_rate.check_batch_size(given)
-        if by_rate.has_no_steps(given, unknown):
-            raise DpcalcError("missing", "add --epochs, or --steps (the steps of all epochs)", "--epochs")
+    by_rate.require_steps(given, unknown, bool(by_size),
+                          "--epochs (passes over the data), or --steps (of all epochs); --epochs 1 asks for one")
 
 
 def _params(values: Values) -> dict[str, Any]:

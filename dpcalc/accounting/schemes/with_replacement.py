@@ -29,8 +29,7 @@ def _check(given: Given, unknown: str | None) -> None:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     require(given, ("n", "batch_size"), "with --scheme with-replacement: the number of records, and that of draws",
             unknown)
-    if by_rate.has_no_steps(given, unknown):
-        raise DpcalcError("missing", "add --steps (number of steps) or --epochs", "--steps")
+    by_rate.require_steps(given, unknown, by_size=True)
 
 
 def _params(values: Values) -> dict[str, Any]:

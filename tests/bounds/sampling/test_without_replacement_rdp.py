@@ -12,17 +12,17 @@ mp.dps = 60
 
 
 def test_the_best_whole_order_may_be_large(ask):
-    got = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "1e-4", "--sigma", "2000", "--delta",
+    got = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "1e-4", "--steps", "1", "--sigma", "2000", "--delta",
               "1e-9", "--bound", "rdp-improved")
     assert got["bounds"][0]["witness"]["alpha"] > 1500
 
 
 def test_order_100000_is_within_the_accuracy_of_its_sum():
     """Tiny rates, against sums at high precision."""
-    got = answer("subsample --scheme without-replacement --sampling-rate 1e-100 --sigma 14.735843288245796 "
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-100 --steps 1 --sigma 14.735843288245796 "
                  "--alpha 100000 --bound wor-rdp")
     assert 6.21688021903576e-06 <= got["result"]["rdp"] <= 6.21688021903576e-06 * (1 + 2e-7)
-    got = answer("subsample --scheme without-replacement --sampling-rate 1e-5 --sigma 65.90076337655995 --alpha 100000 "
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-5 --steps 1 --sigma 65.90076337655995 --alpha 100000 "
                  "--bound wor-rdp")
     assert 6.46505526428371e-6 <= got["result"]["rdp"] <= 6.46505526428371e-6 * (1 + 1e-8)
 
@@ -42,7 +42,7 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
 def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
     """The search over whole orders up to 1e5 finds one that is as good as the best."""
     found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --steps 2 --delta 1e-5 "
-                   f"--bound wor-rdp --sampling-rate {rate}")
+                   f"--bound wor-rdp --sampling-rate {rate} --steps 1")
     assert found["result"]["epsilon"] == pytest.approx(epsilon, rel=1e-5)
 
 
@@ -60,14 +60,14 @@ def test_the_divergence_of_a_composed_batch_is_that_of_its_integral(q, sigma, al
     with mp.workdps(30):
         peaks = [mu / 2, *(x for m in (mu, a * mu) for x in (m - 8, m, m + 8) if x > mu / 2), a * mu + 25]
         exact = mp.log1p(mp.quad(at, sorted(set(peaks)))) / (a - 1)
-    got = answer(f"subsample --scheme without-replacement --sampling-rate {q} --sigma {sigma} --alpha {alpha} "
+    got = answer(f"subsample --scheme without-replacement --sampling-rate {q} --steps 1 --sigma {sigma} --alpha {alpha} "
                  "--bound wor-profile")["result"]["rdp"]
     assert exact <= got <= exact * (1 + 1e-5)
 
 
 def test_losses_beyond_the_exponents_of_doubles_have_a_divergence():
     """Losses above 709 have no e^ℓ in doubles."""
-    line = "subsample --scheme without-replacement --sampling-rate .02 --alpha 1.02"
+    line = "subsample --scheme without-replacement --sampling-rate .02 --steps 1 --alpha 1.02"
     sigma = answer(f"{line} --rdp 66 --solve sigma")["result"]["sigma"]
     met, missed = (answer(f"{line} --sigma {x!r}")["result"]["rdp"] for x in (sigma, sigma * 0.999))
     assert met <= 66 < missed
