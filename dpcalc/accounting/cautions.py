@@ -15,6 +15,7 @@ from dpcalc.core.results import Answer
 # rate f is at most 1 − e^{−ε}(1 − δ − f). For a larger ε that is above 99.9999997 %: in six digits, rounded up, 100 %.
 LARGE_EPSILON = 20.0
 _SETTINGS = ("schedule", "feedback")  # the kinds of JSON that hold settings of the noise, and no guarantee
+_CONDITIONS = ("the bound assumes ", "the first iterate ")  # how the notes begin that limit what a guarantee covers
 FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
 
 
@@ -34,8 +35,8 @@ def of_records(answer: Answer, inputs: Sequence[Any]) -> Answer:
     marks: dict[str, Any] = {"group_size": size} if size > 1 else {}
     if answer.adjacency in RELATIONS:
         marks["adjacency"] = answer.adjacency
-    if answer.promises:
-        marks["promises"] = list(answer.promises)
+    if promises := (*answer.promises, *(note for note in answer.notes if note.startswith(_CONDITIONS))):
+        marks["promises"] = list(promises)
     if marks and answer.guarantee and answer.guarantee["kind"] not in _SETTINGS:
         answer = answer._replace(guarantee={**answer.guarantee, **marks})
     return _of_indices(answer, inputs)

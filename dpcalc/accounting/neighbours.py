@@ -40,6 +40,10 @@ class Promise(NamedTuple):
     sentences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def and_of(self, scheme: Scheme) -> Promise:
+        """This, and what must hold of the batches."""
+        return self._replace(sentences=tuple(dict.fromkeys(filter(None, (*self.sentences, scheme.promise)))))
+
 
 NOTHING = Promise()
 
@@ -175,9 +179,9 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     target = wanted or next(iter(places), None)
     found: list[Guarantee] = []
-    sentences, warnings, converted = list[str](), list[str](), list[str]()
+    sentences = [sentence for g in guarantees for sentence in (*(g.promises or ()), *_of_batches(g))]
+    warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
-        sentences += g.promises or ()
         bound = relation or target
         if bound is not None:
             promise = _promise_of_input(g, name, bound)
@@ -192,6 +196,12 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         sentences.append(_SAME_ORDER)
     promise = Promise(tuple(dict.fromkeys(sentences)), tuple(dict.fromkeys(warnings)))
     return Composed(tuple(found), target, promise, tuple(converted))
+
+
+def _of_batches(guarantee: Guarantee) -> list[str]:
+    """What must hold of the random batches of a guarantee's mechanisms, whether or not it was promised before."""
+    sampled = [part.sampling.record for part in getattr(guarantee, "mechanisms", ()) if part.sampling]
+    return [scheme.promise for scheme in sampled if scheme.promise]
 
 
 def _of_respondents(guarantee: Guarantee) -> bool:

@@ -25,6 +25,8 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 def answer(given: Given) -> Answer:
     """ε at δ (or δ at ε, or the least noise for a budget) by every theorem that covers the run, with the total
     variation, and with the improvement that one more assumption would give."""
+    from dpcalc.accounting.neighbours import NOTHING
+    from dpcalc.accounting.schemes import SCHEMES
     from dpcalc.commands.asking import read_question
     from dpcalc.commands.comparison import Answers, guarantees
     from dpcalc.commands.subsample_run import lower_end
@@ -59,11 +61,13 @@ def answer(given: Given) -> Answer:
     extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv, **lower_end(question, found.rows)}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
+    promise = NOTHING.and_of(SCHEMES[run.batches]) if run.batches in SCHEMES else NOTHING
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
     return Answer("compare", question, shown, found.rows, {**found.guarantee, **of_record}, run.adjacency,
                   _RELEASED[run.release],
                   _notes(values, run, found), {**extra, **worst}, only=only,
-                  more=_more(values, question, named, found, answers), options=options)
+                  more=_more(values, question, named, found, answers), options=options,
+                  promises=promise.sentences)
 
 
 def _refuse(given: Given) -> None:
@@ -155,12 +159,10 @@ def _one_record(run: Run, question: Question, head: Row,
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
-    from dpcalc.accounting.schemes import SCHEMES
     from dpcalc.accounting.schemes.shuffle import note_on_a_pass
-    from dpcalc.commands.training_run import ALLOCATION, POISSON, is_scale_free
-    from dpcalc.core.results import NOT_SHUFFLED_RUN
+    from dpcalc.commands.training_run import POISSON, is_scale_free
 
-    notes = [NOT_SHUFFLED_RUN] if run.batches == POISSON else []
+    notes = list[str]()
     if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
@@ -172,8 +174,6 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
         notes.append(of_sigma)
     if run.batches in ("shuffled", "fixed-order", "stream"):
         notes.append(note_on_a_pass(run.n, run.batch_size))
-    if run.batches == ALLOCATION:
-        notes.append(SCHEMES[ALLOCATION].note)
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
               'one with "?" in place of a number')
+_FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
+          "its output")
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
 
 
@@ -117,7 +119,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     from dpcalc.core.numbers import human, plain
     from dpcalc.numerics.rounding import sum_up
 
-    budget, epsilon, count = given["epsilon"], releases[-1].total_epsilon, len(releases)
+    budget, epsilon = given["epsilon"], releases[-1].total_epsilon
     extra, warnings = dict[str, float](), tuple[str, ...]()
     over = budget is not None and epsilon > budget
     if budget is not None:
@@ -132,8 +134,9 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=_guarantee(total, composed.guarantees), extra=extra, released="every output of each release",
-        scope=f"for {count} releases" if count > 1 else "", warnings=(*warnings, *composed.promise.warnings),
-        releases=releases, over_budget=over, promises=composed.promise.sentences,
+        warnings=(*warnings, *composed.promise.warnings),
+        releases=releases, over_budget=over,
+        promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
         notes=(*total.notes, *_converted(composed))), composed.guarantees)
 
 
@@ -146,15 +149,14 @@ def _converted(composed: Composed) -> tuple[str, ...]:
 
 
 def _with_notes(answer: Answer, entries: Sequence[Entry]) -> Answer:
-    """The answer with the notes and warnings of its releases, and with a note on how to find what still fits."""
+    """The answer with the warnings of its releases, and with a note on how to find what still fits."""
     from dpcalc.accounting.cautions import large_delta
 
     delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
     warnings = large_delta(min(sizes, default=None), delta)
-    notes = tuple(dict.fromkeys(note for entry in entries for note in entry.notes))
-    if "budget" in answer.extra and not answer.over_budget and not answer.question.unknown:
-        notes += (_WHAT_FITS,)
-    return answer._replace(notes=(*answer.notes, *notes), warnings=(*answer.warnings, *warnings))
+    fits = "budget" in answer.extra and not answer.over_budget and not answer.question.unknown
+    return answer._replace(notes=(*answer.notes, *((_WHAT_FITS,) if fits else ())),
+                           warnings=(*answer.warnings, *warnings))
 
 
 def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:

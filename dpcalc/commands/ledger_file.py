@@ -18,6 +18,7 @@ UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
 _EXPECTED = "give a [[release]] for each release"
 _HEADER = ("delta", "epsilon", "adjacency")  # keys of a ledger beside its releases
+_OF_STATE = "poisson_sampling must have been on, which a state of Opacus does not tell"
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 
 
@@ -191,4 +192,4 @@ def _of_opacus(state: Mapping[str, Any], where: str) -> dict[str, Any]:
                 "count": steps}
         checked = _guarantee({"kind": "mechanisms", "mechanisms": [part]}, f"{where}, entry {k} of history")
         parts += checked["mechanisms"]
-    return {"kind": "mechanisms", "mechanisms": parts, "adjacency": "add-remove"}
+    return {"kind": "mechanisms", "mechanisms": parts, "adjacency": "add-remove", "promises": [_OF_STATE]}

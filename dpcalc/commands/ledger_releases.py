@@ -12,7 +12,7 @@ from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import REPLACE_ONE
-from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer
+from dpcalc.core.results import Answer
 
 if TYPE_CHECKING:
     from dpcalc.accounting.neighbours import Composed
@@ -34,7 +34,6 @@ class Entry:
 
     def __init__(self, number: int, data: Mapping[str, Any], delta: float, is_only: bool) -> None:
         self.number, self.data, self.delta, self.is_only = number, data, delta, is_only
-        self.notes: tuple[str, ...] = ()  # of its answer, where another reader needs them too
         self.parameters: Mapping[str, Any] = {}  # of its answer
         self._known: Any = None  # its guarantee, where no number of it is unknown
 
@@ -96,7 +95,7 @@ class Entry:
         if command.name == "convert" and (given := _given_guarantee(command, raw)):
             return read(given, "it")
         answer = self._answer(command, raw, tuple(read(x, "its input") for x in data.get("input", ())))
-        self.notes, self.parameters = _carried(answer), answer.parameters
+        self.parameters = answer.parameters
         if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
                                     and self.delta > 0 and not self.is_only):
             raise DpcalcError("missing",
@@ -160,14 +159,6 @@ def _part_in_words(part: Mapping[str, Any]) -> str:
     numbers |= {names.get(name, name): x for name, x in (sampling or {}).items() if name != "scheme"}
     numbers |= {"steps": count} if count > 1 else {}
     return f"{part['name']}: " + ", ".join(f"{name.replace('_', '-')} = {x:g}" for name, x in numbers.items())
-
-
-def _carried(answer: Answer) -> tuple[str, ...]:
-    """The notes of a release that limit what its guarantee covers."""
-    from dpcalc.commands.last_iterate_companions import FIRST_ITERATE
-
-    return tuple(note for note in answer.notes
-                 if note in (NOT_SHUFFLED, NOT_SHUFFLED_RUN, FIRST_ITERATE) or note.startswith("the bound assumes"))
 
 
 # --- the unknown number ----------------------------------------------------------------------------------------------

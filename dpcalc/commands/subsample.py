@@ -102,10 +102,10 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     """The (ε, δ) of a mechanism on a random batch, from the (ε, δ) of the mechanism."""
     from dpcalc.accounting.answer import rows
     from dpcalc.accounting.neighbours import NOTHING
-    from dpcalc.accounting.schemes import by_rate
+    from dpcalc.accounting.schemes import by_rate, scheme_of
     from dpcalc.bounds.sampling import amplification
     from dpcalc.core.question import Question
-    from dpcalc.core.results import NOT_SHUFFLED, Answer, Route, guarantee_of
+    from dpcalc.core.results import Answer, Route, guarantee_of
 
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     _check_point(given, adjacency, used)
@@ -115,8 +115,7 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     question = Question("epsilon", epsilon=epsilon, delta=delta)
     found = rows((Route(amplification.BOUND),), given.replace(params), lambda p: p, question, given["bound"] or ())
     parameters = {**{k: v for k, v in given.values.items() if k in used}, "epsilon": epsilon, "delta": delta}
-    notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
-    promise = run.promise(given, None) if given.inputs else NOTHING
+    promise = run.promise(given, None) if given.inputs else NOTHING.and_of(scheme_of(given.values))
     return Answer("subsample", question, parameters, found,
                   guarantee_of(found[0].result["epsilon"], found[0].result["delta"]), adjacency, "one output",
                   extra={"sampling_rate": rate}, warnings=promise.warnings, scope="for one step",

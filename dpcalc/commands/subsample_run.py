@@ -48,11 +48,12 @@ def promise(given: Given, unknown: str | None, is_tv: bool = False) -> Promise:
 
     scheme = scheme_of(given.values)
     if given.inputs:
-        return neighbours.as_base(given.inputs[0], scheme, given.values)
+        return neighbours.as_base(given.inputs[0], scheme, given.values).and_of(scheme)
     mechanism = MECHANISMS[given["mechanism"]]
     if not mechanism.query.not_sampled:
         _refuse_mechanism(given, scheme, mechanism)
-    return neighbours.of_run(given, scheme, mechanism, noise_multiplier.is_used(given, unknown), is_tv)
+    by_multiplier = noise_multiplier.is_used(given, unknown)
+    return neighbours.of_run(given, scheme, mechanism, by_multiplier, is_tv).and_of(scheme)
 
 
 def check(given: Given, unknown: str | None) -> set[str]:
@@ -210,7 +211,6 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
         return ()
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.accounting.schemes import scheme_of
-    from dpcalc.core.results import NOT_SHUFFLED
 
     scheme, mechanism = scheme_of(values), MECHANISMS[given["mechanism"]]
     base = scheme.base(values)
@@ -222,5 +222,4 @@ def notes(given: Given, values: Values) -> tuple[str, ...]:
         notes += ("sampling amplifies each step to log(1 + q(e^ε − 1)) (Balle, Barthe & Gaboardi 2018)",)
     if note := scheme.note:
         notes += (note,)
-    in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
-    return (*notes, *scheme.notes(values), *((NOT_SHUFFLED,) if in_batches else ()))
+    return (*notes, *scheme.notes(values))

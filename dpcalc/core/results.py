@@ -12,10 +12,6 @@ from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
 
-# The notes of answers for Poisson batches where the run is described by its records and its batch size: with the option
-# of subsample, and with that of compare.
-NOT_SHUFFLED = "holds for Poisson-sampled batches only; for a loader that shuffles, use --scheme shuffle"
-NOT_SHUFFLED_RUN = "holds for Poisson-sampled batches only; for a loader that shuffles, use --batches shuffled"
 CONVERTED = "(to-replace-one)"  # ends the note on guarantees that were converted to other neighbours
 
 RESULT = "result_"  # begins the name of a column of the answer, where an option that is given has the name itself

@@ -115,7 +115,7 @@ def options_text(options: Mapping[str, Any]) -> str:
 def shell_lines(line: str, width: int) -> list[str]:
     """A command over as many lines as the width needs, broken before options and pipes, that a shell still reads."""
     pieces = list[str]()
-    for word in re.findall(r"""(?:[^'"\s]|'[^']*'|"[^"]*")+""", printable(line)):  # as a shell reads words: a text is one
+    for word in re.findall(r"""(?:[^'"\s]|'[^']*'|"[^"]*")+""", printable(line)):  # words of a shell
         if pieces and not re.match(r"--[a-z]|\|", word):
             pieces[-1] += f" {word}"
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import RELATIONS
@@ -38,9 +39,9 @@ def _subject(answer: Answer) -> str:
     if answer.command == "convert":
         several = answer.extra.get("steps", 1) > 1 or len(answer.inputs) > 1
         return "the composition described below" if several else "a mechanism with the guarantee below"
-    trains = answer.command not in ("rdp", "tv") or "scheme" in answer.parameters
     if answer.scope:
         return f"{answer.scope.removeprefix('for ')} of the training run described below"
+    trains = answer.command not in ("rdp", "tv") or "scheme" in answer.parameters
     return "the training run described below" if trains else "the mechanism described below"
 
 
@@ -123,7 +124,10 @@ def neighbours(answer: Answer) -> str:
 def promises(answer: Answer) -> list[str]:
     """The sentences on guarantees that were converted, and on what must hold besides the theorems' assumptions."""
     converted = [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.endswith(CONVERTED)]
-    return converted + ([f"The guarantee has conditions: {'; '.join(answer.promises)}."] if answer.promises else [])
+    # of a run's own batches the sentence on how they are drawn says it
+    said = {scheme.promise for scheme in SCHEMES.values()} if {"scheme", "batches"} & answer.parameters.keys() else ()
+    conditions = [promise for promise in answer.promises if promise not in said]
+    return converted + ([f"The guarantee has conditions: {'; '.join(conditions)}."] if conditions else [])
 
 
 def tested(answer: Answer) -> str:

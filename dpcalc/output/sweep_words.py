@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import NOT_SHUFFLED, NOT_SHUFFLED_RUN, Answer, Row
+from dpcalc.core.results import Answer, Row
 from dpcalc.output.values import begun, row_label
 
 
@@ -79,8 +79,7 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     other = [f"Note: rows for {name} neighbours are left out; --adjacency {name} asks for them." for name in left_out]
     released = ", ".join(filter(None, (first.released, first.scope)))
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
-    common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else {
-        NOT_SHUFFLED, NOT_SHUFFLED_RUN}
+    common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else ()
     promises = dict.fromkeys(promise for answer in answers for promise in answer.promises)
     return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
             *other, *(f"Note: {promise}." for promise in promises),

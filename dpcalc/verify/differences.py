@@ -20,7 +20,8 @@ _OWN_KEYS = {"id": "it is a name that was given to the question",
              "version": "another version of dpcalc wrote the result"}
 _KEYS_OF_COMPARISON = frozenset({"what_if", "no_gain", "not_applicable"})  # keys that the records of a sweep lack
 # Keys whose values are texts, which another version may word differently.
-_PROSE = frozenset({"notes", "source", "assumptions", "errata", "statements", "assumes", *_KEYS_OF_COMPARISON})
+_PROSE = frozenset({"notes", "promises", "source", "assumptions", "errata", "statements", "assumes",
+                    *_KEYS_OF_COMPARISON})
 _NUMBER_IN_TEXT = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _ABSENT = object()
 

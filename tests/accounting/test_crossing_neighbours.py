@@ -66,6 +66,12 @@ def test_the_table_has_every_scheme():
     assert {name for name, mechanism in MECHANISMS.items() if mechanism.query.not_sampled} == set(REPORTS)
 
 
+def about_numbers(found):
+    """The promises of an answer on what its numbers bound, without those on its batches and on its releases."""
+    others = ("batches must be Poisson samples", "each record must draw its step", "noise, rates and steps of all")
+    return [promise for promise in found.promises if not promise.startswith(others)]
+
+
 @pytest.mark.parametrize("scheme", TABLE)
 def test_mechanisms_that_options_describe(scheme):
     """By a number that says how much one record changes: a promise says between which batches that must hold."""
@@ -91,8 +97,9 @@ def test_mechanisms_that_options_describe(scheme):
             continue
         words = {ADD: "added to a batch or removed", REPLACE: "a record of a batch is replaced", ZERO: "becomes 0"}[base]
         assert found.adjacency == found.guarantee["adjacency"] == own, where
-        assert bool(found.promises) != by_multiplier, where
-        assert by_multiplier or (words in found.promises[0] and found.guarantee["promises"] == list(found.promises))
+        promises = about_numbers(found)
+        assert bool(promises) != by_multiplier, where
+        assert by_multiplier or (words in promises[0] and found.guarantee["promises"] == list(found.promises))
         assert by_multiplier or is_sum == any("zeroed record adds nothing" in x for x in found.promises), where
 
 
@@ -165,7 +172,7 @@ def test_guarantees_that_compose(command):
             assert found is not None, where
             assert found.guarantee.get("adjacency") == next(iter(stated), None), where
             promised = bool(stated) and None in (own, other)
-            assert bool(found.promises) == promised and bool(said) == (promised and stated == {REPLACE}), where
+            assert bool(about_numbers(found)) == promised and bool(said) == (promised and stated == {REPLACE}), where
 
 
 def test_what_is_stated_is_never_read_as_another_relation():
@@ -215,7 +222,7 @@ def test_zeroed_records_have_the_numbers_of_removed_ones_on_poisson_batches():
 def test_promises_are_carried_on():
     """From options to a pipe, a ledger, a statement and JSON."""
     first = dpcalc.answer("subsample", mechanism="laplace", scale=2, sampling_rate=0.1, steps=2, delta=1e-5)
-    (promise,) = first.promises
+    (promise,) = about_numbers(first)
     for found in (dpcalc.answer("convert", inputs=[first], delta=1e-5), dpcalc.answer("tv", inputs=[first]),
                   dpcalc.answer("ledger", file={"release": [json.loads(first.json())]}, delta=1e-5)):
         assert promise in found.promises and promise in json.loads(found.json())["promises"]

@@ -102,7 +102,7 @@ def test_the_number_of_epochs_is_whole_and_that_of_steps_is_that_of_whole_epochs
 
 
 @pytest.mark.parametrize("line, words", [
-    (f"{RUN} --noise-multiplier 5 --delta 1e-5", "add --epochs, or --steps"),
+    (f"{RUN} --noise-multiplier 5 --delta 1e-5", "add --epochs (passes over the data), or --steps"),
     (f"{RUN} --steps-per-epoch 9 --epochs 1 --noise-multiplier 5 --delta 1e-5", "--steps-per-epoch, or --n and"),
     ("subsample --scheme shuffle --epochs 1 --noise-multiplier 5 --delta 1e-5", "add --n and --batch-size, or"),
     (f"{RUN} --epochs 1 --steps 234 --noise-multiplier 5 --delta 1e-5", "give --steps or --epochs, not both"),
@@ -143,8 +143,8 @@ def test_the_page_says_what_is_known_and_what_random_allocation_gives():
 
 
 def test_poisson_answers_point_to_shuffled_batches_once():
-    notes = answer("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5")["notes"]
-    assert sum("--scheme shuffle" in note for note in notes) == 1
+    promises = answer("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5")["promises"]
+    assert sum("--scheme shuffle" in promise for promise in promises) == 1
 
 
 def test_a_guarantee_of_mechanisms_that_may_lose_less_has_no_lower_end():

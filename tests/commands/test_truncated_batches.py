@@ -137,9 +137,9 @@ def test_cyclic_batches_are_poisson_batches_of_the_steps_that_a_record_meets(ste
     assert record["result"]["epsilon"] == pytest.approx(plain["result"]["epsilon"], rel=1e-9)
     assert record["result"]["steps"] == steps and record["result"]["sampling_rate"] == pytest.approx(rate)
     assert record["adjacency"] == "zero-out" and record["bound"] == plain["bound"]
-    assert record["guarantee"] == {"kind": "mechanisms", "adjacency": "zero-out", "mechanisms": [
-        {"name": "gaussian", "noise_multiplier": 1.0, "count": met,
-         "sampling": {"scheme": "poisson", "rate": record["result"]["sampling_rate"]}}]}
+    assert record["guarantee"] == {"kind": "mechanisms", "adjacency": "zero-out", "promises": record["promises"],
+                                   "mechanisms": [{"name": "gaussian", "noise_multiplier": 1.0, "count": met, "sampling": {
+                                       "scheme": "poisson", "rate": record["result"]["sampling_rate"]}}]}
 
 
 def test_epochs_of_cyclic_batches():

@@ -100,4 +100,5 @@ SCHEME = Scheme(
     of_mechanism=poisson.SCHEME.of_mechanism,
     companions={"sampling_rate": "sampling_rate", "steps": "run_steps"},
     notes=_notes,
+    promise=poisson.SCHEME.promise,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import NOT_SHUFFLED, RATE, Scheme, Use, Values, mechanisms_guarantee
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED, POISSON_ONLY, RATE, Scheme, Use, Values, mechanisms_guarantee
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import (
@@ -134,4 +134,5 @@ SCHEME = Scheme(
                   REPLACE_ONE: (Route(poisson_replace_one_profile.BOUND),)},
     pure=_pure,
     of_mechanism=_of_mechanism,
+    promise=POISSON_ONLY,
 )

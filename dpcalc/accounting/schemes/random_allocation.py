@@ -126,7 +126,7 @@ SCHEME = Scheme(
     fields={"steps_per_epoch": COUNT},
     pair=_pair,
     only=("gaussian",),
-    note=f"each record draws its step by itself, afresh in every epoch; {_NOT_ONE_ORDER[:-1]}",
+    promise=f"each record must draw its step by itself, afresh in every epoch ({_NOT_ONE_ORDER[:-1]})",
     unit="epoch",
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "steps"},
 )

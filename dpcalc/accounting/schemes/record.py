@@ -22,6 +22,8 @@ Values = Mapping[str, Any]  # the options of a command
 Sampling = Mapping[str, Any]  # the fields of a scheme in the JSON of a guarantee
 
 NOT_SHUFFLED = "batches cut from shuffled data are not covered."
+POISSON_ONLY = ("batches must be Poisson samples (for a loader that shuffles, use --scheme shuffle or --batches "
+                "shuffled)")
 RATE, COUNT = "rate", "count"  # kinds of fields: a number in (0, 1], and a whole number from 1 on
 
 
@@ -68,6 +70,7 @@ class Scheme(NamedTuple):
     only: tuple[str, ...] = ()  # the mechanisms that it covers; none means all
     ways_out: Mapping[str, str] = {}  # options of other schemes that are none of its: what to write instead
     note: str = ""  # beside every answer: what a reader may misread
+    promise: str = ""  # what must hold of the loader: beside every answer, and handed on with its guarantee
     unit: str = "step"  # what a run without a number of steps or epochs consists of
     # The numbers beside an answer, by name, and the parameters that they are.
     companions: Mapping[str, str] = {"sampling_rate": "sampling_rate", "steps": "steps"}

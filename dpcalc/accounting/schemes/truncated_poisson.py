@@ -9,6 +9,7 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import (
     COUNT,
     NOT_SHUFFLED,
+    POISSON_ONLY,
     RATE,
     Scheme,
     Use,
@@ -102,4 +103,5 @@ SCHEME = Scheme(
     pair=_pair,
     only=("gaussian",),
     notes=_notes,
+    promise=POISSON_ONLY,
 )
