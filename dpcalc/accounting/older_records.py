@@ -24,21 +24,31 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
     batches compare meant replaced records where no neighbours were named."""
     if record.get("version") != OLDER:
         return dict(record)
-    found = {**record, "adjacency": relation_of(record)}
-    own = record.get("parameters")
-    if not isinstance(own, Mapping) or own.get("adjacency") != REPLACE_ONE:
+    found, own = {**record, "adjacency": relation_of(record)}, record.get("parameters")
+    if not isinstance(own, Mapping):
+        return found
+    found["parameters"] = own = {**own, **_solution(record)}
+    if own.get("adjacency") != REPLACE_ONE:
         return found
     if own.get("batches") == "shuffled" and isinstance(record.get("options"), Mapping):
         found["options"] = {**record["options"], "adjacency": REPLACE_ONE}
     for name in ("scheme", "batches"):
         if own.get(name) == _POISSON:
-            found |= {key: {**record[key], name: _FIXED_SIZE} for key in ("parameters", "options")}
+            found |= {key: {**found[key], name: _FIXED_SIZE} for key in ("parameters", "options")}
     return found
 
 
 def lacks(version: Any, path: str) -> bool:
     """Whether results of this version do not have this key."""
     return version == OLDER and path in _ADDED
+
+
+def _solution(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The solution as a parameter: there an older version had the default of the option. A ledger shows its releases as
+    they were given."""
+    name, result = str(record.get("solved")).replace("-", "_"), record.get("result")
+    found = result.get(name) if isinstance(result, Mapping) and record.get("command") != "ledger" else None
+    return {} if found is None else {name: found}
 
 
 def relation_of(record: Mapping[str, Any]) -> Any:

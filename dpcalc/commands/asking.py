@@ -173,6 +173,7 @@ def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict
     return {**given.values, **({unknown.name: rows[0].result[unknown.name]} if unknown else {})}
 
 
-def shown(given: Given, used: set[str]) -> dict[str, Any]:
-    """The parameters that an answer shows: those that it depends on, and those of the question."""
-    return {name: value for name, value in given.values.items() if name in used | _OF_QUESTION}
+def shown(values: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
+    """The parameters that an answer shows, of those with the solution: those that it depends on, and those of the
+    question."""
+    return {name: value for name, value in values.items() if name in used | _OF_QUESTION}

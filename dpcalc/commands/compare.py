@@ -59,7 +59,8 @@ def answer(given: Given) -> Answer:
     sigma = found.rows[0].result["sigma"] if question.unknown else run.sigma or 0.0
     multiplier = values.get("noise_multiplier") or run.multiplier(sigma)
     extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv, **lower_end(question, found.rows)}
-    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items()
+    solution = {question.unknown.name: found.rows[0].result[question.unknown.name]} if question.unknown else {}
+    shown = {k: v for k, v in {**values, **solution, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
     promise = NOTHING.and_of(SCHEMES[run.batches]) if run.batches in SCHEMES else NOTHING
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)

@@ -60,7 +60,7 @@ def answer(given: Given) -> Answer:
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     values, promise = with_solution(given, question, found), given["promise"] or NOTHING
-    parameters = {k: v for k, v in shown(given, used).items() if k != "from" or not given.inputs}
+    parameters = {k: v for k, v in shown(values, used).items() if k != "from" or not given.inputs}
     return Answer("convert", question, parameters, found, _guarantee(name, question, found[0].result, values),
                   given.values.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                   _notes(given, found[0].route),

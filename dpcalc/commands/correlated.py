@@ -51,9 +51,9 @@ def _unsampled(given: Given, design: Design, question: Question) -> Answer:
     check_options(given, question, _USED, ("sigma",), "without --sampling-rate", "for this question", "by correlated")
     change = RELATIONS[given["adjacency"]].sensitivity
     found = rows_of(given, design, question)
-    sigma = with_solution(given, question, found)["sigma"]
-    numbers = _numbers(found[0], design, change, sigma)
-    return Answer("correlated", question, shown(given, _USED), found, {"kind": "gdp", "mu": numbers["mu"]},
+    values = with_solution(given, question, found)
+    numbers = _numbers(found[0], design, change, values["sigma"])
+    return Answer("correlated", question, shown(values, _USED), found, {"kind": "gdp", "mu": numbers["mu"]},
                   given["adjacency"], "every step's output",
                   correlated_notes.notes(design, found[0], numbers, given), numbers,
                   warnings=correlated_notes.warnings(design, given))

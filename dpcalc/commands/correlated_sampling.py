@@ -50,7 +50,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     params = run.bound_params(sampled)
     numbers = _numbers(given, question, design, found[0], values["sigma"])
     notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
-    return Answer("correlated", question, shown(given, used), found, run.guarantee(sampled, params), ZERO_OUT,
+    return Answer("correlated", question, shown(values, used), found, run.guarantee(sampled, params), ZERO_OUT,
                   "every step's output", notes,
                   {**numbers, **run.lower_end(question, found)})
 

@@ -60,10 +60,9 @@ def guarantee(question: Question, found: Sequence[Row], index: int | None) -> di
 
 
 def point_guarantee(question: Question, result: Mapping[str, float]) -> dict[str, Any]:
-    """The RDP at one order, or the (ε, δ), that was computed or is the budget of a solution."""
+    """The RDP at one order, or the (ε, δ), that was computed."""
     if question.asks == "rdp":
-        return {"kind": "rdp", "alpha": [question.alpha],
-                "rdp": [question.target if question.unknown else result["rdp"]]}
+        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [result["rdp"]]}
     return guarantee_of(result.get("epsilon", question.epsilon), result.get("delta", question.delta))
 
 

@@ -174,7 +174,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     of_sum = not any(base.kind == "gdp" for base in given.inputs)
     numbers = {**run.run_numbers(values, params), **noise_multiplier.companion(values, run.between(values), of_sum),
                **run.lower_end(question, found)}
-    return Answer("subsample", question, shown(given, used), found, run.guarantee(values, params), adjacency,
+    return Answer("subsample", question, shown(values, used), found, run.guarantee(values, params), adjacency,
                   "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),
                   numbers, promise.warnings, scope=run.scope(given, unknown), promises=promise.sentences)
 

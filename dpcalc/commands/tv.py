@@ -82,7 +82,7 @@ def answer(given: Given) -> Answer:
                **(lower_end(question, found) if question.asks == "tv" else {})}
     notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *stability_note,
              *one_record_note)
-    return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
+    return Answer("tv", question, {k: v for k, v in values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
                   promise.warnings, roc=attacks.roc,
                   promises=promise.sentences, of_respondents=source.of_respondents or bool(values.get("respondents")))

@@ -22,12 +22,10 @@ _MOST_NAMED = 8  # releases or inputs that are named; a statement with more of t
 
 def procedure(answer: Answer) -> list[str]:
     """The sentences on noise, batches and passes."""
-    unknown = answer.question.unknown
-    solved = {unknown.name: answer.headline.result[unknown.name]} if unknown else {}
     by_command = {"convert": _guarantees, "ledger": _releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
                   "burn-in": _burn_in, "noise-feedback": feedback, "compare": _run, "correlated": correlated}
     sentences = by_command.get(answer.command, _mechanism)
-    return [text for text in (_inputs(answer), *sentences(answer, {**answer.parameters, **solved}), _sizes(answer))
+    return [text for text in (_inputs(answer), *sentences(answer, answer.parameters), _sizes(answer))
             if text]
 
 
@@ -260,6 +258,6 @@ _SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAM
 
 def _sizes(answer: Answer) -> str:
     """The constants of losses and steps, which theorems on the last iterate name by their symbols."""
-    found = [f"{quantity.symbol} = {plain(float(answer.parameters[quantity.name]))}" for quantity in _SIZES
+    found = [f"{quantity.symbol} = {stated(answer, quantity.name, answer.parameters)}" for quantity in _SIZES
              if answer.parameters.get(quantity.name) is not None]
     return f"Constants: {', '.join(found)}." if found else ""

@@ -269,11 +269,11 @@ def _theorem_gives(claim: Claim, decision: Decision) -> str:
 
 
 def _check_budget(answer: Answer) -> tuple[Finding, ...]:
-    """Refute the rows that exceed the budget with which the question solves for a parameter."""
+    """Refute the rows with a solution that exceed its budget. Other rows beside it need not meet it."""
     question = answer.question
     if question.unknown is None or question.target is None:
         return ()
-    asks, target = question.asks, question.target
+    asks, target, unknown = question.asks, question.target, question.unknown.name
     return tuple(Finding(REFUTED, row.route.label,
                          f"{symbol(asks)} = {row.result[asks]!r} exceeds its budget {target!r}")
-                 for row in answer.rows if asks in row.result and not row.result[asks] <= target)
+                 for row in answer.rows if {asks, unknown} <= row.result.keys() and not row.result[asks] <= target)

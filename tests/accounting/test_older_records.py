@@ -20,6 +20,8 @@ def older(line, scheme=None, **changed):
     found = json.loads(done.stdout)
     found.pop("promises", None)
     found["guarantee"].pop("adjacency", None)
+    if found["solved"]:  # it showed the default of the option that was solved for, if there is one
+        found["parameters"].pop(found["solved"].replace("-", "_"))
     if scheme:
         found["options"].pop("scheme")
         found["parameters"]["scheme"] = scheme
@@ -38,6 +40,12 @@ def test_a_number_that_holds_is_verified_and_read(record):
     checked = call(["verify", "-"], text)
     assert checked.returncode == 0 and " proven, the rest only computed again" in checked.stdout
     assert call(["convert", "-", "--delta", "1e-4", "--json"], text).returncode == 0
+
+
+def test_a_solution_that_it_showed_as_the_default_of_its_option_is_verified():
+    record = older("rdp --sigma 30 --epsilon 2 --delta 1e-5 --solve steps")
+    record["parameters"]["steps"] = 1
+    assert call(["verify", "-"], json.dumps(record)).returncode == 0
 
 
 @pytest.mark.parametrize("line, relation", [(SURVEY, "replace-one"), (QUERIES, "add-remove")])

@@ -141,7 +141,7 @@ def _lengths(run: Run) -> list[int]:
     """The lengths R of windows that are tried; any are valid."""
     shortest = _length(run, _SHORTEST * run.width**2 if run.apart == run.width else run.apart**2)
     longest = _length(run, (_LONGEST_CONTRACTING if run.g else 1) * run.width**2)
-    return sorted({round(x) for x in np.geomspace(shortest, max(shortest, longest), _LENGTHS)})
+    return sorted({round(x) for x in np.geomspace(float(shortest), float(max(shortest, longest)), _LENGTHS)})
 
 
 def _length(run: Run, x: float) -> int:
