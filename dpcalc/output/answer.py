@@ -24,7 +24,7 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else main_table(answer),
+                    lambda: _rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
                     statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
 
 
@@ -136,14 +136,30 @@ def table_of_numbers(table: Table) -> TextTable:
                      [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
 
 
+def _rounded_roc(answer: Answer, roc: Table) -> TextTable:
+    """The true-positive rates for people, beside the solution where there is one."""
+    return _beside_solution(table_of_numbers(roc), answer, symbol,
+                            lambda name: shown_value(answer, name, answer.headline))
+
+
+def _beside_solution(table: TextTable, answer: Answer, header: Callable[[str], str],
+                     number: Callable[[str], str]) -> TextTable:
+    """The table with the parameter that was solved for in its first column, if there is one."""
+    if answer.question.unknown is None:
+        return table
+    name = answer.question.unknown.name
+    return TextTable((header(name), *table.header), [(number(name), *row) for row in table.rows])
+
+
 def full_table(answer: Answer) -> TextTable:
     """The table for programs: every row, with numbers in full precision."""
     if answer.releases:
         return full_releases(answer)
     table = answer.table or answer.roc
     if table:
-        return TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
-                                        for row in table.rows])
+        numbers = TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
+                                           for row in table.rows])
+        return _beside_solution(numbers, answer, str, lambda name: repr(answer.value))
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
     header = ("bound", "conversion", "status", *results, "order", *words, "source")

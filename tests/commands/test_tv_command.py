@@ -7,6 +7,7 @@ import pytest
 from known import best_gaussian
 from paths import GOLDEN
 
+from dpcalc.core.numbers import human
 from dpcalc.pld.bracket import log_delta_at_epsilon
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.sampled import poisson
@@ -181,6 +182,20 @@ def test_roc_as_rows(cli, ask):
     assert all(t == pytest.approx(best_gaussian(f, 1), rel=1e-9) for f, t in curve)
     table = cli("tv", "--sigma", 1, "--fpr", "0.1,0.2").stdout
     assert "FPR" in table and "0.389144" in table and "\n0.1 " in table.replace("  ", " ")
+
+
+@pytest.mark.parametrize("rest, rates", [("--fpr .1 --tpr .4", 1), ("--tv .1 --fpr .1,.2", 2), ("--tv .1 --roc 4", 4)])
+def test_a_solution_stands_beside_the_rates_in_every_format(rest, rates, cli, ask):
+    line = ("tv", *rest.split(), "--solve", "sigma")
+    sigma = ask(*line)["result"]["sigma"]
+    for format, delimiter in (("csv", ","), ("tsv", "\t")):
+        header, *rows = cli(*line, "--format", format).stdout.splitlines()
+        assert header == delimiter.join(("sigma", "fpr", "tpr")) and len(rows) == rates
+        assert all(float(row.split(delimiter)[0]) == sigma for row in rows)
+    for format, separator in (("markdown", "|"), ("latex", "&")):
+        text = cli(*line, "--format", format).stdout
+        firsts = [row.strip(separator).split(separator)[0].strip() for row in text.splitlines()]
+        assert firsts.count(human(sigma)) == rates and ("σ" if format == "markdown" else "$\\sigma$") in firsts
 
 
 def test_the_published_laplace_rule_only_by_name(ask, cli):
