@@ -13,6 +13,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row
+from dpcalc.numerics.rounding import decimal_up
 
 # What is asked for, in words, and the option that asks for it.
 _ASKED = {"epsilon": ("ε at a given δ", "--delta"), "delta": ("δ at a given ε", "--epsilon"),
@@ -127,7 +128,10 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
     epsilon = question.epsilon or 0.0
     bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
     traced = bound.choices.trace(epsilon=epsilon, **own, **witness) if bound.choices.trace else {}
-    return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **traced})
+    result = delta_result(bound.value(epsilon, **own, **witness), epsilon)
+    if bound is composition_basic.BOUND:  # a sum of decimals, without the rounding of its logarithm
+        result |= {"delta": decimal_up(composition_basic.delta(epsilon, own["points"]))}
+    return Row(route, result, {**witness, **traced})
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:

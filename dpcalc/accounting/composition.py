@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.conversions.composition_basic import total_epsilon
 from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human_claimed, plain
@@ -138,7 +137,7 @@ def _point_sum(params: Params) -> _PointSum | None:
     finite = Fraction(1)
     for _, delta, count in points:
         finite *= (1 - Fraction(delta)) ** (count if delta else 0)
-    return _PointSum(total_epsilon(points), 1 - finite)
+    return _PointSum(sum((Fraction(epsilon) * count for epsilon, _, count in points), Fraction(0)), 1 - finite)
 
 
 def _refuse_infinite(composed: Parts, question: Question, point_sum: _PointSum | None) -> None:

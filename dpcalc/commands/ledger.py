@@ -90,14 +90,14 @@ def _releases(entries: Sequence[Entry], total: Answer, guarantees: Sequence[Any]
     and of those after it, as the rounding of numerical compositions may differ.
     """
     from dpcalc.core.results import Release
-    from dpcalc.numerics.rounding import difference_down
+    from dpcalc.numerics.rounding import decimal, decimal_down
 
     delta, budget, last = given["delta"], given["epsilon"], total.headline.result["epsilon"]
     found: list[Release] = []
     for k in range(len(entries), 0, -1):
         last = min(last, _epsilon(guarantees[:k], delta)) if k < len(entries) else last
         own = last if k == 1 else min(last, _epsilon(guarantees[k - 1:k], delta))
-        left = None if budget is None else difference_down(budget, last)
+        left = None if budget is None else decimal_down(decimal(budget) - decimal(last))
         found.append(Release(names[k - 1] if names else entries[k - 1].name(), own, last, left))
     return tuple(reversed(found))
 
@@ -117,7 +117,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     """The answer of the ledger, from that of the composition."""
     from dpcalc.accounting.cautions import of_records
     from dpcalc.core.numbers import human, plain
-    from dpcalc.numerics.rounding import sum_up
+    from dpcalc.numerics.rounding import decimal, decimal_up
 
     budget, epsilon = given["epsilon"], releases[-1].total_epsilon
     extra, warnings = dict[str, float](), tuple[str, ...]()
@@ -125,7 +125,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     if budget is not None:
         extra = {"budget": budget, "left": releases[-1].left or 0.0}
     if over:
-        extra["over"] = sum_up((epsilon, -budget))
+        extra["over"] = decimal_up(decimal(epsilon) - decimal(budget))
         warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
     parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
                   if given[name] is not None}

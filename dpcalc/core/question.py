@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, log, nextafter
 from typing import NamedTuple
 
-from dpcalc.core.numbers import plain
+from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity, symbol
 
 
@@ -42,7 +42,7 @@ def budget(question: Question) -> str:
     """The budget of a question in a sentence, for example 'ε ≤ 1 at δ = 1e-05', or 'ε ≤ 1' for pure DP."""
     asks, at = question.asks, ""
     if asks == "epsilon" and question.delta:
-        at = f" at δ = {plain(question.delta)}"
+        at = f" at δ = {human(question.delta)}"
     elif asks == "rdp":
         at = f" at α = {plain(question.alpha or 0.0)}"
     elif asks == "tpr":

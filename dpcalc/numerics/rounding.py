@@ -57,6 +57,27 @@ def difference_down(a: float, b: float) -> float:
     return quotient_down(top, bottom) if top > 0 else 0.0
 
 
+def decimal(x: float) -> Fraction:
+    """The shortest decimal that a double stands for, exactly: 1/10 for 0.1, as it was typed."""
+    from fractions import Fraction
+
+    return Fraction(repr(x))
+
+
+def decimal_up(x: Fraction) -> float:
+    """The smallest double whose decimal is >= x, for x >= 0: 1.0 for ten times 0.1."""
+    nearest = x.numerator / x.denominator  # raises OverflowError itself
+    return nearest if decimal(nearest) >= x else nextafter(nearest, inf)
+
+
+def decimal_down(x: Fraction) -> float:
+    """The largest double whose decimal is <= x (0 where x <= 0)."""
+    if x <= 0:
+        return 0.0
+    nearest = x.numerator / x.denominator
+    return nearest if decimal(nearest) <= x else nextafter(nearest, 0.0)
+
+
 def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:
     top, bottom = 0, 1
     for x in terms:

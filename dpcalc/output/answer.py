@@ -157,9 +157,9 @@ def full_table(answer: Answer) -> TextTable:
         return full_releases(answer)
     table = answer.table or answer.roc
     if table:
-        numbers = TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
+        in_full = TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
                                            for row in table.rows])
-        return _beside_solution(numbers, answer, str, lambda name: repr(answer.value))
+        return _beside_solution(in_full, answer, str, lambda name: repr(answer.value))
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
     header = ("bound", "conversion", "status", *results, "order", *words, "source")
@@ -258,7 +258,8 @@ def _condition(answer: Answer) -> str:
     question, result = answer.question, answer.headline.result
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
-        return f" at {symbol(name)} = {plain(result[name])}" if name else ""
+        text = human if name == "delta" else plain  # a larger δ promises less
+        return f" at {symbol(name)} = {text(result[name])}" if name else ""
     return f" gives {budget(question)}{' at δ = 0' if question.delta == 0 else ''}"
 
 

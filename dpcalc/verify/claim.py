@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.core.results import Row
+from dpcalc.numerics.rounding import decimal
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.unchecked import OtherQuestion
 
@@ -31,6 +33,13 @@ def claim_upper_bound(quantity: str, claimed: float, exact: Formula) -> Claim:
     """Return the claim that the formula's value is at most the claimed number."""
     exact = compute_once(exact)
     return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
+
+
+def claim_decimal(quantity: str, claimed: float, value: Fraction) -> Claim:
+    """Return the claim that a sum of decimals is at most the claimed number, which is a decimal, too."""
+    difference = decimal(claimed) - value
+    return Claim(quantity, claimed, lambda mp: mp.mpf(difference.numerator) / difference.denominator,
+                 lambda mp: mp.mpf(value.numerator) / value.denominator, quantity)
 
 
 def claim_probability(quantity: str, claimed: float, exact: Formula) -> Claim:

@@ -11,21 +11,31 @@ from functools import cache
 from math import inf, log
 from typing import Any
 
+from dpcalc.bounds.conversions import composition_basic, composition_optimal
 from dpcalc.core.bound import PointBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
+from dpcalc.numerics.rounding import decimal
 from dpcalc.verify import composition_parts
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.claim import (
     Claim,
     claim_always_true,
     claim_by_conversion,
+    claim_decimal,
     claim_probability,
     claim_upper_bound,
     require_same,
 )
 from dpcalc.verify.claims_tpr import claim_tpr, claims_of_tpr, tests_of_witness
-from dpcalc.verify.formulas import RDP_OF_PROFILE, delta_of_row, exact_arguments, pure_epsilon, rdp_of_all_steps
+from dpcalc.verify.formulas import (
+    RDP_OF_PROFILE,
+    delta_of_row,
+    exact_arguments,
+    pure_epsilon,
+    rdp_of_all_steps,
+    refuse_positive_delta,
+)
 from dpcalc.verify.lower_values import claims_from_below
 from dpcalc.verify.unchecked import Unchecked
 
@@ -110,9 +120,23 @@ def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 
 def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     require_same(row, "delta", question.delta)
+    if row.route.bound.name == composition_basic.BOUND.name:
+        return _claims_of_sum(row, question.delta or 0.0)
+    if question.delta == 0 and row.route.bound.name == composition_optimal.BOUND.name:
+        refuse_positive_delta(row)
+        of_step = decimal(row.params["step_epsilon"])
+        return (claim_decimal("epsilon", row.result["epsilon"], row.params["steps"] * of_step),)
     if question.delta == 0:
         return (claim_upper_bound("epsilon", row.result["epsilon"], pure_epsilon(row)),)
     return (_claim_epsilon(row, question, delta_of_row(row)),)
+
+
+def _claims_of_sum(row: Row, delta: float) -> tuple[Claim, ...]:
+    """Return the claims that the (ε_i, δ_i) of the releases add up to at most the claimed ε and the δ of the question,
+    as the decimals that were given."""
+    points = row.params["points"]
+    return (claim_decimal("epsilon", row.result["epsilon"], composition_basic.total_epsilon(points)),
+            claim_decimal("delta", delta, composition_basic.total_delta(points)))
 
 
 def _claim_epsilon(row: Row, question: Question, delta_at: Callable[[Any, float], Any]) -> Claim:
@@ -128,7 +152,11 @@ def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
         return (claim_probability("tv", row.result["tv"], lambda mp: delta_at(mp, 0.0)),)
     require_same(row, "epsilon", question.epsilon)
     epsilon = question.epsilon or 0.0
-    return _claim_delta_and_log(row.result, lambda mp: delta_at(mp, epsilon))
+    claims = _claim_delta_and_log(row.result, lambda mp: delta_at(mp, epsilon))
+    if row.route.bound.name == composition_basic.BOUND.name:
+        total = composition_basic.delta(epsilon, row.params["points"])
+        return (claim_decimal("delta", row.result["delta"], total), *claims[1:])
+    return claims
 
 
 def _claim_delta_and_log(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:

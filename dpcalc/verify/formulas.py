@@ -156,6 +156,13 @@ def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) 
     return mp.log(p / q) + mp.log((1 - q) / (1 - p))
 
 
+def refuse_positive_delta(row: Row) -> None:
+    """Raise OtherQuestion where a release that is composed has a positive δ."""
+    p = row.params
+    if any(delta > 0 for _, delta, _ in p.get("points", ())) or p.get("step_delta", 0.0) > 0:
+        raise OtherQuestion("a release that is composed has a positive δ: no ε holds at δ = 0")
+
+
 def pure_epsilon(row: Row) -> Formula:
     """Return the formula of the least ε at which δ is 0."""
     p, steps = row.params, row.params.get("steps", 1)
@@ -163,10 +170,7 @@ def pure_epsilon(row: Row) -> Formula:
         return lambda mp: _pure_epsilon_of_stream(mp, **{k: p[k] for k in _STREAM_PARAMETERS})
     if "level" in p:
         return lambda mp: steps * _pure_epsilon_of_step(mp, row.route.bound.name, p)
-    if any(delta > 0 for _, delta, _ in p.get("points", ())) or p.get("step_delta", 0.0) > 0:
-        raise OtherQuestion("a release that is composed has a positive δ: no ε holds at δ = 0")
-    if "points" in row.route.bound.params:
-        return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
+    refuse_positive_delta(row)
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
     if "threshold_scale" in p:

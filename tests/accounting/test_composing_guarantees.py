@@ -15,6 +15,7 @@ from calling import call
 
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.numerics.rounding import decimal
 
 
 def dp(epsilon, delta=0):
@@ -55,8 +56,8 @@ def test_pure_guarantees_add_up_exactly():
     rng = random.Random(1)
     for _ in range(30):
         epsilons = [rng.expovariate(1) for _ in range(rng.randint(2, 6))]
-        exact, got = sum(map(Fraction, epsilons)), composed([dp(x) for x in epsilons], delta=0).value
-        assert nextafter(got, 0) < exact <= Fraction(got)
+        exact, got = sum(map(decimal, epsilons)), composed([dp(x) for x in epsilons], delta=0).value
+        assert decimal(nextafter(got, 0)) < exact <= decimal(got)
 
 
 @pytest.mark.parametrize(("guarantee", "epsilon"), [

@@ -86,6 +86,32 @@ def test_pure_releases_add_up():
     assert found.value == pytest.approx(1, abs=1e-15) and found.value >= 0.05 + 0.25 + 0.7 - 1e-15
 
 
+@pytest.mark.parametrize("epsilons, budget", [((0.1,) * 10, 1), ((0.1, 0.9), 1), ((0.1,) * 3, 0.3),
+                                              ((1.1, 2.2), 3.3), ((0.7, 0.1), 0.8)])
+def test_pure_releases_add_up_as_the_decimals_that_were_given(epsilons, budget):
+    """As doubles they were over the budget by 2.2e-16, with exit code 3."""
+    releases = [{"kind": "dp", "epsilon": epsilon, "delta": 0} for epsilon in epsilons]
+    ledger = {"delta": 0, "epsilon": budget, "release": releases}
+    done = call(["ledger", "-", "--json"], stdin=json.dumps(ledger))
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["result"]["epsilon"] == budget and found["result"]["left"] == 0
+    assert verify(found).holds
+    over = call(["ledger", "-", "--json"], stdin=json.dumps({**ledger, "epsilon": budget - 1e-15}))
+    assert over.returncode == 3
+
+
+def test_deltas_add_up_as_decimals_too():
+    releases = [{"kind": "dp", "epsilon": 0.1, "delta": 3e-8}] * 10
+    found = total(*releases, delta=3e-7)
+    assert found.value == 1.0 and found.bound == "composition-basic" and verify(found.record()).holds
+
+
+def test_what_is_left_of_a_budget_is_a_decimal():
+    releases = [{"kind": "dp", "epsilon": epsilon, "delta": 0} for epsilon in (0.1, 0.2, 0.6)]
+    found = total(*releases, delta=0, epsilon=1).record()
+    assert [release["left"] for release in found["releases"]] == [0.9, 0.7, 0.1]
+
+
 def test_results_and_guarantees_stand_for_releases(tmp_path):
     """In files, in line, as several arguments, as inputs in Python."""
     each = [by_command(GAUSSIAN), by_command(LAPLACE)]

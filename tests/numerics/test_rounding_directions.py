@@ -186,3 +186,15 @@ def test_the_delta_of_laplace_noise_is_not_below_its_theorem():
         epsilon = rng.uniform(0, ratio - 30)
         want = enclose.context(128).log(LAPLACE.exact(enclose.context(128), epsilon, ratio)).x
         assert not LAPLACE.log_delta(epsilon, ratio) < want
+
+
+def test_a_decimal_is_rounded_to_the_next_double_that_is_printed_as_no_less():
+    rng = random.Random(64)
+    for _ in range(300):
+        x = Fraction(rng.randint(1, 10**rng.randint(1, 20)), 10 ** rng.randint(0, 25)) * rng.choice((1, Fraction(1, 3)))
+        above, below = rounding.decimal_up(x), rounding.decimal_down(x)
+        assert Fraction(repr(nextafter(above, 0))) < x <= Fraction(repr(above))
+        assert Fraction(repr(below)) <= x < Fraction(repr(nextafter(below, inf)))
+    for k in range(1, 400):  # what was typed comes back
+        assert rounding.decimal_up(k * rounding.decimal(0.1)) == rounding.decimal_down(Fraction(k, 10)) == k / 10
+    assert rounding.decimal_down(Fraction(-1, 10)) == 0

@@ -124,3 +124,19 @@ def test_every_short_source_is_short_and_begins_like_the_whole_one():
         assert 10 < len(short) <= 50 and not re.search(r"arXiv|;|\(", short), short
         year = re.search(r"\d{4}", short)
         assert year is None or year.group() in bound.source
+
+
+@pytest.mark.parametrize("line, headline", [
+    ("rdp --mechanism laplace --epsilon .5 --delta 0 --solve scale", "v = 2 gives ε ≤ 0.5 at δ = 0 ("),
+    ("rdp --mechanism laplace --scale 5 --delta 0 --steps 26", "ε = 5.2 at δ = 0 ("),
+    ("rdp --sigma 10 --alpha 4 --steps 5", "ε(α) = 0.1 at α = 4 ("),
+    ("convert --from dp --epsilon .2 --delta 0 --to zcdp", "ρ = 0.02 ("),
+    ("convert --from gdp --mu .2 --to zcdp", "ρ = 0.02 ("),
+    ("convert --from zcdp --rho .1 --alpha 3", "ε(α) = 0.3 at α = 3 ("),
+    ("convert --from dp --epsilon .1 --delta 1e-8 --steps 10 --target-epsilon 1", "δ = 1e-07 at ε = 1 ("),
+    ("subsample --sampling-rate .01 --epsilon 1 --delta 1e-5", "ε = 0.0170369 at δ = 1e-07 ("),
+    ("rdp --sigma 1 --delta 1/60000", "ε = 4.25636 at δ = 1.66667e-05 ("),
+])
+def test_closed_forms_of_decimals_are_printed_as_everybody_knows_them(line, headline):
+    done = call(line.split())
+    assert done.returncode == 0 and done.stdout.startswith(headline)

@@ -1,4 +1,7 @@
-"""Basic composition of (ε, δ)-DP guarantees, equal or different."""
+"""Basic composition of (ε, δ)-DP guarantees, equal or different.
+
+Numbers count as the decimals that were given: ten times 0.1 are 1, and not the sum of the doubles, which is above 1.
+"""
 
 from fractions import Fraction
 from math import inf, log
@@ -6,7 +9,7 @@ from typing import Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.rounding import quotient_up
+from dpcalc.numerics.rounding import decimal, decimal_up
 
 Points = tuple[tuple[float, float, int], ...]  # (ε, δ) of a release, and how many such releases there are
 
@@ -22,36 +25,34 @@ def pure(points: Points) -> float:
     if any(delta > 0 for _, delta, _ in points):
         raise OutOfScope("no-solution", "0 is not possible, as a release has a positive δ; give a positive δ",
                          "--delta")
-    return _up(total_epsilon(points))
+    return decimal_up(total_epsilon(points))
 
 
 def total_epsilon(points: Points) -> Fraction:
     """Σε_i, exactly."""
-    return sum((Fraction(epsilon) * count for epsilon, _, count in points), Fraction(0))
+    return sum((decimal(epsilon) * count for epsilon, _, count in points), Fraction(0))
 
 
 def total_delta(points: Points) -> Fraction:
     """Σδ_i, exactly."""
-    return sum((Fraction(delta) * count for _, delta, count in points), Fraction(0))
+    return sum((decimal(delta) * count for _, delta, count in points), Fraction(0))
 
 
-def _up(x: Fraction) -> float:
-    """The least double >= x."""
-    return quotient_up(x.numerator, x.denominator)
+def delta(epsilon: float, points: Points) -> Fraction:
+    """Σδ_i from ε = Σε_i on, and below it 1, as the theorem does not hold there."""
+    return Fraction(1) if decimal(epsilon) < total_epsilon(points) else min(Fraction(1), total_delta(points))
 
 
 def value(epsilon: float, points: Points) -> float:
-    """log Σδ_i from ε = Σε_i on, and below it log 1, as the theorem does not hold there."""
-    if epsilon < total_epsilon(points):
-        return 0.0
-    return min(0.0, _log_up(total_delta(points)))
+    """log δ, rounded up."""
+    return min(0.0, _log_up(delta(epsilon, points)))
 
 
 def _log_up(x: Fraction) -> float:
     """log x, rounded up; of its nearest double, since a difference of logarithms cancels where x is near 1."""
     if x == 0:
         return -inf
-    log_x = log(nearest) if (nearest := _up(x)) > 1e-300 else log(x.numerator) - log(x.denominator)
+    log_x = log(nearest) if (nearest := decimal_up(x)) > 1e-300 else log(x.numerator) - log(x.denominator)
     return log_x + 1e-15 * abs(log_x)
 
 
@@ -60,12 +61,12 @@ def inverse(log_delta: float, points: Points) -> float:
     total = total_delta(points)
     if total and _log_up(total) > log_delta + 5e-15 * abs(log_delta):
         raise _excess(total)
-    return _up(total_epsilon(points))
+    return decimal_up(total_epsilon(points))
 
 
 def refuse_excess(points: Points, delta: float) -> None:
     """Raises OutOfScope where Σδ_i > δ, compared without rounding errors."""
-    if (total := total_delta(points)) > Fraction(delta):
+    if (total := total_delta(points)) > decimal(delta):
         raise _excess(total)
 
 
@@ -75,8 +76,8 @@ def _excess(total: Fraction) -> OutOfScope:
 
 
 def exact(mp: Any, epsilon: float, points: Points) -> Any:
-    epsilons, deltas = (mp.fsum(count * mp.mpf(point[k]) for *point, count in points) for k in (0, 1))
-    return min(deltas, mp.mpf(1)) if mp.mpf(epsilon) >= epsilons else mp.mpf(1)
+    total = delta(epsilon, points)
+    return mp.mpf(total.numerator) / total.denominator
 
 
 BOUND = ProfileBound(

@@ -7,7 +7,7 @@ from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_binomial_pmf
 from dpcalc.numerics.elementary import log1mexp, log_add
-from dpcalc.numerics.rounding import ratio_up, up
+from dpcalc.numerics.rounding import decimal, decimal_up, up
 
 _MOST_STEPS = 10**10  # beyond, the sum has more than 2e6 terms, and takes seconds
 _ERROR = 2.5e-11  # of log δ, absolute and relative: far more than the rounding of the sum
@@ -18,7 +18,7 @@ def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
     if step_delta > 0:
         raise OutOfScope("no-solution", "0 is not possible, as the δ of each step is positive; give a positive δ",
                          "--delta")
-    return ratio_up((steps, step_epsilon))
+    return decimal_up(steps * decimal(step_epsilon))  # 1 for ten times 0.1
 
 
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
