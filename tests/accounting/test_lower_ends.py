@@ -128,3 +128,22 @@ def test_truncated_tails_have_none():
     """The noise beyond the losses that are composed counts as revealing everything, which only an upper end may."""
     run = "rdp --mechanism discrete-gaussian --sigma 2000 --steps 1e9 --epsilon 3000 --bound discrete-gaussian-exact"
     assert asked(*run.split())["result"]["delta_lower"] == 0
+
+
+@pytest.mark.parametrize("line", [
+    "rdp --mechanism unary --probability .8 --flip-probability .2 --steps 10 --delta 1e-5",
+    "rdp --mechanism laplace --scale .5 --steps 2 --delta 1e-5",
+])
+def test_it_is_that_of_any_row_where_another_one_is_smaller_in_its_last_digits(line):
+    """By the rounding of the composition the row by RDP comes first, which has no lower end."""
+    answer = asked(*line.split())
+    head, [end] = answer["bounds"][0], [row["epsilon_lower"] for row in answer["bounds"] if "epsilon_lower" in row]
+    assert head["name"].endswith("-rdp") and answer["result"]["epsilon"] == head["epsilon"]
+    assert answer["result"]["epsilon_lower"] == end and head["epsilon"] * (1 - 1e-8) < end < head["epsilon"]
+    assert "\nThe true ε is between " in call(line.split()).stdout
+
+
+def test_a_solution_has_none_of_another_solution():
+    line = "rdp --mechanism unary --flip-probability .2 --steps 2 --epsilon 5 --delta 1e-7 --solve probability"
+    answer = asked(*line.split())
+    assert "epsilon_lower" not in answer["result"] or "epsilon_lower" in answer["bounds"][0]
