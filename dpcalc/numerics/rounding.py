@@ -61,7 +61,7 @@ def decimal(x: float) -> Fraction:
     """The shortest decimal that a double stands for, exactly: 1/10 for 0.1, as it was typed."""
     from fractions import Fraction
 
-    return Fraction(repr(x))
+    return Fraction(repr(float(x)))
 
 
 def decimal_up(x: Fraction) -> float:

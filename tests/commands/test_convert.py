@@ -191,3 +191,12 @@ def test_a_mixture_of_mechanisms_is_the_shuffled_run(ask, cli):
 def test_a_mixture_that_is_not_described(cli, options, says):
     done = cli("convert", "--from", "rdp", *options.split())
     assert done.returncode == 2 and says in done.stderr
+
+
+def test_ten_points_add_up_to_the_point_that_everybody_knows(ask):
+    """As doubles, ten times 0.1 are more than 1, so that δ at ε = 1 was 1."""
+    line = "--from dp --epsilon .1 --delta 1e-7 --steps 10 --bound composition-basic --digits 20"
+    [delta] = ask("convert", *line.split(), "--target-epsilon", 1)["bounds"]
+    [epsilon] = ask("convert", *line.split(), "--target-delta", "1e-6")["bounds"]
+    assert (delta["delta"], float(delta["digits"]["delta"])) == (1e-6, 1e-6)
+    assert (epsilon["epsilon"], float(epsilon["digits"]["epsilon"])) == (1.0, 1.0)
