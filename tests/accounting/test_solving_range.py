@@ -100,7 +100,7 @@ EVERY = [  # every value meets the budget
     ("subsample --scheme weighted --sigma 1000 --steps 1 --epsilon 1 --delta .1 --solve max-weight",
      "max weight from 1e-15 to 1 "),
     ("rdp --mechanism randomized-response --epsilon 1000 --delta 0 --solve probability",
-     "probability from 0.5 to 0.999999 "),
+     "probability from 0.5 to 1 "),
     ("tv --mechanism gaussian --tv 1 --solve sigma", "sigma from "),
     ("burn-in --n 1000 --batch-size 10 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma 1 "
      "--epsilon 3 --delta 1e-5 "
