@@ -32,7 +32,7 @@ CASES = [
     ("convert --from gdp --mu 1 --steps 4 --delta 1e-5", "Each of 4 releases", "μ = 1", "those of the given guarantee"),
     ("convert --from dp --epsilon 1 --delta 0 --to gdp", "(μ-GDP) with μ = 1.23204", "(1, 0)-differentially private"),
     ("convert --from dp --epsilon 1 --delta 1e-6 --to tv", "total variation at most 0.462118"),
-    ("convert --from tv --tv .01 --epsilon 1", "one of total variation at most 0.01", "with ε = 1 and δ = 0.0100001"),
+    ("convert --from tv --tv .01 --epsilon 1", "one of total variation at most 0.01", "with ε = 1 and δ = 0.01."),
     ("convert --from outcomes --p .5,.5 --q .25,.75", "one with 2 outcomes", "ε = 0.693148"),
     (f"{RUN} --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341 and δ = 1e-05", "The unit of privacy is one record",
      "Poisson samples: each record is in a batch with probability 256/60000", "is 1.1", "3516 accesses to the data",
