@@ -170,3 +170,11 @@ def test_a_number_that_may_be_a_short_decimal_is_printed_as_one():
     assert human_claimed(0.19 * (1 + 4e-16), 1e-15) == "0.19" and human_claimed(0.19 * (1 + 1e-12), 1e-13) == "0.190001"
     assert human_claimed(0.19, 0.0) == "0.19" and human_claimed(0.1899999999,
                                                                 1e-9) == "0.19" and human_claimed(inf, 1e-9) == "inf"
+
+
+def test_a_diameter_with_windows_of_more_steps_than_an_integer_of_numpy_holds():
+    """It ended in a fault."""
+    line = ("burn-in --n 1000 --batch-size 50 --lipschitz 1 --smoothness 1 --learning-rate .1 --sigma .3 --steps 500 "
+            "--epsilon 1 --delta 1e-5 --solve diameter")
+    done = call(line.split())
+    assert done.returncode == 3 and "every diameter from 1e-15 to 1e+15 gives ε ≤ 1" in done.stderr
