@@ -112,7 +112,7 @@ def _check_group(given: Given) -> None:
 
 
 def scope(given: Given, unknown: str | None) -> str:
-    """What stands beside the headline of an input that is amplified once, as no steps or epochs are given."""
+    """What stands beside the headline where no steps or epochs are given, so that the number is about one of them."""
     from dpcalc.accounting.schemes import by_rate, scheme_of
 
     return f"for one {scheme_of(given.values).unit}" if by_rate.has_no_steps(given, unknown) else ""

@@ -34,7 +34,7 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.bounds.conversions import rdp_optimal
     from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import between, lower_end, run_numbers
+    from dpcalc.commands.subsample_run import between, lower_end, run_numbers, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.bound import PointBound
     from dpcalc.core.question import Question
@@ -84,7 +84,7 @@ def answer(given: Given) -> Answer:
              *one_record_note)
     return Answer("tv", question, {k: v for k, v in values.items() if k in shown}, found,
                   source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
-                  promise.warnings, roc=attacks.roc,
+                  promise.warnings, roc=attacks.roc, scope=scope(given, unknown) if name == "run" else "",
                   promises=promise.sentences, of_respondents=source.of_respondents or bool(values.get("respondents")))
 
 

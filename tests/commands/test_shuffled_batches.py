@@ -102,7 +102,7 @@ def test_the_number_of_epochs_is_whole_and_that_of_steps_is_that_of_whole_epochs
 
 
 @pytest.mark.parametrize("line, words", [
-    (f"{RUN} --noise-multiplier 5 --delta 1e-5", "add --epochs (passes over the data), or --steps"),
+    (f"{RUN} --noise-multiplier 5 --delta 1e-5", "add --epochs, or --steps"),
     (f"{RUN} --steps-per-epoch 9 --epochs 1 --noise-multiplier 5 --delta 1e-5", "--steps-per-epoch, or --n and"),
     ("subsample --scheme shuffle --epochs 1 --noise-multiplier 5 --delta 1e-5", "add --n and --batch-size, or"),
     (f"{RUN} --epochs 1 --steps 234 --noise-multiplier 5 --delta 1e-5", "give --steps or --epochs, not both"),
@@ -117,11 +117,13 @@ def test_refusals(line, words):
     assert words in error(line)
 
 
-def test_one_epoch_is_asked_for_but_of_an_input_it_is_the_default_and_is_said():
+def test_one_epoch_is_the_default_of_steps_per_epoch_and_is_said():
     batches = "--scheme shuffle --steps-per-epoch 100 --delta 1e-5"
-    assert "--epochs 1 asks for one" in error(f"subsample {batches} --noise-multiplier 5")
-    code, out, _ = call(["subsample", "-", *batches.split()], call(["rdp", "--sigma", "5", "--json"]).stdout)
-    assert code == 0 and "for one epoch" in out.splitlines()[0]
+    for line, stdin in ((f"subsample {batches} --noise-multiplier 5", ""),
+                        (f"subsample - {batches}", call(["rdp", "--sigma", "5", "--json"]).stdout)):
+        code, out, _ = call(line.split(), stdin)
+        assert code == 0 and "for one epoch" in out.splitlines()[0]
+        assert "the guarantee is for one epoch only" in call([*line.split(), "-q"], stdin)[2]
 
 
 def test_a_poisson_number_is_refused_with_the_reason():

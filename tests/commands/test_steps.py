@@ -26,7 +26,6 @@ POINT = "subsample --sampling-rate .01 --epsilon 1 --delta 1e-6"
     "tv --n 1000 --sampling-rate .01 --sigma 1", "tv --sampling-rate .01 --tv .1 --solve sigma",
     "subsample --n 100 --sampling-rate .1 --max-batch-size 20 --noise-multiplier 2 --delta 1e-5",
     "subsample --scheme cyclic-poisson --bands 2 --sampling-rate .1 --noise-multiplier 2 --delta 1e-5",
-    "subsample --scheme weighted --max-weight .01 --sigma 1 --delta 1e-5",
     "subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --delta 1e-5",
 ])
 def test_batches_need_a_number_of_steps(line):
@@ -57,6 +56,7 @@ def test_what_is_solved_for_or_is_one_step_by_nature_needs_none():
     ("subsample - --sampling-rate .01 --delta 1e-5", True),
     ("subsample - --sampling-rate .01 --steps 1 --delta 1e-5", False),
     ("subsample - --scheme weighted --max-weight .01 --adjacency replace-one --delta 1e-5", True),
+    ("subsample --scheme weighted --max-weight .01 --sigma 1 --delta 1e-5", True),
     (POINT, True), ("subsample --n 1000 --batch-size 10 --epsilon 1 --delta 1e-6", True),
     ("subsample --sampling-rate .01 --sigma 1 --steps 1 --delta 1e-5", False),
     ("subsample --sampling-rate .01 --sigma 1 --epochs 1 --delta 1e-5", False),

@@ -24,12 +24,11 @@ def has_no_steps(given: Given, unknown: str | None) -> bool:
     return not {"steps", "epochs"} & (given.provided | {unknown})
 
 
-def require_steps(given: Given, unknown: str | None, by_size: bool = False,
+def require_steps(given: Given, unknown: str | None,
                   needed: str = "--steps (number of steps) or --epochs; --steps 1 asks for one step") -> None:
-    """Raises DpcalcError where a run says no number of steps or epochs. What is read from JSON is amplified once, where
-    a rate and not the sizes of the data set and of the batches (`by_size`) describes its batches."""
-    if has_no_steps(given, unknown) and (by_size or not given.inputs):
-        raise DpcalcError("missing", f"add {needed}", needed.split()[0])
+    """Raises DpcalcError where a run says no number of steps or epochs."""
+    if has_no_steps(given, unknown):
+        raise DpcalcError("missing", f"add {needed}", needed.split()[0].rstrip(","))
 
 
 def check(given: Given, unknown: str | None) -> None:
@@ -44,7 +43,8 @@ def check(given: Given, unknown: str | None) -> None:
         check_batch_size(given)
     elif unknown != "sampling_rate" and given["sampling_rate"] is None:
         raise DpcalcError("missing", NO_RATE, "--sampling-rate")
-    require_steps(given, unknown, bool(by_batch))
+    if by_batch or not given.inputs:  # what is read from JSON is amplified once, at a rate
+        require_steps(given, unknown)
 
 
 def check_batch_size(given: Given) -> None:

@@ -47,10 +47,9 @@ def _check(given: Given, unknown: str | None) -> None:
                               "--steps-per-epoch")
         require(given, ("n", "batch_size"), "for the steps of an epoch, n/b", unknown)
         by_rate.check_batch_size(given)
+        by_rate.require_steps(given, unknown, "--epochs (passes over the data)")
     elif not given.has("steps_per_epoch"):
         raise DpcalcError("missing", _NO_STEPS, "--steps-per-epoch")
-    by_rate.require_steps(given, unknown, not given.has("steps_per_epoch"),
-                          "--epochs (passes over the data); --epochs 1 asks for one")
     if given.has("epochs") and given["epochs"] != int(given["epochs"]):
         raise DpcalcError("out-of-range", f"{plain(given['epochs'])} is not a whole number, and the theorem of random "
                                           "allocation is about whole epochs", "--epochs")

@@ -37,8 +37,7 @@ def _check(given: Given, unknown: str | None) -> None:
     if by_size:
         require(given, ("n", "batch_size"), "for the number of batches in an epoch", unknown)
         by_rate.check_batch_size(given)
-    by_rate.require_steps(given, unknown, bool(by_size),
-                          "--epochs (passes over the data), or --steps (of all epochs); --epochs 1 asks for one")
+        by_rate.require_steps(given, unknown, "--epochs, or --steps (the steps of all epochs)")
 
 
 def _params(values: Values) -> dict[str, Any]:

@@ -30,7 +30,6 @@ def _check(given: Given, unknown: str | None) -> None:
     if {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     require(given, ("max_weight",), "with --scheme weighted", unknown)
-    by_rate.require_steps(given, unknown)
 
 
 def _params(values: Values) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def _check(given: Given, unknown: str | None) -> None:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     require(given, ("n", "batch_size"), "with --scheme with-replacement: the number of records, and that of draws",
             unknown)
-    by_rate.require_steps(given, unknown, by_size=True)
+    by_rate.require_steps(given, unknown)
 
 
 def _params(values: Values) -> dict[str, Any]:
