@@ -43,11 +43,11 @@ class CliOption:
 
 def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
           ends_at_word: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Name → True for a switch that is given and None for another one, or the values of an option, for all options; and
-    the words that belong to none.
-    Raises DpcalcError, which names the command of `ctx`, a context of Typer."""
+    """Name → True for a switch that is given and None for another one, or the values of an option, for all options, in
+    the order of the command line, which is that of the axes of a sweep; and the words that belong to none. Raises
+    DpcalcError, which names the command of `ctx`, a context of Typer."""
     known = {name: option for option in options for name in option.opts}
-    values: dict[str, list[str]] = {option.name: [] for option in options}
+    values = dict[str, list[str]]()
     words, pending = list[str](), deque(args)
     while pending:
         arg = pending.popleft()
@@ -69,8 +69,9 @@ def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
             raise DpcalcError("usage", "takes no value", name)
         elif not (option.is_flag or equals or pending):
             raise DpcalcError("usage", f"needs a value: {', '.join(option.choices) or option.brief}", name)
-        values[option.name].append("" if option.is_flag else value if equals else pending.popleft())
-    return {o.name: bool(values[o.name]) or None if o.is_flag else tuple(values[o.name]) for o in options}, words
+        values.setdefault(option.name, []).append("" if option.is_flag else value if equals else pending.popleft())
+    flags, names = {o.name for o in options if o.is_flag}, (*values, *(o.name for o in options))
+    return {n: (n in values or None) if n in flags else tuple(values.get(n, ())) for n in names}, words
 
 
 def _split(arg: str, known: dict[str, CliOption]) -> tuple[str, bool, str]:

@@ -114,12 +114,8 @@ def options_text(options: Mapping[str, Any]) -> str:
 
 def shell_lines(line: str, width: int) -> list[str]:
     """A command over as many lines as the width needs, broken before options and pipes, that a shell still reads."""
-    pieces = list[str]()
-    for word in re.findall(r"""(?:[^'"\s]|'[^']*'|"[^"]*")+""", printable(line)):  # words of a shell
-        if pieces and not re.match(r"--[a-z]|\|", word):
-            pieces[-1] += f" {word}"
-        else:
-            pieces.append(word)
+    # Each piece ends before the space of the next break; within quotes, where a text stands, there is none.
+    pieces = re.findall(r"""(?:'[^']*'|"[^"]*"|(?! --[a-z]| \| ).)+""", printable(line))
     lines = [pieces[0]]
     for piece in pieces[1:]:
         if len(lines[-1]) + 1 + len(piece) + 2 <= width:

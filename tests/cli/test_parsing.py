@@ -37,3 +37,10 @@ def test_help_goes_before_words_and_after_unknown_options(capsys):
     assert main(["rdp", "x", "--help"]) == 0 and capsys.readouterr().out.startswith("Usage: dpcalc rdp [OPTIONS]\n")
     assert main(["rdp", "--help", "--foo"]) == 2 and "--foo: no such option" in capsys.readouterr().err
     assert main(["--color", "never"]) == 0 and capsys.readouterr().out.startswith("Usage: dpcalc [OPTIONS] COMMAND")
+
+
+def test_the_first_of_two_swept_options_is_that_of_the_rows(capsys):
+    both = ["--sigma 1,2", "--delta 1e-5,1e-6,1e-7"]
+    for line, head in ((both, "σ   δ = 1e-5   δ = 1e-6   δ = 1e-7"), (both[::-1], "   δ     σ = 1     σ = 2")):
+        assert main(shlex.split(f"rdp {' '.join(line)}")) == 0
+        assert capsys.readouterr().out.splitlines()[2] == head
