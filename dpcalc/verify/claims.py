@@ -220,7 +220,9 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     def exact(name: str) -> Formula:
         return lambda mp: bound.exact(mp, **own)[name]
 
-    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho", *bound.gives)]
+    solution = question.unknown.name if question.unknown else None
+    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho", *bound.gives)
+             and name != solution]
     return tuple((claim_probability if name in ("delta", "tv") else claim_upper_bound)(name, row.result[name],
                                                                                         exact(name))
                  for name in names)

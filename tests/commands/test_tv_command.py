@@ -167,9 +167,10 @@ SOLVED = [
 
 
 @pytest.mark.parametrize("line, name, back, key, budget, near", SOLVED, ids=[s[0] for s in SOLVED])
-def test_a_solved_parameter_meets_its_budget_when_fed_back(line, name, back, key, budget, near, ask):
+def test_a_solved_parameter_meets_its_budget_when_fed_back(line, name, back, key, budget, near, ask, cli):
     solved = ask("tv", *line.split())
     assert solved["solved"] == name and solved["status"] == "proven"
+    assert cli("verify", "-", "-q", stdin=json.dumps(solved)).returncode == 0
     got = ask("tv", *back.format(x=repr(solved["result"][name])).split())["result"][key]
     assert budget * (1 - near) <= got <= budget
 
