@@ -12,7 +12,7 @@ from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.gdp_composition import Mus
 from dpcalc.bounds.conversions.zcdp_sum import PURE, Term, Terms
 from dpcalc.core.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.rounding import quotient_up, ratio_down, root_up
+from dpcalc.numerics.rounding import decimal, quotient_up, ratio_down, root_up
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -85,7 +85,7 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
     total = Fraction(0)
     for g in guarantees:
         if isinstance(g, Zcdp):
-            total += Fraction(g.rho)
+            total += decimal(g.rho)
         elif isinstance(g, Gdp):
             total += Fraction(g.mu) ** 2 / 2
         elif sigmas := _gaussian_sigmas(g):
@@ -101,19 +101,12 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     square = Fraction(0)
     for g in guarantees:
         if isinstance(g, Gdp):
-            square += (Fraction(g.mu) if len(guarantees) == 1 else _decimal(g.mu)) ** 2
+            square += (Fraction(g.mu) if len(guarantees) == 1 else decimal(g.mu)) ** 2
         elif sigmas := _gaussian_sigmas(g):
             square += sum(count / Fraction(sigma) ** 2 for sigma, count in sigmas)
         else:
             return None
     return root_up(square)
-
-
-def _decimal(x: float) -> Fraction:
-    """A number of JSON as the decimal that it was given as, where that has at most 15 digits, so that .6² + .8² is 1;
-    else the double itself."""
-    text = f"{x:.15g}"
-    return Fraction(text) if float(text) == x else Fraction(x)
 
 
 # --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------

@@ -58,10 +58,13 @@ def difference_down(a: float, b: float) -> float:
 
 
 def decimal(x: float) -> Fraction:
-    """The shortest decimal that a double stands for, exactly: 1/10 for 0.1, as it was typed."""
+    """The decimal of at most 15 digits that a double stands for, as it was typed: 1/10 for 0.1. A double that stands
+    for none, as most computed ones, is itself."""
     from fractions import Fraction
 
-    return Fraction(repr(float(x)))
+    x = float(x)  # of --digits, too
+    text = f"{x:.15g}"
+    return Fraction(text) if float(text) == x else Fraction(x)
 
 
 def decimal_up(x: Fraction) -> float:

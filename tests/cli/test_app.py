@@ -131,9 +131,9 @@ def test_bound_restricts_and_suggests(ask, cli):
     assert done.returncode == 2 and "did you mean gaussian-exact" in done.stderr
 
 
-def test_a_given_delta_is_shown_as_it_is(cli):
-    assert cli("rdp", "--sigma", "1", "--delta",
-               "0.9999999999999999").stdout.startswith("ε = 0 at δ = 0.9999999999999999 ")
+def test_a_given_delta_is_shown_with_six_digits_rounded_up(cli):
+    for delta, shown in (("1/3", "0.333334"), ("1e-7", "1e-07"), ("0.9999999999999999", "1")):
+        assert f" at δ = {shown} (" in cli("rdp", "--sigma", "1", "--delta", delta).stdout.partition("\n")[0]
 
 
 def test_poisson_batches_for_replaced_records(ask):

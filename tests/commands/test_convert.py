@@ -181,6 +181,11 @@ def test_a_mixture_of_mechanisms_is_the_shuffled_run(ask, cli):
                                                                       "rdp": [mixed["result"]["rdp"]]}
 
 
+def test_a_mixture_of_tiny_divergences_is_not_rounded_to_nothing(ask):
+    found = ask("convert", "--from", "rdp", "--alpha", "1.0000000000000002", "--rdp", "2e-314,1", "--weights", "1,0")
+    assert 2e-314 <= found["result"]["rdp"] < 2.001e-314
+
+
 @pytest.mark.parametrize("options, says", [
     ("--alpha 8 --rdp .5,.1 --weights 1/4,1/4", "--weights: the probabilities add up to 0.5, not 1"),
     ("--alpha 8 --rdp .5 --weights 1/4,3/4", "--weights: 2 weights but 1 values of --rdp"),

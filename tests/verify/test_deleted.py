@@ -99,7 +99,7 @@ def handed_on(record):
 
 
 def epsilon(record):
-    done = call(["convert", "-", "--delta", "1e-5", "-q"], json.dumps(record))
+    done = call(["convert", "-", "--delta", ".01", "-q"], json.dumps(record))
     assert done.returncode == 0, done.stderr
     return float(done.stdout)
 

@@ -1,6 +1,7 @@
 """Basic composition of (ε, δ)-DP guarantees, equal or different.
 
-Numbers count as the decimals that were given: ten times 0.1 are 1, and not the sum of the doubles, which is above 1.
+Numbers of at most 15 digits count as the decimals that were given: ten times 0.1 are 1, and not the sum of the doubles,
+which is above 1.
 """
 
 from fractions import Fraction

@@ -1,18 +1,25 @@
 """Composition of zero-concentrated differential privacy."""
 
+from fractions import Fraction
 from typing import Any
 
 from dpcalc.core.bound import PointBound, Theorem
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.numerics.rounding import decimal, quotient_up
 
 
 def value(rho: float, steps: int) -> dict[str, float]:
-    """Tρ, rounded up exactly."""
-    return {"rho": ratio_up((rho, steps))}
+    """Tρ, rounded up exactly: 1 for ten times 0.1."""
+    found = _total(rho, steps)
+    return {"rho": quotient_up(found.numerator, found.denominator)}
+
+
+def _total(rho: float, steps: int) -> Fraction:
+    return decimal(rho) * steps
 
 
 def exact(mp: Any, rho: float, steps: int) -> Any:
-    return {"rho": mp.mpf(rho) * steps}
+    found = _total(rho, steps)
+    return {"rho": mp.mpf(found.numerator) / found.denominator}
 
 
 BOUND = PointBound(

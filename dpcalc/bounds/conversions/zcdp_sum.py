@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from dpcalc.core.bound import PointBound, Theorem
-from dpcalc.numerics.rounding import quotient_up
+from dpcalc.numerics.rounding import decimal, quotient_up
 
 # (numerators, denominators, count) of each kind of release: ρ is the quotient of their products
 Term = tuple[tuple[float, ...], tuple[float, ...], int]
@@ -19,15 +19,20 @@ PURE, BOUNDED_RANGE = (2.0,), (8.0,)  # the denominators of ε²/2 and η²/8
 
 
 def value(terms: Terms) -> dict[str, float]:
-    """ρ = Σρ_i, rounded up exactly."""
-    total = Fraction(0)
-    for numerators, denominators, count in terms:
-        total += count * Fraction(prod(map(Fraction, numerators))) / prod(map(Fraction, denominators))
-    return {"rho": quotient_up(total.numerator, total.denominator)}
+    """ρ = Σρ_i, rounded up exactly: 1 for 0.1 and 0.9."""
+    found = _total(terms)
+    return {"rho": quotient_up(found.numerator, found.denominator)}
+
+
+def _total(terms: Terms) -> Fraction:
+    """Σρ_i, exactly, of the decimals that were given."""
+    return sum((count * prod(map(decimal, up), start=Fraction(1)) / prod(map(decimal, down), start=Fraction(1))
+                for up, down, count in terms), Fraction(0))
 
 
 def exact(mp: Any, terms: Terms) -> Any:
-    return {"rho": mp.fsum(count * prod(map(mp.mpf, up)) / prod(map(mp.mpf, down)) for up, down, count in terms)}
+    found = _total(terms)
+    return {"rho": mp.mpf(found.numerator) / found.denominator}
 
 
 BOUND = PointBound(

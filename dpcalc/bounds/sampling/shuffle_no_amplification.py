@@ -6,8 +6,9 @@ sensitivity s, chosen in view of the outputs before it. E adaptive Gaussian step
 s√E (Dong, Roth & Su 2022, Corollary 3.3). As the permutations do not depend on the record, both runs are mixtures with
 equal weights, and a hockey-stick divergence of mixtures is at most the mean of the divergences (joint convexity). ∎
 
-Of a group of K records, c_t are in step t, Σ c_t = K in an epoch. Its steps have the sensitivities c_t·s, so that the
-epoch is dominated by one step of sensitivity s√Σc_t² <= Ks: the noise multiplier z/K stands in place of z.
+Of a group of K records, c_t are in step t, Σ c_t <= K in an epoch (a record that is left over is in none). Its steps
+have the sensitivities c_t·s, so that the epoch is dominated by one step of sensitivity s√Σc_t² <= Ks: the noise
+multiplier z/K stands in place of z.
 
 The order of the records need not be random for this.
 """

@@ -33,7 +33,7 @@ def value(alpha: float, rdp: float) -> dict[str, float]:
         return rdp * (1 + _DIVERGENCE_ERROR) - binary_rdp(alpha, x)
 
     least = max(rdp, sqrt(2 / alpha) * sqrt(rdp))  # D_α <= x, and D_α <= αx²/2
-    x = boundary(residual, rdp + _BEYOND, least * (1 - 1e-9), _TIGHT)
+    x = boundary(residual, rdp * (1 + 2 * _DIVERGENCE_ERROR) + _BEYOND, least * (1 - 1e-9), _TIGHT)
     return {"tv": min(1.0, up(tanh(x / 2), 1e-15))}
 
 

@@ -65,4 +65,4 @@ def test_help_and_explain_say_what_e_and_tau_mean(cli):
     said = " ".join(cli("shuffle-pnsgd", "--help").stdout.split())
     assert "fraction of the records in each pass" in said and "makes E/τ passes" in said
     explained = cli("explain", "without-replacement-unamplified").stdout
-    assert "⌈E/τ⌉" in explained and "E·n records in all" in explained and "E/τ passes" in explained
+    assert "each of ⌈E/τ⌉ passes" in explained

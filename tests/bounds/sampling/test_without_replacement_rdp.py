@@ -41,8 +41,8 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
                                            (1.0, 4.0)])
 def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
     """The search over whole orders up to 1e5 finds one that is as good as the best."""
-    found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --steps 2 --delta 1e-5 "
-                   f"--bound wor-rdp --sampling-rate {rate} --steps 1")
+    found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --delta 1e-5 "
+                   f"--bound wor-rdp --sampling-rate {rate} --steps 2")
     assert found["result"]["epsilon"] == pytest.approx(epsilon, rel=1e-5)
 
 

@@ -110,6 +110,10 @@ def test_randomised_response_has_all_that_its_divergence_allows(p, alpha):
     assert tv_rdp.value(alpha, divergence)["tv"] == pytest.approx(2 * p - 1, rel=1e-6)
 
 
+def test_an_unbounded_divergence_allows_everything():
+    assert tv_rdp.value(2.0, 1e15) == {"tv": 1.0}
+
+
 @settings(max_examples=30, deadline=None)
 @given(PAIRS, st.integers(2, 4))
 def test_product_bounds_every_composition(drawn, steps):

@@ -7,8 +7,8 @@ from dpcalc.bounds.start import START
 
 RUN = ("level", "lipschitz", "n", "tau", "passes")
 ASSUMPTIONS = ("gradients are clipped to L", START,
-               "each of E/τ passes reshuffles and processes a fraction τ < 1 of the records, "
-               "E·n records in all", "every iterate is released", "neighbours differ by replacing one record",
+               "each of ⌈E/τ⌉ passes reshuffles and processes a fraction τ < 1 of the records",
+               "every iterate is released", "neighbours differ by replacing one record",
                "Gaussian noise")
 WITHDRAWN = ("Berthier & Karimireddy's proof is withdrawn: it applies sampling with weights to weights that depend on "
              "the data.",
