@@ -18,10 +18,12 @@ from dpcalc.bounds.mechanisms import (
     unary_exact,
 )
 from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.bounds.sampling.poisson_replace_one_comonotone import of_discrete_laplace, of_laplace
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
 from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q
 from dpcalc.pld.renyi import divergence
+from dpcalc.pld.replaced import poisson_replaced
 from dpcalc.pld.sampled import poisson, without_replacement
 
 PAIRS = {
@@ -34,6 +36,9 @@ PAIRS = {
     "discrete laplace": discrete_laplace_exact.pair(3.0, 4.0), "categories": k_randomized_response_exact.pair(0.5, 7),
     "bits": unary_exact.pair(0.6, 0.3),
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
+    **{f"a {name} record replaced in {noise} noise": pair for rate, name in ((0.1, "sampled"), (1e-6, "rare"))
+       for noise, pair in (("gaussian", poisson_replaced(0.7, rate, 1)), ("laplace", of_laplace(1.0, 1.3, rate).pair()),
+                           ("integer", of_discrete_laplace(3.0, 4.0, rate).pair()))},
     **{f"{name} {base}": scheme(pair, rate) for base,
        pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("range", BoundedRange(1.3)), ("response", approximate_dp(0.5)),
                                                             ("approximate", approximate_dp(0.5, -9.0)))
@@ -107,6 +112,16 @@ def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):
     # E_γ(N‖mix) = 1 − γ + γ E_{1/γ}(mix‖N)
     turned = 1 - exp(epsilon) + exp(epsilon) * delta_of(poisson(base, rate), -epsilon)
     assert delta_of(poisson(base, rate).reverse, epsilon) == pytest.approx(turned, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("profile", [of_laplace(1.0, 1.3, 0.1), of_laplace(2.0, 1.0, 0.7),
+                                     of_discrete_laplace(3.0, 4.0, 0.1)])
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.15])
+def test_pairs_of_a_replaced_record_have_their_profiles(profile, epsilon):
+    want = float(profile.exact(mpmath.mp, epsilon))
+    assert want > 0 and delta_of(profile.pair(), epsilon) == pytest.approx(want, rel=1e-11)
+    # they are symmetric
+    assert delta_of(profile.pair(), -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-12)
 
 
 @pytest.mark.parametrize("rate", [1e-8, 1e-4])
