@@ -139,7 +139,7 @@ def infinite_mass(use: Use, mp: Any) -> Any:
     """Return P(loss = ∞), the probability that the record is in the sample and its loss is infinite."""
     if (pair := use.unsampled) is not None:
         return pair.infinite_mass(mp)
-    return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate if use.scheme else 1.0))
+    return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate))
 
 
 def _unsampled_loss(mp: Any, rate: Any, loss: Any) -> Any:

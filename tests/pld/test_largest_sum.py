@@ -45,6 +45,28 @@ def test_masses_enclose_those_of_the_definition(seed):
             assert high[k] - low[k] < 1e-9 or true < mp.mpf(10) ** -280
 
 
+@pytest.mark.parametrize("z, batches, dropped", [(0.7, 1, 0.0), (2.0, 40, 0.01)])
+def test_slices_show_no_more_than_the_definition_in_both_directions(z, batches, dropped):
+    """The first mass is not above the true one, and the second one, which the loss implies, not below it."""
+    mp = mpmath.mp.clone()
+    mp.dps = 400
+    cuts, pair = largest_sum.cuts(z, batches), largest_sum.slices(z, batches, dropped)
+
+    def true(k, own):
+        ends = [[above(mp, cuts[j], z, batches, mean) for mean in (own, None)] for j in (k - 1, k)]
+        in_batch, in_none = (a - b for a, b in zip(*ends, strict=True))
+        return (1 - mp.mpf(dropped)) * in_batch + mp.mpf(dropped) * in_none
+
+    for one, own, other in ((pair, *largest_sum.OWN_SUM), (pair.reverse, *largest_sum.OWN_SUM[::-1])):
+        shown = np.flatnonzero(largest_sum.log_masses(cuts, z, batches, own, dropped)[0] > -inf)
+        assert len(one.losses) == len(shown) > 1000
+        for k in shown[1:-1:250]:
+            j = int(np.searchsorted(shown, k))
+            first, second = (mp.log(true(k, mean)) for mean in (own, other))
+            assert mp.mpf(one.log_p[j]) <= first and (one.log_p[j] > first - 1e-9 or first < -640)
+            assert mp.mpf(one.log_p[j]) - mp.mpf(one.losses[j]) >= second
+
+
 def two_batches(epsilon, z, side):
     """δ of one epoch of two batches, both sums seen, by quadrature on the plane."""
     x = np.linspace(-9 * z, 2 + 9 * z, 3000)
