@@ -103,6 +103,29 @@ def test_samples(name, scheme):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+def test_numbers_in_json_have_a_range(name):
+    """A probability is between 0 and 1, a whole number at least 1 (at least 2 categories), every other one positive."""
+    given = answered("rdp", *options(name), *NINE)["guarantee"]
+    (part,) = given["mechanisms"]
+
+    def asked(field, x):
+        changed = json.dumps({**given, "mechanisms": [{**part, field: x}]})
+        return call(["convert", "-", "--delta", "1e-3", "--json"], changed)
+
+    ranges = {"probability": ((0.5, 0.95), (0, 1, 1.5)), "flip_probability": ((0.05, 0.5), (0, 1, 1.5)),
+              "categories": ((2, 3), (1, 2.5))}
+    for field in set(part) - {"name", "count", "sampling"}:
+        usual = ((1, 2), (0, 1.5)) if isinstance(part[field], int) else ((0.5, 2.0), (0, -1.5))
+        inside, outside = ranges.get(field, usual)
+        for x in inside:
+            code, _, err = asked(field, x)
+            assert code == 0, (field, x, err)
+        for x in outside:
+            code, out, err = asked(field, x)
+            assert code == 2 and not out and f"mechanisms.0.{field}: {x:g} is not" in err, (field, x, out, err)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_pipes(name):
     described = json.dumps(answered("rdp", *options(name)))
     for question in (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3"), ("--to", "tv")):

@@ -76,6 +76,14 @@ def test_solutions_meet_their_budget(budget, unknown):
     assert float(epsilon) * 0.9 <= again <= float(epsilon)
 
 
+@pytest.mark.parametrize("given, unknown", [("--n 2000 --max-batch-size 260", "steps"),
+                                            ("--steps 30 --max-batch-size 22", "n")])
+def test_beside_a_rate_steps_and_records_are_solved_for(given, unknown):
+    line = f"subsample --sampling-rate .1 --noise-multiplier .8 {given} --delta 1e-5"
+    found = answer(f"{line} --epsilon 3 --solve {unknown}")["result"][unknown]
+    assert 2.7 <= answer(f"{line} --{unknown} {found}")["result"]["epsilon"] <= 3
+
+
 def test_delta_and_total_variation():
     assert answer(f"{SMALL} --max-batch-size 50 --epsilon 1")["result"]["delta"] > answer(
         f"{SMALL} --max-batch-size 50 --epsilon 2")["result"]["delta"] > 0
