@@ -38,6 +38,7 @@ SAMPLED = ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_mu
            '{"scheme": "poisson", "rate": 0.1}}]}')
 READ = [
     (f"[{SAMPLED}, {PROFILE}, {SAMPLED}]", "convert - --delta 1e-3"),  # equal ones are composed as one
+    (SAMPLED.replace('{"kind"', '{"group_size": 2, "kind"'), "convert - --delta 1e-3"),
     (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"),
     (PROFILE, "tv - --fpr .1"),
     (STEEP, "convert - --steps 4 --epsilon 1"), (STEEP, "convert - --to tv"),
@@ -54,6 +55,7 @@ READ = [
     ('{"kind": "tv", "tv": 0.1}', "convert - --epsilon 1"), ('{"kind": "tv", "tv": 1}', "convert - --epsilon 1"),
 ]
 DESCRIBED = [
+    "rdp --mechanism discrete-laplace --scale 3 --sensitivity 3 --steps 20 --delta 1e-3",
     "convert --from tv --tv .1 --steps 4 --epsilon .5", "convert --from tv --tv .1 --steps 4 --to tv",
     "convert --from tv --tv .1 --epsilon 0",
     "tv --p .3,.5,.2 --q .25,.45,.3 --steps 3", "tv --p .3,.5,.2 --q .25,.7,.05 --steps 2",

@@ -17,6 +17,7 @@ RUNS = [("wor-zero-out", dict(zip(FIXED, (0.01, 1.0), strict=True)), 100, 1e-5),
         ("wor-zero-out", dict(zip(FIXED, (0.3, 4.0), strict=True)), 1, 1e-3),
         ("wor-zero-out", dict(zip(FIXED, (1.0, 3.0), strict=True)), 2, 1e-3),
         ("with-replacement", dict(zip(DRAWN, (50, 4, 1.0, True), strict=True)), 10, 1e-5),
+        ("with-replacement", dict(zip(DRAWN, (20, 2, 2.0, False), strict=True)), 2, 1e-3),
         ("with-replacement", dict(zip(DRAWN, (1, 3, 5.0, False), strict=True)), 2, 1e-5),
         slow("with-replacement", dict(zip(DRAWN, (1000, 10, 1.0, False), strict=True)), 100, 1e-5),
         slow("with-replacement", dict(zip(DRAWN, (60_000, 256, 0.55, True), strict=True)), 3516, 1e-5)]
