@@ -44,6 +44,10 @@ CASES = [
      "training run described below is (ε, δ)-differentially private with ε = 2 and δ = 1e-05"),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --steps 9 --delta 1e-5",
      "drawn uniformly without replacement", "the share 0.01 of the records", "a noise multiplier of 4"),
+    ("subsample --scheme random-allocation --steps-per-epoch 10 --epochs 2 --noise-multiplier 4 --delta 1e-5",
+     "each record takes part in one of 10 steps, drawn uniformly"),
+    ("subsample --scheme random-allocation --n 100 --batch-size 10 --participations 3 --epochs 2 --noise-multiplier 4 "
+     "--delta 1e-5", "each record takes part in 3 of 100/10 steps"),
     ("subsample --scheme weighted --max-weight .01 --steps 1 --sigma 2 --delta 1e-5", "with a probability of at most 0.01"),
     ("subsample --sampling-rate .01 --epsilon 1 --delta 1e-6", "ε = 0.0170369 and δ = 1e-08",
      "without sampling, the mechanism is (1, 1e-06)-differentially private"),
