@@ -249,3 +249,21 @@ def test_the_sentence_says_what_is_proven_and_what_is_only_computed_again():
     record["version"] = "0.0.9"
     assert verdict_sentence(verify(record)) == ("Partly verified: 8 claims proven, 1 claim and the rest only computed "
                                                 "again; not checked: version.")
+
+
+def test_a_lower_end_that_is_raised_is_not_proven_and_not_computed_again():
+    record = ask("subsample --sampling-rate 0.05 --sigma 2 --steps 5 --delta 1e-5")
+    row = record["bounds"][0]
+    row["epsilon_lower"] = record["result"]["epsilon_lower"] = row["epsilon_lower"] * (1 + 1e-5)
+    verdict = verify(record)
+    assert not verdict.holds and verdict.unchecked == ("bounds[0].epsilon_lower",)
+    assert [f.verdict for f in verdict.head] == ["verified", "unchecked"]
+
+
+def test_a_row_with_a_wrong_value_is_not_computed_again_and_the_others_are():
+    record = ask("rdp --mechanism laplace --steps 5 --epsilon .325761 --delta 1.75627e-7 --solve scale")
+    for k, least in ((0, "computed again, and equal"), (4, "unchecked")):
+        changed = copy.deepcopy(record)
+        changed["bounds"][k]["status"] = "lower"
+        verdict = verify(changed)
+        assert verdict.word == "not verified" and verdict.others[-1].verdict == least, texts(verdict)
