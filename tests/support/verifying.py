@@ -43,7 +43,10 @@ def better(record):
         y = x * (1 + 1e-6) if more else x * (1 - 1e-6)
     if y == x or x < 1e-300:
         return None
-    found["result"][name] = found["bounds"][0][name] = y
+    for row in (found["result"], found["bounds"][0]):
+        row[name] = y
+        if f"{name}_lower" in row:  # so that it is refuted by itself, and not for being below its lower end
+            row[f"{name}_lower"] = min(row[f"{name}_lower"], y)
     return found
 
 
