@@ -116,12 +116,12 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
             releases: tuple[Release, ...]) -> Answer:
     """The answer of the ledger, from that of the composition."""
     from dpcalc.accounting.cautions import of_records
-    from dpcalc.core.numbers import human, plain
+    from dpcalc.core.numbers import ROUNDED, human, plain
     from dpcalc.numerics.rounding import decimal, decimal_up
 
     budget, epsilon = given["epsilon"], releases[-1].total_epsilon
     extra, warnings = dict[str, float](), tuple[str, ...]()
-    over = budget is not None and epsilon > budget
+    over = budget is not None and epsilon > budget * (1 + ROUNDED)  # three times 1/3 is within a budget of 1
     if budget is not None:
         extra = {"budget": budget, "left": releases[-1].left or 0.0}
     if over:

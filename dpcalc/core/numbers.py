@@ -13,7 +13,7 @@ from typing import Any
 LONGEST_EXPRESSION = 200  # characters; bounds the work and the depth of an expression from an untrusted source
 LONGEST_QUOTE = 40  # characters of what was typed that an error message repeats
 SMALLEST_NORMAL = 1e-300  # below, doubles lose digits: a probability is written from its logarithm
-_ROUNDED = 1e-15  # relative: 4 to 9 units in the last place, more than by which closed forms are rounded up
+ROUNDED = 1e-14  # relative: more than by which closed forms are rounded up; six digits show a millionth
 _DIGITS = r"\d+(?:_\d+)*"  # 10_000 is 10000, as in Python and TOML
 _DECIMAL = re.compile(rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
 _SIGNED_DECIMAL = re.compile(rf"[+-]?{_DECIMAL.pattern}", re.ASCII)
@@ -128,7 +128,7 @@ def human(x: float, digits: int = 6, upward: bool = True) -> str:
 
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     value = context.create_decimal(Decimal(repr(float(x))))  # the shortest decimal of x, as in JSON: 0.1 stays 0.1
-    if abs(float(short := f"{x:.{digits}g}") - x) <= _ROUNDED * abs(x):
+    if abs(float(short := f"{x:.{digits}g}") - x) <= ROUNDED * abs(x):
         value = Decimal(short)
     exponent = value.adjusted()
     if -5 < exponent < digits + 3:

@@ -233,12 +233,11 @@ def holds_for(answer: Answer) -> str:
 
 
 def _shown_notes(answer: Answer) -> list[str]:
-    """The notes as sentences: the first ones, or all with --all."""
-    notes = [f"Note: {note}." for note in (*answer.promises, *notes_beside_headline(answer))]
-    if answer.every_row or len(notes) <= MOST_NOTES:
-        return notes
-    left = len(notes) - MOST_NOTES
-    return [*notes[:MOST_NOTES], f"({left} more note{'s' if left > 1 else ''}: --all)"]
+    """All promises and the first notes as sentences, or all notes with --all."""
+    promises, notes = ([f"Note: {x}." for x in texts] for texts in (answer.promises, notes_beside_headline(answer)))
+    shown = len(notes) if answer.every_row else max(0, MOST_NOTES - len(promises))
+    left = len(notes) - shown
+    return [*promises, *notes[:shown], *([f"({left} more note{'s' if left > 1 else ''}: --all)"] if left > 0 else [])]
 
 
 def headline(answer: Answer) -> str:

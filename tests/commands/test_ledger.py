@@ -96,8 +96,16 @@ def test_pure_releases_add_up_as_the_decimals_that_were_given(epsilons, budget):
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["result"]["epsilon"] == budget and found["result"]["left"] == 0
     assert verify(found).holds
-    over = call(["ledger", "-", "--json"], stdin=json.dumps({**ledger, "epsilon": budget - 1e-15}))
+    over = call(["ledger", "-", "--json"], stdin=json.dumps({**ledger, "epsilon": budget * (1 - 3e-14)}))
     assert over.returncode == 3
+
+
+@pytest.mark.parametrize("scales, budget", [((3, 3, 3), 1), ((6, 3, 2), 1), ((5, 10 / 3, 10), 0.6)])
+def test_rounding_errors_of_quotients_are_within_a_budget(scales, budget):
+    """Three times the ε of 1/3, rounded up, is 1.0000000000000002."""
+    releases = [{"command": "rdp", "mechanism": "laplace", "scale": scale} for scale in scales]
+    done = call(["ledger", "-"], stdin=json.dumps({"delta": 0, "epsilon": budget, "release": releases}))
+    assert done.returncode == 0 and done.stdout.startswith(f"ε = {budget} ")
 
 
 def test_deltas_add_up_as_decimals_too():

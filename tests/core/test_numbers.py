@@ -25,4 +25,4 @@ def test_a_double_beyond_a_short_decimal_by_rounding_errors_is_that_decimal(x, t
 
 
 def test_a_double_beyond_it_by_more_is_rounded_up():
-    assert human(2 * (1 + 3e-15)) == "2.00001" and human(2 * (1 - 3e-15), upward=False) == "1.99999"
+    assert human(2 * (1 + 3e-14)) == "2.00001" and human(2 * (1 - 3e-14), upward=False) == "1.99999"

@@ -26,7 +26,7 @@ CASES = [
     ("rdp --mechanism laplace --scale 2 --delta 0 --steps 3", "pure differential privacy, δ = 0) with ε = 1.5",
      "3 accesses to the data"),
     ("rdp --mechanism randomized-response --probability .75 --delta 0", "one respondent's answer",
-     "no test of what a respondent's true answer is has a true-positive rate above 0.301 %"),
+     "no test of what a respondent's true answer is has a true-positive rate above 0.3 %"),
     ("rdp --noise-multiplier 4 --delta 1e-5", "adding or removing one record", "the clipping norm, is 4"),
     ("rdp --epsilon 1 --delta 1e-5 --sigma 20 --solve steps", "With 28 steps or fewer, the mechanism", "ε = 1 and"),
     ("convert --from gdp --mu 1 --steps 4 --delta 1e-5", "Each of 4 releases", "μ = 1", "those of the given guarantee"),
