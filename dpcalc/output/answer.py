@@ -24,7 +24,7 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: _rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
+                    lambda: rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
                     statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
 
 
@@ -136,7 +136,7 @@ def table_of_numbers(table: Table) -> TextTable:
                      [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
 
 
-def _rounded_roc(answer: Answer, roc: Table) -> TextTable:
+def rounded_roc(answer: Answer, roc: Table) -> TextTable:
     """The true-positive rates for people, beside the solution where there is one."""
     return _beside_solution(table_of_numbers(roc), answer, symbol,
                             lambda name: shown_value(answer, name, answer.headline))

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import RESULT, Answer, Row, Table
-from dpcalc.output.answer import full_table, record, table_of_numbers
+from dpcalc.core.results import RESULT, Answer, Row
+from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbers
 from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
@@ -174,19 +174,19 @@ def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
     return [row for row in rows if most_frequent[row.theorem] == row_label(row)]
 
 
-def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> TextTable:
+def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> TextTable:
     """The rows of every point's table, each after the swept values of the point."""
-    found = [(p, table_of_numbers(table)) for p in points if p.answer and (table := table_of(p.answer))]
+    found = [(p, table) for p in points if p.answer and (table := table_of(p.answer))]
     header = (*map(symbol, points[0].at), *found[0][1].header)
     return TextTable(header, [(*map(as_given, p.at.values()), *row) for p, table in found for row in table.rows])
 
 
-def _schedule(answer: Answer) -> Table | None:
-    return answer.table
+def _schedule(answer: Answer) -> TextTable | None:
+    return table_of_numbers(answer.table) if answer.table else None
 
 
-def _roc(answer: Answer) -> Table | None:
-    return answer.roc
+def _roc(answer: Answer) -> TextTable | None:
+    return rounded_roc(answer, answer.roc) if answer.roc else None
 
 
 def _has_roc(points: Points) -> bool:

@@ -185,6 +185,13 @@ def test_roc_as_rows(cli, ask):
     assert "FPR" in table and "0.389144" in table and "\n0.1 " in table.replace("  ", " ")
 
 
+def test_a_sweep_of_solutions_shows_them_beside_the_rates(cli):
+    for format, separator in (("markdown", "|"), ("latex", "&")):
+        shown = cli("tv", "--sigma", "1,2", "--tpr", ".3", "--fpr", ".05", "--solve", "steps", "--format", format).stdout
+        rows = [[x.strip(" \\\\") for x in line.strip("|").split(separator)] for line in shown.splitlines() if "0.05" in line]
+        assert [row[:2] for row in rows] == [["1", "1"], ["2", "5"]]
+
+
 @pytest.mark.parametrize("rest, rates", [("--fpr .1 --tpr .4", 1), ("--tv .1 --fpr .1,.2", 2), ("--tv .1 --roc 4", 4)])
 def test_a_solution_stands_beside_the_rates_in_every_format(rest, rates, cli, ask):
     line = ("tv", *rest.split(), "--solve", "sigma")

@@ -22,8 +22,8 @@ Values = Mapping[str, Any]  # the options of a command
 Sampling = Mapping[str, Any]  # the fields of a scheme in the JSON of a guarantee
 
 NOT_SHUFFLED = "batches cut from shuffled data are not covered."
-POISSON_ONLY = ("batches must be Poisson samples (for a loader that shuffles, use --scheme shuffle or --batches "
-                "shuffled)")
+POISSON_ONLY = ("batches must be Poisson samples (for a loader that shuffles, ask subsample --scheme shuffle or "
+                "compare --batches shuffled)")
 RATE, COUNT = "rate", "count"  # kinds of fields: a number in (0, 1], and a whole number from 1 on
 
 
