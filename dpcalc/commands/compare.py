@@ -161,9 +161,12 @@ def _one_record(run: Run, question: Question, head: Row,
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
     from dpcalc.accounting.schemes.shuffle import note_on_a_pass
+    from dpcalc.commands.last_iterate_companions import start_note
     from dpcalc.commands.training_run import POISSON, is_scale_free
 
     notes = list[str]()
+    if start_note(found.rows[:1]):  # conditions that no option says: a next command is told of them, too
+        notes.append(f"the bound assumes {found.rows[0].context['assumes']}")
     if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"

@@ -56,7 +56,7 @@ def _unsampled(given: Given, design: Design, question: Question) -> Answer:
     return Answer("correlated", question, shown(values, _USED), found, {"kind": "gdp", "mu": numbers["mu"]},
                   given["adjacency"], "every step's output",
                   correlated_notes.notes(design, found[0], numbers, given), numbers,
-                  warnings=correlated_notes.warnings(design, given))
+                  warnings=correlated_notes.warnings(design, given), promises=correlated_notes.promises(design))
 
 
 def _numbers(head: Row, design: Design, change: float, sigma: float) -> dict[str, float]:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at most this is printed as that decimal
 
-
-
-ONE_PASS = "each record takes part in one step: one pass over the data"
+ONE_PASS = "each record must take part in at most one step, as in one pass over the data"
 
 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
@@ -98,17 +96,28 @@ def sums(design: Design) -> str:
     return "prefix sums of the gradients" if r == 1 else f"the sums Σ_j {plain(r)}^(t−j) g_j of the gradients"
 
 
+def promises(design: Design) -> tuple[str, ...]:
+    """What must hold of the steps that use a record, where their order is fixed."""
+    if design.order == "once":
+        return (ONE_PASS,)
+    found, b = [], design.separation
+    if b > 1:
+        apart = "a multiple of" if design.order == "cyclic" else "at least"
+        found.append(f"the difference j − i of any two steps i < j with the same record must be {apart} {b}, which "
+                     "passes that are shuffled anew do not ensure")
+    if design.participations < design.most:
+        found.append(f"each record must take part in at most {design.participations} of {design.steps} steps")
+    return tuple(found)
+
+
 def _participation(design: Design, given: Given) -> tuple[str, ...]:
     found, b = [], design.separation
-    if design.order == "once":
-        found.append(ONE_PASS)
-    elif design.most == 1:
+    if design.order != "once" and design.most == 1:
         found.append(f"a separation of {b} leaves room for one step of a record only, as there are {design.steps} "
                      "steps")
-    else:
-        shuffled = "; passes that are shuffled anew do not ensure it" if b > 1 else ""
+    elif design.order != "once":
         found.append(f"a separation of {b} is the difference j − i of two steps with the same record; a tool that "
-                     f"counts the steps between them calls it {b - 1}{shuffled}")
+                     f"counts the steps between them calls it {b - 1}")
     if given.has("participations") and given["participations"] > design.participations > 1:
         found.append(f"{design.steps} steps leave room for {design.participations} participations only")
     if design.participations > 1 and not design.is_banded:

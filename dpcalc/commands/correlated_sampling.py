@@ -52,7 +52,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
     return Answer("correlated", question, shown(values, used), found, run.guarantee(sampled, params), ZERO_OUT,
                   "every step's output", notes,
-                  {**numbers, **run.lower_end(question, found)})
+                  {**numbers, **run.lower_end(question, found)}, promises=(_promise(cycle, params["sampling_rate"]),))
 
 
 def cycle_of(given: Given, design: Design) -> int:
@@ -126,14 +126,21 @@ def independent_sigma(given: Given, design: Design, epsilon: float, delta: float
     return rows_of(Given(values, frozenset()), question, same, 1)[0].result["sigma"]
 
 
+def _promise(cycle: int, rate: float) -> str:
+    """What must hold of the batches."""
+    drawn = f"with probability {rate:.6g}, independently"
+    if cycle == 1:
+        return f"each batch must take every record {drawn}"
+    return (f"the records must form {cycle} fixed groups of the same size, to which the steps come in turn, and each "
+            f"batch must take every record of its group {drawn}")
+
+
 def _notes(design: Design, cycle: int, params: Values, numbers: Values) -> tuple[str, ...]:
-    rate = f"{params['sampling_rate']:.6g}"
-    groups = (f"the records form {cycle} fixed groups of the same size, and each batch takes every record of its "
-              f"group with probability {rate}: a record may be drawn at {params['steps']} of {design.steps} steps "
-              "(Choquette-Choo et al. 2023)" if cycle > 1 else f"each batch takes every record with probability {rate}")
+    often = (f"a record may be drawn at {params['steps']} of {design.steps} steps (Choquette-Choo et al. 2023)",
+             ) if cycle > 1 else ()
     multiplier, norms = correlated_notes.multiplier(numbers), correlated_notes.norms(numbers["sensitivity"])
     column = (f"one use of a record counts as a Gaussian step with the noise multiplier {multiplier}, σ over the "
               f"sensitivity of {norms}")
-    return (*correlated_notes.contraction(design), correlated_notes.errors(design, numbers), groups, column,
+    return (*correlated_notes.contraction(design), correlated_notes.errors(design, numbers), *often, column,
             "holds for Poisson-sampled batches only; for batches in a fixed order, use --separation in place of "
             "--sampling-rate")

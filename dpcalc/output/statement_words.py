@@ -126,6 +126,8 @@ def promises(answer: Answer) -> list[str]:
     converted = [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.endswith(CONVERTED)]
     # of a run's own batches the sentence on how they are drawn says it
     said = {scheme.promise for scheme in SCHEMES.values()} if {"scheme", "batches"} & answer.parameters.keys() else ()
+    if answer.command == "correlated":  # the sentence on its steps says them
+        return converted
     conditions = [promise for promise in answer.promises if promise not in said]
     return converted + ([f"The guarantee has conditions: {'; '.join(conditions)}."] if conditions else [])
 

@@ -1,9 +1,11 @@
 """dpcalc compare: what more assumptions buy, and why a bound does not apply."""
 
+import json
 import shlex
 from itertools import pairwise
 
 import pytest
+from calling import call
 from compare_runs import RUNS, compare, full
 from conftest import slow
 
@@ -67,6 +69,25 @@ def test_what_the_last_iterate_would_buy():
     gains = {w["assumption"]: w for w in full(**run)["what_if"]}
     last = gains["only the last iterate is released"]
     assert last["bound"] == "iteration" and last["options"] == {"release": "last-iterate"}
+
+
+# --- conditions that a next command hears of -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batches, own", [
+    ("full", ()), ("without-replacement --batch-size 10", ()), ("fixed-order --batch-size 10", ()),
+    ("shuffled --batch-size 10", ("a secret uniform order, fresh in every pass",)),
+])
+def test_a_pipe_hands_on_the_conditions_of_the_last_iterate(batches, own):
+    line = (f"compare --n 1000 --batches {batches} --epochs 500 --noise-multiplier 100 --delta 1e-5 --loss convex "
+            "--smoothness 1 --learning-rate .1 --diameter .1 --lipschitz 1").split()
+    last = [*line, "--release", "last-iterate"]
+    first = call([*last, "--json"]).stdout
+    [promise] = json.loads(first)["guarantee"]["promises"]
+    for text in (call(last).stdout, call(["convert", "-", "--delta", "1e-5"], first).stdout):
+        assert f"Note: {promise}." in " ".join(text.split())
+    assert all(words in promise for words in ("w₀ lies in the set, and both do not depend on the data", *own))
+    assert "promises" not in json.loads(call([*line, "--json"]).stdout)["guarantee"]  # all iterates: composition
 
 
 # --- only what applies -----------------------------------------------------------------------------------------------

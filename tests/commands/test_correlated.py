@@ -91,11 +91,31 @@ def test_a_pipe_hands_on_gaussian_differential_privacy():
     first = call([*f"{RUN} --separation 100".split(), "--json"]).stdout
     again = json.loads(call(["convert", "-", "--delta", "1e-5", "--json"], first).stdout)
     mine = json.loads(first)
-    assert mine["guarantee"] == {"kind": "gdp", "mu": mine["result"]["mu"], "adjacency": "zero-out"}
+    [promise] = mine["promises"]
+    assert mine["guarantee"] == {"kind": "gdp", "mu": mine["result"]["mu"], "adjacency": "zero-out",
+                                 "promises": [promise]}
     assert again["adjacency"] == "zero-out"
     assert again["result"]["epsilon"] == pytest.approx(mine["result"]["epsilon"], rel=1e-12)
     assert answer(f"{RUN} --separation 100 --alpha 3".replace("--delta 1e-5", ""))["result"]["rdp"] == pytest.approx(
         3 * mine["result"]["rho"], rel=1e-12)
+
+
+@pytest.mark.parametrize("run, conditions", [
+    ("--order once", ["each record must take part in at most one step"]),
+    ("--separation 20", ["must be at least 20"]), ("--order cyclic --separation 20", ["must be a multiple of 20"]),
+    ("--separation 1 --participations 3", ["at most 3 of 90 steps"]), ("--separation 1", []),
+    ("--sampling-rate .1", ["4 fixed groups of the same size", "probability 0.4"]),
+    ("--sampling-rate .1 --strategy independent", ["take every record with probability 0.1, independently"]),
+])
+def test_a_pipe_hands_on_which_steps_may_use_a_record(run, conditions):
+    strategy = "" if "--strategy" in run else "--strategy banded-sqrt:4"
+    line = f"correlated --steps 90 {run} {strategy} --sigma 3 --delta 1e-5"
+    first = call([*line.split(), "--json"]).stdout
+    shown = call(["convert", "-", "--delta", "1e-5", "--all"], first).stdout
+    own = json.loads(first)["promises"]
+    for text in (" ".join(call(line.split()).stdout.split()), " ".join(shown.split())):
+        assert all(f"Note: {promise}." in text for promise in own) and all(words in text for words in conditions)
+    assert bool(own) == bool(conditions)
 
 
 @pytest.mark.parametrize("bands, sigma, epsilon", [(8, 1.0, 8.78891), (32, 2.0, 6.58505)])
@@ -218,10 +238,11 @@ def test_a_noise_multiplier_is_refused_with_both_readings():
 
 
 def test_the_notes_say_what_units_and_distances_mean():
-    notes = " ".join(answer(f"{RUN} --separation 100 --participations 40")["notes"])
+    found = answer(f"{RUN} --separation 100 --participations 40")
+    notes = " ".join((*found["promises"], *found["notes"]))
     assert "the sensitivity is exactly" in notes and "calls it 99" in notes and "10 participations only" in notes
     assert "the cross terms between a record's steps are counted" in notes
-    assert "passes that are shuffled anew do not ensure it" in notes
+    assert "passes that are shuffled anew do not ensure" in notes
     notes = " ".join(answer("correlated --steps 60 --strategy independent --sigma 2 --delta 1e-5")["notes"])
     assert "the sensitivity is exactly 1 clipping norm; all steps together are μ-GDP with μ = 0.5, ρ-zCDP with ρ = 0.125, " \
            "and one Gaussian release with the noise multiplier 2" in notes
