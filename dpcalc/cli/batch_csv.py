@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
@@ -192,18 +193,24 @@ class CsvReplies(Replies):
     def _text(self, of_input: Iterable[str], added: Iterable[str]) -> str:
         """A line: the cells of the input and those of the answer.
 
-        A line of CSV is repeated as it came, because tables are joined by its cells, and the file of the user holds
-        the same formulas and control characters already; only a terminal gets none of the latter.
+        A cell of CSV is repeated as it came, because tables are joined by its cells, and the file of the user holds
+        the same formulas already; but control characters are escaped, which a terminal would obey.
         """
         from dpcalc.output.formats import spreadsheet_cell
 
         if not self._fixed:
             of_input = map(spreadsheet_cell, of_input)
-        elif sys.stdout.isatty():
-            of_input = map(printable, of_input)
+        else:
+            of_input = map(printable if sys.stdout.isatty() else _without_controls, of_input)
         out, cells = io.StringIO(), [*of_input, *map(spreadsheet_cell, added)]
         csv.writer(out, delimiter=self._delimiter, lineterminator="\r\n").writerow(cells)  # quotes both in cells
         return out.getvalue().removesuffix("\r\n")
+
+
+def _without_controls(cell: str) -> str:
+    """The cell with every unprintable character escaped, but for ends of lines, tabs, and bytes that are not UTF-8."""
+    parts = re.split("(\r\n|[\n\t\ud800-\udfff])", cell)
+    return "".join(part if k % 2 else printable(part) for k, part in enumerate(parts))
 
 
 def _cells_as_text(request: Request) -> dict[Any, str]:

@@ -26,6 +26,9 @@ class Folder(NamedTuple):
         if self.path is None:
             raise DpcalcError("refused", f"{where}: JSON in place of a file names no file; write it into a file",
                               "--file")
+        if "\0" in name:
+            raise DpcalcError("unreadable", f"{where}: {name!r} is no name of a file: it holds a null character",
+                              "--file")
         path = os.path.join(self.path, name)
         is_absolute = os.path.isabs(name) or os.path.splitdrive(name)[0] != ""
         inside = (os.path.realpath(path) + os.sep).startswith(os.path.join(os.path.realpath(self.path), ""))

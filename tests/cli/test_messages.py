@@ -149,3 +149,27 @@ def test_what_is_escaped_in_json_is_the_same_text(cli):
 def test_a_name_of_a_file_is_one_line_without_control_characters(cli, tmp_path):
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / f"{TEXT}\n.svg")
     assert done.returncode == 0 and done.stderr.count("\n") == 1 and not UNPRINTABLE & set(done.stderr)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_a_repeated_cell_of_a_batch_has_no_control_characters(form, cli):
+    text = TEXT.replace("\u2028", "").replace("\u2029", "")
+    done = cli("rdp", "--batch", "--format", form, stdin=f'sigma,delta,_note\n1,1e-5,"{text}"\n"{text}",1e-5,=1+1\n')
+    assert "4.377" in done.stdout and ",=1+1," in done.stdout.replace("\t", ",")
+    assert not UNPRINTABLE & set(done.stdout)
+
+
+@pytest.mark.parametrize("release", [r'file = "g\u0000.json"', 'command = "convert"\ninput = ["g\\u0000.json"]',
+                                     'command = "correlated"\ncoefficients = "@nu\\u0000ms"'])
+def test_a_null_character_in_the_name_of_a_file_of_a_ledger_is_an_error(release, cli, tmp_path):
+    (tmp_path / "z.toml").write_text(f"delta = 1e-5\n[[release]]\n{release}\n")
+    done = cli("ledger", tmp_path / "z.toml")
+    assert done.returncode == 2 and "is no name of a file" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("inputs", [17, True, 1.5, "a"])
+@pytest.mark.parametrize("line", ["convert - --delta 1e-6", "ledger -", "tv -", "subsample -"])
+def test_a_result_whose_inputs_are_no_list_is_an_error(inputs, line, cli):
+    record = json.loads(cli("rdp", "--sigma", "1", "--delta", "1e-5", "--json").stdout) | {"inputs": inputs}
+    done = cli(*line.split(), stdin=json.dumps(record))
+    assert done.returncode == 2 and 'has no list "inputs"' in done.stderr and done.stderr.count("\n") == 1
