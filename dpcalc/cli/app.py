@@ -172,7 +172,9 @@ def _instead_of_command(word: str) -> str:
     if close := near(word, (*COMMANDS, "--help", "--version")):
         return there_are + close
     known = f"dpcalc help {word} explains it, and " if word in WORDS or option_record(word) else ""
-    return f"{known}dpcalc {EXAMPLES[0][0]} asks for ε; {there_are}"
+    asked = {"delta": "rdp --sigma 1 --epsilon 1 asks for δ",
+             "batch": "rdp --batch FILE answers a file of questions"}.get(word, f"{EXAMPLES[0][0]} asks for ε")
+    return f"{known}dpcalc {asked}; {there_are}"
 
 
 def root() -> Program:

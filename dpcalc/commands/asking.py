@@ -142,7 +142,7 @@ def check_options(given: Given, question: Question, used: set[str], needed: tupl
         missing([name for name in absent if name != question.unknown.name], needed_by)
     elif absent:
         find = f"--delta {_usual_delta(given)} --solve {flag(absent[0])[2:]}"
-        missing(absent, needed_by, f"; to find it for this ε, write {find} in its place"
+        missing(absent, needed_by, f"; to find it for this ε, add {find}"
                 if given.has("epsilon") and absent[0] in NOISE_LEVELS else "")
 
 

@@ -28,9 +28,9 @@ _PARTS = ("noise is added once per optimizer step: --batch-size is all records o
 # Options of other tools on batches that are computed in parts: what to write here instead.
 PARTS_OF_BATCHES = {
     **dict.fromkeys(("num-microbatches", "microbatches", "num-micro-batches", "micro-batches", "microbatch-size",
-                     "micro-batch-size", "used-microbatching"), _MICRO),
+                     "micro-batch-size", "used-microbatching", "no-used-microbatching"), _MICRO),
     **dict.fromkeys(("gradient-accumulation-steps", "accumulation-steps", "gradient-accumulation", "grad-accum",
-                     "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
+                     "accumulation", "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
 }
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
 

@@ -71,15 +71,15 @@ _WORDS = {
 
 # Options, and values of other tools and papers that are none of theirs here: what to write instead. A value that may
 # mean several of ours, or that needs another option beside it, is never taken for one of them in silence.
-_NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
-               "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
+NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
+              "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
 WAYS_OUT = (
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
-     "place of --alpha; dpcalc convert --from dp --epsilon 1 --delta 0 reads it"),
+     "place of --alpha where the mechanism has one (Gaussian noise has none)"),
     ("mechanism", "noisy-max report-noisy-max", "with Gumbel noise it is --mechanism exponential; with other noise "
-     + _NO_THEOREM),
+     + NO_THEOREM),
     ("mechanism", "permute-and-flip staircase truncated-laplace truncated-gaussian truncated-noise bounded-laplace "
-     "bounded-gaussian bounded-noise skellam binomial tulap cauchy student-t", _NO_THEOREM),
+     "bounded-gaussian bounded-noise skellam binomial tulap cauchy student-t", NO_THEOREM),
     ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",
      "batches of a fixed size that are drawn afresh at every step are without-replacement; for batches that are cut "
      "from a shuffled order write shuffle"),

@@ -15,7 +15,7 @@ from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
-from dpcalc.core.suggest import way_out
+from dpcalc.core.suggest import NO_THEOREM, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
 _LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
@@ -230,6 +230,8 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
         close = near(str(shown), choices) if q.hints else ""
         close = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else close
+        if name == "mechanism" and isinstance(shown, str) and not close and shown not in q.choices:
+            close = f"; {NO_THEOREM}"
         return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{close}", q.option)
     if q.kind == "switch":
         return DpcalcError("unknown-value", f"{brief(shown)} is not true or false", q.option)

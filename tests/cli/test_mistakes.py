@@ -79,6 +79,9 @@ MISTAKES = [
     ("-v", "did you mean --version?"),
     ("epsilon", "dpcalc help epsilon explains it, and dpcalc rdp --sigma 1 --delta 1e-5 asks for ε; there are rdp"),
     ("privacy", "no command 'privacy'; dpcalc rdp --sigma 1 --delta 1e-5 asks for ε"),
+    ("delta", "dpcalc rdp --sigma 1 --epsilon 1 asks for δ"), ("batch", "dpcalc rdp --batch FILE"),
+    ("subsample --no-used-microbatching", "give half the noise multiplier"),
+    ("subsample --accumulation 4", "--batch-size is all records of such a step"),
     ("rdp --epochs 3", "--epochs: no such option; for releases about all records give --steps T; for E epochs of random "
      "batches use dpcalc subsample --epochs E"),
     ("burn-in --epochs 3", "E epochs are E·n/b steps"), ("noise-feedback --epochs 3", "E epochs are E·n/b steps"),
