@@ -133,10 +133,11 @@ def test_batches_of_json(format):
 
 
 def test_lines_of_csv_are_repeated_as_they_came_and_errors_are_quoted():
-    """Tables are joined by the cells of the input, and the file has the same formulas already."""
+    """Tables are joined by the cells of the input, and the file has the same formulas already. Characters that command
+    a terminal are escaped."""
     done = call(["rdp", "--batch", "-"], 'sigma,delta,_note\n2,1e-5,=1+1\n-1,1e-5,"a\x1b[2J"\n')
     rows = [*csv.DictReader(io.StringIO(done.stdout))]
-    assert [row["_note"] for row in rows] == ["=1+1", "a\x1b[2J"]
+    assert [row["_note"] for row in rows] == ["=1+1", "a\\u001b[2J"]
     assert rows[1]["error"].startswith("'--sigma: -1 is not > 0")
 
 
