@@ -198,6 +198,8 @@ def read(data: Any, where: str) -> Guarantee:
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
+        if not isinstance(data.get("inputs", []), list | None):
+            raise DpcalcError("bad-json", f'{where} has no list "inputs"', "--input")
         _refuse_unproven(data.get("status"), data.get("bound"), where)
         older_records.refuse_uncovered(data, where)
         adjacency = older_records.relation_of(data)

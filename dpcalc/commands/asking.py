@@ -174,6 +174,6 @@ def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict
 
 
 def shown(values: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
-    """The parameters that an answer shows, of those with the solution: those that it depends on, and those of the
-    question."""
+    """The parameters that an answer shows: those on which it depends, and those of the question. `values` hold the
+    solution."""
     return {name: value for name, value in values.items() if name in used | _OF_QUESTION}

@@ -165,7 +165,7 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
     from dpcalc.commands.training_run import POISSON, is_scale_free
 
     notes = list[str]()
-    if start_note(found.rows[:1]):  # conditions that no option says: a next command is told of them, too
+    if start_note(found.rows[:1]):  # handed on to the next command, as no option states these conditions
         notes.append(f"the bound assumes {found.rows[0].context['assumes']}")
     if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
         notes.append(f"rows for {other} neighbours are not comparable with the headline")

@@ -179,7 +179,7 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
     """The largest bound from below, as a number beside the answer: of the rows that are such bounds, and of those with
     a lower end, which holds for the same mechanism although another row may be smaller in its last digits."""
     name = f"{question.asks}_lower"
-    if not rows or question.unknown or name in rows[0].result:  # each solution has a lower end of its own
+    if not rows or question.unknown or name in rows[0].result:  # rows of a solution are about different runs
         return {}
     same = [row for row in rows if row.context.get("adjacency") == rows[0].context.get("adjacency")]
     ends = [row.result.get(question.asks if row.route.bound.status == "lower" else name) for row in same]

@@ -69,8 +69,8 @@ _WORDS = {
     "--version": "version v",
 }
 
-# Options, and values of other tools and papers that are none of theirs here: what to write instead. A value that may
-# mean several of ours, or that needs another option beside it, is never taken for one of them in silence.
+# (options, values of other tools and papers that these options do not have, what to write instead). A value that may
+# stand for several of ours, or that needs another option beside it, is refused with this text, and not replaced.
 NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
               "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
 WAYS_OUT = (

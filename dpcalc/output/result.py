@@ -124,7 +124,7 @@ class Result:
         return record(self._answer)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # looked for by copy and pickle, before there is an answer
+        if name.startswith("_"):  # copy and pickle ask for these before the answer is set
             raise AttributeError(name)
         raise AttributeError(f"an answer has no {name!r}; {self._keys()}")
 

@@ -33,7 +33,7 @@ def test_two_peaks_far_apart():
 
 @pytest.mark.parametrize("depth", [30.0, 40.0, 48.0])
 def test_a_low_plateau_counts(depth):
-    """A plateau at e^−depth of the peak and 40,000 units wide: where it is above e^−50, no part of it is omitted."""
+    """A plateau at e^−depth of the peak and 40,000 units wide: above e^−50, all of it counts."""
     def log_f(x):
         inside = -np.log1p(np.exp((np.abs(x) - 20_000.0).clip(-700, 700)))
         return np.logaddexp(normal()(x), inside - depth)

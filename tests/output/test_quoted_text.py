@@ -11,7 +11,7 @@ from calling import call
 
 from dpcalc.output.formats import spreadsheet_cell
 
-# Clears the screen, the same by a C1 control character, turns the direction of text, begins a line of its own.
+# Clears the screen, the same by a C1 control character, turns the direction of text, begins a new line.
 BAD = "x\x1b[2J\x9b2J\u202e\r\nVerified: every number\x7f\u2028\x07"
 STYLES = re.compile(r"\x1b\[(0|1|2|1;31|38;5;136)m")
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement")
