@@ -69,10 +69,10 @@ _WORDS = {
     "--version": "version v",
 }
 
-# (options, values of other tools and papers that these options do not have, what to write instead). A value that may
-# stand for several of ours, or that needs another option beside it, is refused with this text, and not replaced.
 NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
               "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
+# (options, values of other tools and papers that these options do not have, what to write instead). A value that may
+# stand for several values of dpcalc, or that needs another option beside it, is refused with this text, not replaced.
 WAYS_OUT = (
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),

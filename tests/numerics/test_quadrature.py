@@ -32,8 +32,8 @@ def test_two_peaks_far_apart():
 
 
 @pytest.mark.parametrize("depth", [30.0, 40.0, 48.0])
-def test_a_low_plateau_counts(depth):
-    """A plateau at e^−depth of the peak and 40,000 units wide: above e^−50, all of it counts."""
+def test_a_small_and_wide_part_of_the_integrand_is_integrated(depth):
+    """Beside the peak the integrand is e^−depth of it, 40,000 units wide: above e^−50 none of that is left out."""
     def log_f(x):
         inside = -np.log1p(np.exp((np.abs(x) - 20_000.0).clip(-700, 700)))
         return np.logaddexp(normal()(x), inside - depth)
