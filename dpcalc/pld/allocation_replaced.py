@@ -8,12 +8,9 @@ increases in z. So at the points x(z_j) of a grid of z, E(x − k)₊ is e^{−�
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
-from math import ceil, exp, expm1, inf, log, log1p, log2, pi, sqrt
-from statistics import NormalDist
+from math import ceil, exp, expm1, inf, log, log2, pi, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,8 +20,10 @@ from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 from dpcalc.pld.atoms import Atoms, profile_at_points
+from dpcalc.pld.event_pairs import EventAt, pair_of_events
 from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
 from dpcalc.pld.positive_sums import Question, mean_of_positive_part
+from dpcalc.pld.profile_points import walk
 from dpcalc.pld.sum_events import Event, event_of_sum
 
 if TYPE_CHECKING:
@@ -36,13 +35,6 @@ if TYPE_CHECKING:
 
 LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
 LARGEST_LOG_RATIO = 300.0  # of one likelihood ratio, e^{mz}, so that its products with masses are normal doubles
-PRECISION = 1.2e-4  # relative change of δ at ε = 0 by grids; further out it is as large as changes ε by as much
-SPACING = 1 / 24  # of the ε at which δ is computed, in deviations of the loss: chords change ε by 2e-4 of it
-CURVATURE = 1e-3  # 8 times the relative change of ε by a chord that is allowed far out
-SHIFT = 3e-3  # 8 times the mean shift of a loss by a chord, relative to the loss
-FAR = 25.0  # log of δ(0)/δ from which on gaps grow in proportion to it: such δ matter for rare questions only
-MOST_POINTS = 1000
-UNNEEDED = 10.0  # in units of the tail: the δ at which points end
 NODES = 8  # of the Gauss–Legendre rule in a cell of at most 1/128 deviations: its error is below 1e-20 there
 LIGHT = 1e-10  # relative, added to δ: more than rounding errors of the pair's masses, which are differences
 UNIT = 2.0**-53
@@ -54,14 +46,6 @@ class Point(NamedTuple):
 
     epsilon: float
     log_delta: float
-    step: float
-
-
-class EventAt(NamedTuple):
-    """An event of an epoch, which is nearly the best one at this γ = e^ε, and the step of its grid."""
-
-    epsilon: float
-    event: Event
     step: float
 
 
@@ -90,7 +74,7 @@ def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
                                          f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
                          "--noise-multiplier")
     events = events_from_below(sigma, steps, tail)
-    return _pair_of_events(events) if events else Atoms((0.0,), (0.0,), attained=True)
+    return pair_of_events(events, events) if events else Atoms((0.0,), (0.0,), attained=True)
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +90,7 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
         found.append(Point(epsilon, min(value, found[-1].log_delta if found else 0.0), step))
         return found[-1].log_delta
 
-    _walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
+    walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
     return tuple(found)
 
 
@@ -125,7 +109,7 @@ def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, .
             found.append(EventAt(epsilon, event, step))
         return log(max(event.advantage, 1e-300))
 
-    _walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
+    walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
     return tuple(found)
 
 
@@ -147,26 +131,6 @@ def _farthest(m: float, tail: float) -> float:
 
 def _first_guess(mu: float, steps: int) -> float:
     return exp(log_theta(0.0, mu)) / sqrt(steps)
-
-
-def _walk(log_delta: Callable[[float, float, float], float], guess: float, tail: float, last_epsilon: float) -> None:
-    """Compute log δ at ε = 0 and at larger ε until δ is about the tail, or ε the last one. Any ε are valid."""
-    first = log_delta(0.0, PRECISION, guess)
-    if first <= log(UNNEEDED * tail):
-        return
-    deviation = 2 * NormalDist().inv_cdf((1 + min(exp(first), 1 - 1e-9)) / 2)  # of the Gaussian pair with this δ(0)
-    epsilon, last, slope = 0.0, first, 1 / deviation
-    for _ in range(MOST_POINTS):
-        gap = max(SPACING * deviation, sqrt(CURVATURE * epsilon / slope)) * max(1.0, (first - last) / FAR)
-        gap = min(gap, sqrt(SHIFT * (epsilon + deviation * deviation / 2)), last_epsilon - epsilon)
-        if gap <= 0:
-            return
-        epsilon += gap
-        found = min(log_delta(epsilon, PRECISION * (1 + first - last), exp(last - min(slope * gap, 1.0))), last)
-        if found <= log(UNNEEDED * tail):
-            return
-        slope = max((last - found) / gap / max(-expm1(found), 1e-9), 0.1 / (epsilon + deviation))  # of log δ/(1 − δ)
-        last = found
 
 
 @dataclass(frozen=True)
@@ -233,27 +197,3 @@ def _cells(z: Array, width: float, shift: float, nodes: Array, weights: Array) -
     masses[0] += exp(normal.log_tail(-float(z[0] - width / 2 - shift)))
     masses[-1] += exp(normal.log_tail(float(z[-1] + width / 2 - shift)))
     return masses
-
-
-def _pair_of_events(events: tuple[EventAt, ...]) -> Atoms:
-    """The symmetric pair of a profile that is at most that of an epoch, from an event at each γ.
-
-    The event at γ_k has an advantage of at least v_k − q(γ − γ_k) at every γ, for an unknown q from q_low to q_high.
-    So the profile is at least v_k − q_high·(γ − γ_k)₊ + q_low·(γ_k − γ)₊, which is concave. Two neighbours meet between
-    their γ: chords between these points are below the concave functions, and so below the profile. At γ = 1 the event
-    or its mirror image is taken with probability 1/2 each: this has the same advantage v, and q = (1 − v)/2. """
-    epsilons, logs, first = list[float](), list[float](), events[0].event
-    event = first._replace(q_high=(1 - first.advantage) / 2 * (1 + 8 * UNIT))
-    for (left, _, _), (right, after, _) in pairwise(events):
-        gap = expm1(right - left)  # of the γ, in units of γ on the left
-        slope = exp(left) * (event.q_high - after.q_low)
-        shift = (event.advantage - after.advantage - exp(left) * after.q_low * gap) / slope if slope > 0 else 0.0
-        shift = min(max(shift, 0.0), gap)
-        least = min(event.advantage - exp(left) * event.q_high * shift,
-                    after.advantage + exp(left) * after.q_low * (gap - shift))
-        epsilons.append(left + log1p(shift))
-        logs.append(log(least) - LIGHT if least > 0 else -inf)
-        event = after
-    end = events[-1].epsilon
-    epsilons.append(end + log1p(event.advantage / event.q_high * exp(-end)))
-    return replace(profile_at_points(epsilons, [*logs, -inf]), log_infinite=-inf, attained=True)

@@ -9,7 +9,7 @@ Theorem 3.3). """
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, expm1, log
+from math import exp, expm1, inf, log
 from typing import NamedTuple
 
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, approximate_dp
@@ -38,7 +38,13 @@ def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Se
     directions have the same δ; upper bounds on the logs of δ of both are given at each."""
     removed = [_corner(*x) for x in zip(epsilons, log_deltas, strict=True)]
     added = [_corner(*x).mirrored for x in zip(epsilons, log_reverse, strict=True)]
-    corners = hull([*added[:0:-1], *removed])
+    return pair_of_corners([*added[:0:-1], *removed])
+
+
+def pair_of_corners(points: Sequence[Corner]) -> Atoms:
+    """The pair (P, Q), with its reverse, whose profile is the convex minorant of points with increasing ε: linear
+    before the first one, from 1 at γ = 0, and constant after the last one."""
+    corners = hull(points)
     losses, log_p, log_q = list[float](), list[float](), list[float]()
     for before, corner, after in zip([None, *corners], corners, [*corners[1:], None], strict=False):
         e, mass = corner.epsilon, _mass(before, corner, after)
@@ -49,8 +55,12 @@ def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Se
     if not losses:  # P and Q have nothing in common
         return approximate_dp(0.0, 0.0)
     # Rounding errors of the differences at all corners: masses add up to 1 within 3e-15.
-    reverse = Atoms(tuple(-x for x in losses), tuple(log_q), log(corners[0].reverse_delta), rounding_scale=1.0)
-    return Atoms(tuple(losses), tuple(log_p), log(corners[-1].delta), reverse=reverse, rounding_scale=1.0)
+    reverse = Atoms(tuple(-x for x in losses), tuple(log_q), _log(corners[0].reverse_delta), rounding_scale=1.0)
+    return Atoms(tuple(losses), tuple(log_p), _log(corners[-1].delta), reverse=reverse, rounding_scale=1.0)
+
+
+def _log(x: float) -> float:
+    return log(x) if x > 0 else -inf
 
 
 def _corner(epsilon: float, log_delta: float) -> Corner:

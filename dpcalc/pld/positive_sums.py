@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.pld.pmf import norm
-from dpcalc.pld.tilted_sums import UNIT, Grid, Window, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.pld.tilted_sums import UNIT, Grid, Tilted, Window, block_of, coarsened, dot, sum_of, tilted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 CALL_ERROR = 1e-11  # relative, that E(D − k)₊ and E(k − D)₊ may have: it changes results by about 1e-11·√t
-NEGLIGIBLE = 3e-5  # relative change of the result that the ends of the grid may cause
-SMALL = 1e-6  # relative change of the result by the errors of transforms, and by sums outside of windows
+NEGLIGIBLE = 0.25  # change of the result by the ends of the grid, in units of the precision
+SMALL = 0.01  # change of the result by errors of transforms, and by sums outside of windows, in units of the precision
 TRANSFORM_ERROR = 1e-13  # effect of the errors of transforms on E(ΣD)₊ for each copy, about, in units of E e^{θΣD}/θ
 DEVIATIONS = 3.5  # of the sum, beyond which a single copy nearly always decides its sign; 2.5 to 8 differ by 5e-4 of ε
 PILOT_POINTS = 400  # of the law by which the grid is chosen
@@ -51,23 +51,40 @@ class Question:
     largest_step: float = inf
 
 
+class Summand(NamedTuple):
+    """Masses on increasing points that give every increasing convex φ >= 0 a mean of at least E φ(min(D, last point)),
+    and an upper bound of E(D − last point)₊."""
+
+    points: Array
+    masses: Array
+    excess: float
+
+
 def mean_of_positive_part(points: Array, call: Array, put: Array, question: Question) -> tuple[float, float]:
     """An upper bound of E(constant + ΣD)₊, from E(D − k)₊ and E(k − D)₊ at increasing points k, and the step of the
     grid."""
-    masses, excess = spread(points, call, put)
-    if question.constant + question.count * float(points[-1]) <= 0:  # only what is above the last point is positive
-        return question.count * excess, inf
+    value, grid = mean_of_sum(Summand(points, *spread(points, call, put)), question)
+    return value, grid.step if grid else inf
+
+
+def mean_of_sum(copy: Summand, question: Question, other: Summand | None = None,
+                grid: Grid | None = None) -> tuple[float, Grid | None]:
+    """An upper bound of E(constant + ΣD)₊ for independent copies of the first variable, and one of the other one if it
+    is given, and its grid; the grid of a similar sum saves the choice of one."""
+    points, masses, excess = copy
+    if question.constant + question.count * float(points[-1]) <= 0 and other is None:
+        return question.count * excess, grid  # only what is above the last point is positive
     if question.count * (float(masses.sum()) - 1) > 1:  # values are so far apart that rounding errors are too large
-        return inf, inf
-    grid, best = choose_grid(points, masses, question, excess), inf
+        return inf, grid
+    grid, best = grid or choose_grid(points, masses, question, excess), inf
     for _ in range(ATTEMPTS):
-        value, change = _on_grid(grid, points, masses, excess, question)
+        value, change = _on_grid(grid, copy, question, other)
         best = min(best, value)
         finer = refined(grid, change, question.precision)
         if finer is None:
             break
         grid = finer
-    return best, grid.step
+    return best, grid
 
 
 def spread(points: Array, call: Array, put: Array) -> tuple[Array, float]:
@@ -99,23 +116,24 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     The tilt is the smallest one at which the errors of transforms are small against the result, but at most the one
     that makes the mean of the sum 0: windows are wider at larger tilts. """
     count, target = question.count, -question.constant / question.count
+    negligible = NEGLIGIBLE * question.precision
     points, masses = _merged(points, masses)
     high, largest_tilt, deviation = _cap_and_tilt(points, masses, question)
     one = deviation / sqrt(count)
     beyond = excess + np.append(np.cumsum((np.cumsum(masses[:0:-1])[::-1] * np.diff(points))[::-1])[::-1], 0.0)
-    enough = points[count * beyond <= NEGLIGIBLE / 10 * question.expected]
+    enough = points[count * beyond <= negligible / 10 * question.expected]
     if len(enough):
         high = min(high, max(float(enough[0]), target + one))
     tilt, log_moment, log_scale = _smallest_tilt(points.clip(None, high), masses, question, largest_tilt, deviation)
     lifted = np.append(0.0, np.cumsum(np.cumsum(masses)[:-1] * np.diff(points)))  # E(k − D)₊
     weight = np.cumsum(masses) * np.exp(np.minimum(tilt * points - log_moment, 50.0))
-    unneeded = points[(count * lifted * (tilt + 1 / deviation) <= NEGLIGIBLE) | (count * weight <= NEGLIGIBLE)]
+    unneeded = points[(count * lifted * (tilt + 1 / deviation) <= negligible) | (count * weight <= negligible)]
     low = max(float(unneeded[-1]) if len(unneeded) else -inf, float(points[0]), target - DEVIATIONS * deviation)
     low = min(low, target - one)
     block = 1
     while count >= MANY_COPIES and (2 * block) ** 2 <= count:
         block *= 4
-    log_outside = max(log_scale - log(SMALL), 10.0)
+    log_outside = max(log_scale - log(SMALL * question.precision), 10.0)
     inside = points.clip(low, high)
     window = _window(inside, masses, tilt, count, log_outside)
     step = min(one * sqrt(12 * question.precision) / (1 + largest_tilt * deviation), question.largest_step)
@@ -160,11 +178,11 @@ def _smallest_tilt(points: Array, masses: Array, question: Question, largest: fl
                    deviation: float) -> tuple[float, float, float]:
     """The tilt, log E e^{θD}, and log of the effect of all tilted mass over the result."""
     tilts = [largest * k / 10 for k in range(11)]
-    log_moments = [_log_moment(points, masses, tilt)[0] for tilt in tilts]
+    log_moments = _log_moments(points, masses, np.array(tilts)).tolist()
     log_scales = [question.count * moment + tilt * question.constant
                   + log((question.per_probability or 1 / (tilt + 1 / deviation)) / question.expected)
                   for tilt, moment in zip(tilts, log_moments, strict=True)]
-    enough = max(log(SMALL / (TRANSFORM_ERROR * question.count)), min(log_scales) + 1.5)
+    enough = max(log(SMALL * question.precision / (TRANSFORM_ERROR * question.count)), min(log_scales) + 1.5)
     k = next(k for k, log_scale in enumerate(log_scales) if log_scale <= enough)
     return tilts[k], log_moments[k], log_scales[k]
 
@@ -180,6 +198,13 @@ def _log_moment(points: Array, masses: Array, tilt: float) -> tuple[float, float
     return largest + log(total), mean, dot(weight, centred * centred) / total
 
 
+def _log_moments(points: Array, masses: Array, tilts: Array) -> Array:
+    """log E e^{tilt·D} for each tilt."""
+    exponents = tilts[:, None] * points
+    largest = exponents.max(axis=1)
+    return np.asarray(largest + np.log(np.add.reduce(masses * np.exp(exponents - largest[:, None]), axis=1)))
+
+
 def _window(points: Array, masses: Array, tilt: float, count: int, log_outside: float) -> Window:
     """The window of a sum that Chernoff's bound makes the narrowest. Any rates are valid."""
     here, _, variance = _log_moment(points, masses, tilt)
@@ -187,22 +212,27 @@ def _window(points: Array, masses: Array, tilt: float, count: int, log_outside: 
     largest = max(MAX_EXPONENT / max(float(points[-1] - points[0]), 1e-300), 1e-3 / deviation)
     rates = np.minimum(np.geomspace(0.01, 16.0, 24) / deviation, largest)
     for sign in (-1, 1):
-        ends = [(count * (_log_moment(points, masses, tilt + sign * r)[0] - here) + log_outside) / r for r in rates]
-        found.append(float(rates[int(np.argmin(ends))]))
-        width += min(ends)
+        ends = (count * (_log_moments(points, masses, tilt + sign * rates) - here) + log_outside) / rates
+        best = int(np.argmin(ends))
+        found.append(float(rates[best]))
+        width += float(ends[best])
     return Window((found[0], found[1]), log_outside, width)
 
 
-def _on_grid(grid: Grid, points: Array, masses: Array, excess: float, question: Question) -> tuple[float, float]:
+def _on_grid(grid: Grid, copy: Summand, question: Question, other: Summand | None) -> tuple[float, float]:
     """The upper bound by a grid, and about its relative change by the moves to grid points."""
     count, constant, a = question.count, question.constant, grid.tilt_of_step
-    capped = points.clip(None, grid.high)
-    paid = count * (excess + dot(masses, points - capped)) * (1 + (len(points) + 9) * UNIT)
-    one = tilted(*split_to_grid(grid, capped, masses), grid, len(points) * UNIT)
+    one, paid = _placed(grid, copy)
+    paid *= count
     parts, (blocks, rest) = [(one, count)], divmod(count, grid.block)
     if grid.block > 1:
         parts = [(block_of([(one, grid.block)], grid), blocks), (coarsened(one, grid), rest)]
-    total = sum_of(parts, [(one, count)], grid, grid.window)
+    copies = [(one, count)]
+    if other is not None:
+        alone, excess = _placed(grid, other)
+        paid += excess
+        parts, copies = [*parts, (coarsened(alone, grid) if grid.block > 1 else alone, 1)], [*copies, (alone, 1)]
+    total = sum_of(parts, copies, grid, grid.window)
     if total.log_scale > MAX_EXPONENT:  # rounding errors of huge values make it useless
         return inf, 0.0
     k = total.indices
@@ -220,6 +250,13 @@ def _on_grid(grid: Grid, points: Array, masses: Array, excess: float, question: 
     density = float(weight[:4].sum()) * exp(total.log_scale) / (4 * total.stride * grid.step)
     value = inside * (1 + relative) + (total.error * norm(factor) + beyond) * (1 + 1e-9) + paid
     return value, change_by_moves(grid, count, density, max(inside, 1e-300))
+
+
+def _placed(grid: Grid, x: Summand) -> tuple[Tilted, float]:
+    """The variable on the grid, and what capping it at the highest point adds."""
+    capped = x.points.clip(None, grid.high)
+    paid = (x.excess + dot(x.masses, x.points - capped)) * (1 + (len(x.points) + 9) * UNIT)
+    return tilted(*split_to_grid(grid, capped, x.masses), grid, len(x.points) * UNIT), paid
 
 
 def change_by_moves(grid: Grid, count: int, density: float, value: float) -> float:

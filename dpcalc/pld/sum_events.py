@@ -30,16 +30,21 @@ if TYPE_CHECKING:
 
 
 class Event(NamedTuple):
-    """A lower bound of the advantage P(R) − γQ(R) of an event R, and an interval that contains Q(R)."""
+    """A lower bound of the advantage P(R) − γQ(R) of an event R, an interval that contains Q(R), and an upper bound of
+    P(R)."""
 
     advantage: float
     q_low: float
     q_high: float
+    p_high: float
 
 
 def event_of_sum(values: Array, laws: Laws, relative: float, gamma: float, question: Question) -> tuple[Event, float]:
     """The event that the sum of values, rounded to a grid, is not negative, and the step of the grid. Any grid is
     valid. The masses of the values have this relative error."""
+    order = np.argsort(values, kind="stable")
+    values = values[order]
+    laws = laws[0][order], laws[1][order], laws[2][order]
     grid = choose_grid(values, laws[0], question)
     for _ in range(ATTEMPTS):
         event, density = _on_grid(grid, values, laws, relative, gamma, question.count)
@@ -73,8 +78,9 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
         return in_block, density
     alone, _ = _meet((alone_p, alone_q, single), [(whole, blocks), (single, rest - 1)], [(one, count - 1)], grid, gamma)
     share = rest / count  # of the variables that are not in a block
-    advantage, low, high = ((1 - share) * x + share * y for x, y in zip(in_block, alone, strict=True))
-    return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * (1 + 8 * UNIT)), density
+    advantage, low, high, p_high = ((1 - share) * x + share * y for x, y in zip(in_block, alone, strict=True))
+    up = 1 + 8 * UNIT
+    return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * up, p_high * up), density
 
 
 def _moved(x: Tilted, threshold: int, grid: Grid) -> Tilted:
@@ -101,9 +107,11 @@ def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies,
     advantage = tails.least_mean(p_mass - gamma * q_mass, q) - errors * (1 + 1e-9)
     of_q = q.relative + _rounding(q, grid)
     q_low, q_high = dot(q_mass, lows) * (1 - of_q) - own, dot(q_mass, highs) * (1 + of_q) + own
+    of_p = p.relative + _rounding(p, grid)
+    p_high = dot(p_mass, highs) * (1 + of_p) + p.error * norm(_factor(p, grid) * highs) * (1 + 1e-9)
     at_zero = _needed(base, rest, _masses(rest, grid), 0.0, 0.0)
     density = dot(_masses(base, grid), at_zero) / (grid.step * rest.stride)
-    return Event(advantage, max(q_low, 0.0), min(q_high, 1.0)), density
+    return Event(advantage, max(q_low, 0.0), min(q_high, 1.0), min(p_high, 1.0)), density
 
 
 class _Tails(NamedTuple):

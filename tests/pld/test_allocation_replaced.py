@@ -237,12 +237,12 @@ def test_two_stages_agree_with_one():
     points = np.concatenate([[-1.0], -1 + np.geomspace(1e-3, 60, 2000)])
     call, put = exponential(points - 1)  # mean 0
     question = Question(1003, -100.0, 1e-4, 1e-2)
-    masses, excess = spread(points, call, put)
-    grid = positive_sums.choose_grid(points, masses, question, excess)
+    copy = positive_sums.Summand(points, *spread(points, call, put))
+    grid = positive_sums.choose_grid(points, copy.masses, question, copy.excess)
     rates = tuple(8 * rate for rate in grid.window.rates)  # blocks have an eighth of the deviation
     block_window = grid.window._replace(rates=rates, log_outside=grid.window.log_outside + 15)
     in_blocks = replace(grid, block=16, coarsening=2, block_window=block_window)
-    direct, staged = (positive_sums._on_grid(g, points, masses, excess, question)[0] for g in (grid, in_blocks))
+    direct, staged = (positive_sums.mean_of_sum(copy, question, grid=g)[0] for g in (grid, in_blocks))
     true = tail_of_gamma(1003, 1103.0)
     assert true <= direct <= true * (1 + 1e-3) and true <= staged <= true * (1 + 1e-3) and staged != direct
 
@@ -250,7 +250,7 @@ def test_two_stages_agree_with_one():
 def test_any_grid_gives_an_upper_bound():
     """Coarse, short and badly tilted grids only make the result larger."""
     points = np.concatenate([[-2.0], -2 + np.geomspace(1e-2, 60, 500)])
-    masses, excess = spread(points, *exponential(points))
+    copy = positive_sums.Summand(points, *spread(points, *exponential(points)))
     question = Question(10, 5.0, 1e-3, 0.3)
     true, rng = tail_of_gamma(10, 15.0), np.random.default_rng(1)
     for _ in range(40):
@@ -258,9 +258,9 @@ def test_any_grid_gives_an_upper_bound():
         rates = tuple(10 ** rng.uniform(-2, 0.5, 2))
         window = tilted_sums.Window(rates, rng.uniform(3, 40), 1.0)
         grid = tilted_sums.Grid(low, high, 10 ** rng.uniform(-2, 0), tilt, window)
-        assert positive_sums._on_grid(grid, points, masses, excess, question)[0] >= true
+        assert positive_sums.mean_of_sum(copy, question, grid=grid)[0] >= true
         grid = tilted_sums.Grid(low, high, 10 ** rng.uniform(-2, -1), tilt, window, 3, int(rng.integers(1, 4)), window)
-        assert positive_sums._on_grid(grid, points, masses, excess, question)[0] >= true
+        assert positive_sums.mean_of_sum(copy, question, grid=grid)[0] >= true
 
 
 def test_spread_masses_dominate_every_call():

@@ -1,0 +1,134 @@
+"""The privacy profile of an epoch of shuffled batches that leaves out at least one record, every step released.
+
+Setting. In every epoch a new, uniformly random order of all n records is cut into t batches of b records; the other r =
+n − tb >= 1 records of that order are not used in the epoch. Step i releases the sum over its batch of the vectors
+g_i(record; earlier outputs), each of norm at most 1 (the clipping norm is the unit), plus N(0, σ²I). The vectors may
+depend on everything released before, and on randomness of their own, but not on the order or on the other records of
+the batch. The noise is independent of the orders and between steps. One record is zeroed out, or replaced, on one of
+two neighbouring data sets; n, b, t and σ are the same on both.
+
+Let φ_u be the density of N(u, σ²I), m = 1/σ, and γ = e^ε. In one step let the record have the vector x on one data set,
+and x′ on the other, x′ = 0 where it is zeroed out, and let it take the place of a record with the vector y. With
+outputs drawn from φ_y let D = (φ_x − γφ_x′)/φ_y, or D = (φ_x′ − γφ_x)/φ_y in the other direction. Let C*(k) be the
+largest E(D − k)₊ over all such vectors in the unit ball, for each k.
+
+Lemma. C* is that of one variable D*, whose law is in dpcalc/pld/swapped_record.py; ED* = 1 − γ.
+Proof. E(D − k)₊ is the largest P_x(R) − γP_x′(R) − kP_y(R) over all regions R, P_u being N(u, σ²I). By Neyman and
+Pearson, a region with P_u(R) = p has P_v(R) between Φ(Φ⁻¹(p) − |u − v|/σ) and Φ(Φ⁻¹(p) + |u − v|/σ). Let x′ = 0. For k
+>= 0 and P_x(R) = p: P_0(R) >= Φ(Φ⁻¹(p) − m) and P_y(R) >= Φ(Φ⁻¹(p) − 2m), as |x| <= 1 and |x − y| <= 2. Half-spaces
+across x attain both at once, at every p, where |x| = 1 and y = −x. For k < 0 and P_0(R) = p: P_x(R) and P_y(R) are at
+most Φ(Φ⁻¹(p) + m), attained at y = x and |x| = 1. In the other direction x and 0 change places: y = x for k >= 0, and y
+= −x for k < 0. Where the record is replaced, all distances are at most 2: x′ = −x, with y = x′ for k >= 0 and y = x for
+k < 0. So C* is the maximum of convex functions of k, its slopes are between −1 and 0, and it is 0 at ∞ and 1 − γ − k at
+−∞. ∎ If D has E(D − k)₊ <= C*(k) for all k, and ED = 1 − γ, then Ef(D) <= Ef(D*) for every convex f.
+
+Theorem. With w = r/b, and independent copies D*_j, one epoch has δ(ε) <= E(w(1 − γ) + D*_1 + … + D*_t)₊/(t + w) in each
+direction, for every ε.
+
+Proof. (1) Let A be the arrangement of the n records on the tb places in batches and the r other places: uniform. If the
+record is in one of the r places, draw one place s_i in each batch, uniformly, and let A_0 = A. If it is in place s_i of
+batch i, draw one of the r places and a place s_k in each other batch, uniformly, and let A_0 be A with the record and
+the one in the drawn place exchanged. With G = (A_0, s_1, …, s_t), the probability of G and the record being in one of
+the r places is b^(−t)/n!, and that of G and the record being in batch i is b^(−(t−1))/(r·n!). So given G the record is
+in one of the r places with probability w/(t + w), and in each batch with probability 1/(t + w). G has the same law on
+both data sets. As hockey-stick divergences are jointly convex, it is enough to bound them given G.
+(2) Given G, let y_i be the record in place s_i of A_0. If the record of interest is in batch i, it is there in place of
+y_i, which is left out, and all other batches are as in A_0. Let the base be the law of the outputs if it is left out:
+it is the same on both data sets. If it is in batch i, only the law of output i given the earlier ones is another one:
+its mean has the vector of the record in place of that of y_i. So the divergence given G is E(w(1 − γ) + D_1 + … + D_t)₊
+/ (t + w) under the base, where D_i, given the earlier outputs, is a D of the Lemma: its vectors are functions of them.
+(3) Let V_t(s) = s₊, and V_{i−1}(s) = E V_i(s + D*). These functions are convex. Given the outputs before step i, by the
+Lemma, E V_i(s + D_i) <= V_{i−1}(s). By induction from the last step, the mean is at most V_0(w(1 − γ)). ∎
+
+Each epoch, given the past, has a profile below this bound, and at most C*(0), that of one step on all records. So it is
+dominated by the pair whose profile is the convex minorant of upper bounds at some ε, in both directions, and the run by
+the product of the pairs of its epochs (Zhu, Dong & Wang 2022, Theorem 10).
+
+An epoch that ends after t′ < t batches, t′ being fixed before it begins, leaves out r′ = n − t′b records, whether b
+divides n or not.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.sampling._engine import swapped_exact
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling.shuffle_lower import FRESH
+from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
+from dpcalc.core.bound import CompositionBound, Theorem
+from dpcalc.core.errors import OutOfScope
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pair import Pair
+    from dpcalc.pld.pilot import Parts
+
+LEFT_OUT = ("every epoch leaves out at least one record: the tail of its own order of all n records, drawn afresh (not "
+            "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
+FIXED = "n, b and the number of steps are public, and fixed before the run"
+ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
+PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished", "tail")
+
+
+def in_norms(noise_multiplier: float, replaced: bool) -> float:
+    """σ in clipping norms, from σ over the sensitivity."""
+    return noise_multiplier * (2 if replaced else 1)
+
+
+def value(noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool, whole_epochs: int,
+          unfinished: int, tail: float) -> "Parts":
+    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
+    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out no record."""
+    batches, rest = divmod(n, batch_size)
+    if whole_epochs and not (drop_last and rest):
+        raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --drop-last and "
+                                         "a batch size that does not divide n", "--batch-size")
+    sigma = in_norms(noise_multiplier, replaced)
+    whole = ((batches, whole_epochs),) if whole_epochs else ()
+    return (*((left_out(sigma, steps, n, batch_size, replaced, tail), count) for steps, count in whole),
+            *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+
+
+def left_out(sigma: float, steps: int, n: int, batch_size: int, replaced: bool, tail: float) -> "Pair":
+    """The pair of an epoch of so many full batches, of which the other records are left out."""
+    from dpcalc.pld import shuffled_epoch
+
+    return shuffled_epoch.left_out(sigma, steps, batch_size, n - steps * batch_size, replaced, tail)
+
+
+def unfinished_part(sigma: float, n: int, batch_size: int, replaced: bool, unfinished: int, tail: float) -> "Parts":
+    """The pair of the steps of an epoch that ends early, if there are any."""
+    return ((left_out(sigma, unfinished, n, batch_size, replaced, tail), 1),) if unfinished else ()
+
+
+def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
+          whole_epochs: int, unfinished: int, tail: float) -> Any:
+    """The larger δ of both directions, for one epoch of one step or two: C*(w(γ − 1))/(1 + w), or an integral."""
+    steps = unfinished or n // batch_size
+    if whole_epochs + (unfinished > 0) > 1 or steps > 2:
+        raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--epochs")
+    m, w = 1 / mp.mpf(in_norms(noise_multiplier, replaced)), mp.mpf(n - steps * batch_size) / batch_size
+    gamma = mp.exp(mp.mpf(epsilon))
+    directions = (0,) if replaced else (1, -1)
+    return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, steps, w * (gamma - 1)) / (steps + w)
+               for direction in directions)
+
+
+BOUND = CompositionBound(
+    Theorem(
+        name="shuffle-profile",
+        example="subsample --scheme shuffle --n 60000 --batch-size 256 --drop-last --epochs 15 --noise-multiplier 1.1 "
+                "--delta 1e-5",
+        statement="one epoch of t batches that leaves out r = wb ≥ 1 records: δ(ε) ≤ E(w(1 − e^ε) + D_1 + … + "
+                  "D_t)₊/(t + w), D_i independent differences of the likelihood ratios of one step on the two data sets "
+                  "when the record takes the place of the worst other one; epochs are composed numerically",
+        source="proof in dpcalc/bounds/sampling/shuffle_profile.py; Zhu, Dong & Wang 2022, Theorem 10, "
+               "arXiv:2106.08567v4 (composition)",
+        assumptions=ASSUMPTIONS,
+        released="every step's output",
+        in_words="A record that is left out could have been in the place of one of any batch. So the noise hides which "
+                 "batch a record is in, nearly as if each record chose its batch by itself.",
+    ),
+    params=PARAMS,
+    value=value,
+    exact=exact,
+    rtol=2e-2,  # of δ >= 1e-12: chords and grids change δ by less than that
+)

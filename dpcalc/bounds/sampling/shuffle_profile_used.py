@@ -1,0 +1,132 @@
+"""The privacy profile of an epoch of shuffled batches that uses all records, every step released.
+
+Setting. As in shuffle_profile.py, but no record is left out: b divides n, or the last n mod b records are a last,
+smaller batch, with the same noise on its sum. Let n >= 2b. T = n/b, and N = n − b records come after the first batch:
+in t >= 1 full batches and, perhaps, a last one of wb records, 0 <= w < 1, so that N/b = t + w = T − 1. Let w_j = 1 for
+a full batch j, and w for the last, smaller one. γ, m, φ_u, C* and D* are those of shuffle_profile.py. Let all vectors
+of a step be in a ball of radius ρ (1, where gradients are clipped), and G(v) = Φ(Φ⁻¹(v) + ρm). For integers k >= 1 let
+
+    h(d, k) = E(d + (t + w)·(B_1 D*_1 + B_2 D*_2 + …)/k)₊
+
+with B multinomial(k; w_j/(t + w)) and independent copies D*_j of D*.
+
+Theorem. Let α(d) = a_0 + Σ_i s_i (d − d_i)₊ with s_i >= 0 and Σ_i s_i >= 1, and let A_l >= 0 and integers 1 <= k_l < N
+with
+    α(d_i) + Σ_l A_l min(1, k_l/k) >= h(d_i, k)  for all i and all integers 1 <= k <= N.
+Then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l A_l G(k_l/N).
+
+Proof. (1) Let A_0 be uniform over the arrangements with the record of interest, x, in the first batch. Given A_0, x
+stays with probability b/n, and is exchanged with each of the N records of the later places with probability 1/n. Then
+every arrangement has the probability 1/n!: one with x in a later place comes from b arrangements A_0, each with
+probability 1/(b(n−1)!), and then with probability 1/n. A_0 has the same law on both data sets, so by joint convexity it
+may be known.
+(2) Let S_0 be the sum of the vectors of the b − 1 others of the first batch, and ξ the first output minus S_0. If x
+stays, ξ has the density φ_x on one data set, and φ_x′ on the other. If it is exchanged with r, ξ has the density
+φ_{u_r} on both, where u_r is the vector of r at the first step; it does not depend on the arrangement. Then, given the
+outputs before its step, a later batch with r has x in place of r, and all others are as in A_0. Take as base φ̄, the
+mean of the φ_{u_r}, for ξ, and for later outputs their law in A_0 if x stays, given the earlier outputs. Relative to
+it, n times the difference of the two likelihoods, the second one times γ, is b·d̄ + Σ_j Σ_{r∈j} f_r D_r with d̄ = (φ_x
+− γφ_x′)/φ̄, f_r = φ_{u_r}/φ̄, both at ξ, and a D_r of the Lemma at each later step, given the outputs before. (In the
+other direction x and x′ change places.) Let F_j = Σ_{r∈j} f_r. The mean of the D_r of batch j with weights f_r/F_j,
+which are known after ξ, has E(· − k)₊ <= C*(k) and mean 1 − γ as well. By the induction in (3) of shuffle_profile.py,
+from the last step to the second one, the D_r may be replaced: nδ(ε) <= E(b·d̄ + Σ_j F_j D*_j)₊, where the D*_j are
+independent of ξ and of the partition of the N later records into batches, which is uniform and independent of ξ.
+(3) Layers. Given ξ, let M_s be the set of the later records r with f_r > s, so that f_r = ∫1{r ∈ M_s}ds and ∫|M_s|ds =
+Σ_r f_r = N. Then b·d̄ + Σ_j F_j D*_j = ∫(|M_s|/N)(b·d̄ + (N/|M_s|) Σ_j |M_s ∩ j| D*_j)ds, and (·)₊ is convex. Given the
+D*_j, the sum Σ_j |M ∩ j| D*_j over the uniform partition is one of k = |M| draws without replacement from N numbers, of
+which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement (Hoeffding 1963,
+Theorem 4). With N = b(t + w) this gives Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds.
+(4) h(d, k) does not increase in k, as the mean of k + 1 draws is the mean of those of its k-subsets. In d it is convex,
+with slopes from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes: between nodes α is
+linear, below the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most
+E∫(|M_s|/N)α(d̄)ds + Σ_l A_l E∫min(|M_s|, k_l)ds/N. In the first term ∫(|M_s|/N)ds = 1, and E(d̄ − k)₊ <= C*(k) for
+every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄, and at most C*(k) for each φ_{u_r}. So it is at
+most a_0 + Σ_i s_i C*(d_i).
+(5) The list. ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let A_r be the event that r is among them, ties being
+broken by a fixed order. The mean under φ̄ of Σ_r f_r 1_{A_r} is Σ_r P_{u_r}(A_r), P_u being N(u, σ²I). Let c be the
+centre of the ball. By Neyman and Pearson P_{u_r}(A_r) <= G(P_c(A_r)), and Σ_r P_c(A_r) = k. As G is concave, the sum is
+at most N·G(k/N). ∎
+
+Numbers of records with independent Poisson laws. For 0 < Λ and independent B′_j ~ Poisson(Λw_j/(t + w)),
+    h(d, k) <= E(Σ_j B′_j ((t + w)D*_j + d))₊/(Λ·P(Poisson(Λ) <= k − 1)).
+Proof. Given M = Σ_j B′_j the B′_j are multinomial, so that the mean is E(M h(d, M)) >= h(d, k)·E(M; M <= k), by (4),
+and E(M; M <= k) = Λ·P(Poisson(Λ) <= k − 1). ∎ And h(d, 1) = (t + w)·C*(−d/(t + w)).
+
+With one node d_1 = (t + w)κ and A_l from the k_l the theorem is a split into the record's own batch and the rest. As h
+does not increase in k, upper bounds at some levels k_l and at k = 1 are enough for all k. The best a_0, s and A for
+given nodes and levels solve a linear program.
+
+Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early leave out records, and are covered there.
+"""
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bounds.sampling._engine import swapped_exact
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling.shuffle_lower import FRESH
+from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, unfinished_part
+from dpcalc.core.bound import CompositionBound, Theorem
+from dpcalc.core.errors import OutOfScope
+
+if TYPE_CHECKING:
+    from dpcalc.pld.pilot import Parts
+
+USED = ("every record is in exactly one batch of an epoch; a last, smaller batch has the same noise σ on its sum (not "
+        "on its mean)")
+ASSUMPTIONS = (FRESH, USED, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
+
+
+def value(noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool, clipped: bool,
+          whole_epochs: int, unfinished: int, tail: float) -> "Parts":
+    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
+    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole.
+    Where a record is replaced and the noise is relative to how far two records are apart (not `clipped`), their
+    vectors are in a ball of radius √2 (Jung 1901)."""
+    from dpcalc.pld import shuffled_epoch
+
+    if not whole_epochs:
+        raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
+    if drop_last and n % batch_size:
+        raise OutOfScope("out-of-range", "is about epochs that use all records", "--drop-last")
+    sigma = in_norms(noise_multiplier, replaced)
+    radius = 1.0 if clipped or not replaced else sqrt(2)
+    whole = shuffled_epoch.all_used(sigma, n, batch_size, replaced, radius, tail)
+    return ((whole, whole_epochs), *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+
+
+def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
+          clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> Any:
+    """The larger δ of both directions, for one epoch of two equal batches, where h(d, k) = E(d + D*)₊: the least value
+    of the theorem is E(D*_1 + D*_2)₊/2."""
+    if whole_epochs != 1 or unfinished or n != 2 * batch_size:
+        raise OutOfScope("unsupported", "its least value is known for two equal batches only", "--epochs")
+    m, gamma = 1 / mp.mpf(in_norms(noise_multiplier, replaced)), mp.exp(mp.mpf(epsilon))
+    directions = (0,) if replaced else (1, -1)
+    return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, 2, mp.mpf(0)) / 2
+               for direction in directions)
+
+
+BOUND = CompositionBound(
+    Theorem(
+        name="shuffle-profile-used",
+        example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
+        statement="one epoch of T = n/b batches that uses all records: Tδ(ε) ≤ a_0 + Σ_i s_i E(D − d_i)₊ + "
+                  "Σ_l A_l Φ(Φ⁻¹(k_l/N) + 1/z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l A_l min(1, k_l/k) is "
+                  "at least E(d + (T−1)/k·Σ_j B_j D_j)₊ at all nodes d = d_i and for k = 1, …, N records, which fall "
+                  "into the later batches at random, B_j of them into batch j; D_j as in shuffle-profile; epochs are "
+                  "composed numerically",
+        source="proof in dpcalc/bounds/sampling/shuffle_profile_used.py; Hoeffding 1963, Theorem 4; Zhu, Dong & Wang "
+               "2022, Theorem 10, arXiv:2106.08567v4 (composition)",
+        assumptions=ASSUMPTIONS,
+        released="every step's output",
+        in_words="A record of the first batch could have been in the place of any later one, so that the batch of a "
+                 "record stays hidden behind the noise, but for what the first step itself shows of its records.",
+    ),
+    params=("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",
+            "tail"),
+    value=value,
+    exact=exact,
+    rtol=5e-2,  # of δ >= 1e-12, against the least value of the theorem: nodes, levels and chords
+)

@@ -1,0 +1,193 @@
+"""The privacy profile of an epoch of shuffled batches that uses all n records, by the theorem in
+dpcalc/bounds/sampling/shuffle_profile_used.py.
+
+With T = n/b batches, N = n − b records after the first batch, and any α(d) = a_0 + Σ_i s_i (d − d_i)₊, the profile is
+at most (a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l A_l G(m_l/N))/T if s_i, A_l >= 0, Σ s_i >= 1 and, for all nodes d_i and
+numbers of records m, α(d_i) + Σ_l A_l min(1, m_l/m) >= h(d_i, m). As h decreases in m, upper bounds of it at the levels
+m_l and at 1 are enough. The best a_0, s and A for given nodes and levels solve a linear program. Its solution need not
+be exact: the largest violation is added to a_0."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from math import ceil, exp, expm1, floor, inf, log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.numerics.rounding import up
+from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
+from dpcalc.pld.tilted_sums import UNIT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.pld.swapped_record import Difference, Mesh
+    from dpcalc.pld.tilted_sums import Grid
+
+    Array = NDArray[Any]
+
+# Free choices: the bound holds for all others, too.
+CELLS = 8  # of the law of D*, in a deviation of the noise
+POISSON_NODES = 8  # to which the number of records in a batch is moved
+LARGEST_LEVEL = 0.7  # in units of N
+LEVEL_RATIO = 2.4  # of neighbouring levels, about
+MEANS, MEANS_OF_FEW, FEW = 4.0, 32.0, 64  # precision of h, in units of that of δ; where a level has FEW records
+GAIN = .015  # relative, by which a further level may lower the bound at most
+EXCESSES = (1.0, 0.3, 0.1, 0.02)  # E(D* − d)₊ at the upper nodes d, in units of Tδ
+ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
+SIMILAR = 3.0  # the ratio of two means whose grids may be the same
+PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
+
+
+class Profile:
+    """log δ of an epoch in one direction, at one ε after the other: grids of sums are chosen again where they must."""
+
+    def __init__(self, mesh: Mesh, direction: int, n: int, batch_size: int, radius: float) -> None:
+        from dpcalc.pld.swapped_record import Mesh
+
+        self.m, self.direction, self.later = mesh.m, direction, n - batch_size
+        self.reach = up(radius * mesh.m, 2 * UNIT)  # in standard deviations of the noise
+        self.coarse = Mesh(mesh.m, mesh.tail, CELLS)
+        self.full, rest = divmod(self.later, batch_size)
+        self.last = rest / batch_size
+        self.batches = self.later / batch_size
+        self.total = n / batch_size
+        self.grids: dict[tuple[int, int], tuple[Grid | None, float]] = {}
+        self.means: dict[tuple[int, int], float] = {}
+
+    def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
+        """log of an upper bound of δ(ε), which is expected to be about `expected`."""
+        law = _Law(self.coarse.difference(epsilon, self.direction))
+        about = self.total * expected * exp(-epsilon)
+        nodes = self._nodes(law, epsilon, about)
+        levels, values = self._table(law, nodes, precision, about)
+        return log(self._least(law, nodes, levels, values, about) / self.total) + epsilon
+
+    def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
+        mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
+        upper = [law.point_of_call(x * about) for x in EXCESSES]
+        return np.array(sorted({mean - 2.5 * one, mean, -0.03 * mean * self.batches, *upper}))
+
+    def _table(self, law: _Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
+        """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
+        the gap in which it may lower the bound by the most."""
+        most = np.array([self.batches * law.call(-d / self.batches) for d in nodes])
+        levels, rows = [1], [most]
+
+        def add(level: int) -> None:
+            at = bisect_left(levels, level)
+            above = rows[at] if at < len(rows) else np.zeros(len(nodes))
+            means = [self._mean(law, level, k, node, precision, most[k]) if above[k] < ENOUGH * most[k] else inf
+                     for k, node in enumerate(nodes)]
+            levels.insert(at, level)
+            rows.insert(at, np.minimum(most, means))
+
+        add(max(floor(LARGEST_LEVEL * self.later), 1))
+        k = 0
+        while k + 1 < len(levels):
+            low, high = self._in_the_list(np.array(levels[k : k + 2]) / self.later)
+            gain = float(np.max(rows[k] - rows[k + 1])) * (high - low)
+            middle = round(sqrt(levels[k] * levels[k + 1]))
+            if gain > GAIN * about and levels[k + 1] > LEVEL_RATIO * levels[k] and middle > levels[k]:
+                add(middle)
+            else:
+                k += 1
+        return levels[::-1], np.minimum.accumulate(np.array(rows))[::-1]
+
+    def _in_the_list(self, shares: Array) -> Array:
+        from scipy.special import ndtr, ndtri
+
+        return np.asarray(ndtr(ndtri(shares) + self.reach))
+
+    def _mean(self, law: _Law, level: int, k: int, node: float, precision: float, most: float) -> float:
+        """An upper bound of h(node, level) by numbers of records with independent Poisson laws."""
+        from scipy.special import pdtr
+
+        key = level, k
+        mean = level - (3.1 * sqrt(level) if level > 80 else 2 * sqrt(level) if level > 20 else level / 2)
+        rate = mean / self.batches
+        copy = law.times_poisson(rate, rate, node / self.batches)
+        other = law.times_poisson(rate * self.last, rate, node / self.batches) if self.last else None
+        expected = self.means.get(key, max(node, 0.3 * most))
+        grid, at = self.grids.get(key, (None, inf))
+        if not 1 / SIMILAR < expected / at < SIMILAR:
+            grid = None
+        question = Question(self.full, 0.0, precision * (MEANS if level > FEW else MEANS_OF_FEW), expected)
+        value, found = mean_of_sum(copy, question, other, grid)
+        if grid is None:
+            self.grids[key] = found, value
+        self.means[key] = value
+        return value / (float(pdtr(level - 1, mean)) * (1 - PDTR_ERROR))
+
+    def _least(self, law: _Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
+        """The least bound of Tδ for these nodes and levels, in units of e^ε."""
+        from scipy.optimize import linprog
+
+        shares = np.array(levels[:-1]) / self.later
+        begins = np.append(1.0, shares)  # the largest share m/N for which a row of the table is needed
+        costs = np.concatenate(([1.0], [law.call(d) for d in nodes], self._in_the_list(shares)))
+        hats = np.maximum(nodes[:, None] - nodes, 0.0)
+        layers = np.minimum(1.0, shares / begins[:, None])
+        left = np.concatenate([np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1))))
+                               for layer in layers])
+        slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(len(shares))))
+        right, unit = values.ravel(), about
+        found = linprog(costs, -np.vstack((left, slopes)), -np.append(right / unit, 1 / unit),
+                        bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
+        if found.x is None:
+            return inf
+        x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
+        x[len(nodes)] += max(1 - float(x[1:len(nodes) + 1].sum()), 0.0)
+        x[0] += max(float((right - left @ x).max()), 0.0)
+        return float(costs @ x)
+
+
+class _Law:
+    """D*/γ as masses at points."""
+
+    def __init__(self, difference: Difference) -> None:
+        self.difference = difference
+        self.summand = Summand(difference.points, *spread(*difference))
+
+    def call(self, k: float) -> float:
+        """E(D*/γ − k)₊, rounded up: it is convex."""
+        points, call, _ = self.difference
+        if k < points[0]:
+            return float(call[0] + points[0] - k)
+        return float(np.interp(k, points, call))
+
+    def point_of_call(self, call: float) -> float:
+        """About the point k with this E(D*/γ − k)₊."""
+        return float(np.interp(-call, -self.difference.call, self.difference.points))
+
+    def times_poisson(self, rate: float, unit: float, shift: float) -> Summand:
+        """(B/unit)·(D*/γ + shift) for a Poisson number B with this rate."""
+        counts, weights, beyond = poisson_nodes(rate)
+        points, masses, excess = self.summand
+        values = np.outer(counts / unit, points + shift).ravel()
+        order = np.argsort(values)
+        share = rate / unit
+        return Summand(values[order], np.outer(weights, masses).ravel()[order],
+                       beyond / unit * self.call(-shift) + share * excess)
+
+
+@lru_cache(maxsize=1024)
+def poisson_nodes(rate: float) -> tuple[Array, Array, float]:
+    """Few numbers and their masses that dominate min(B, last number), B Poisson, in convex order, and E(B − last)₊."""
+    from scipy.special import gammaln
+
+    last = ceil(rate + 7.5 * sqrt(rate) + 12)
+    k = np.arange(last + 200.0)
+    masses = np.exp(k * log(rate) - rate - gammaln(k + 1))
+    if last <= POISSON_NODES + 6:
+        nodes = k[: last + 1]
+    else:
+        first = max(1.0, floor(rate - 6.5 * sqrt(rate)))
+        nodes = np.unique(np.append(0.0, np.round(np.linspace(first, last, POISSON_NODES))))
+    at = nodes.astype(int)
+    above = np.cumsum(masses[::-1])[::-1]
+    call = np.cumsum(np.append(above[1:], 0.0)[::-1])[::-1][at]
+    put = np.append(0.0, np.cumsum(np.cumsum(masses)))[at]
+    return nodes, *spread(nodes, call, put)
