@@ -130,7 +130,8 @@ class Part(Model):
         """One use on a random batch."""
         relation = self.relation(stated)
         assert self.sampling is not None and relation is not None
-        return Use(self.mechanism, self.params(relation), vars(self.sampling), relation, group_size)
+        return Use(self.mechanism, self.params(relation), vars(self.sampling), relation, group_size,
+                   bool(self.sum))
 
 
 def _annotation(number: Number) -> Any:

@@ -204,6 +204,8 @@ COMMAND = Command(
         Option(q.STEPS, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.DROP_LAST, RUN),
+        Option(q.RESHUFFLE, RUN),
         Option(q.PARTICIPATIONS, RUN),
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),

@@ -135,7 +135,8 @@ def bound_params(values: Values) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    use = Use(mechanism, values, {"rate": params.get("sampling_rate")}, relation, group_size(values))
+    use = Use(mechanism, values, {"rate": params.get("sampling_rate")}, relation, group_size(values),
+              values.get(noise_multiplier.NAME) is not None)
     params |= {"base": mechanism.rdp_curve(values), "profile": mechanism.profile(values),
                "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):

@@ -33,11 +33,14 @@ PARTS_OF_BATCHES = {
                      "accumulation", "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
 }
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
+ONE_ORDER = "shuffle-once"  # the scheme of batches from one shuffled order for all epochs
 
 
 def scheme_name(values: Mapping[str, Any]) -> str:
     """The sampling scheme of a call; Poisson batches where it has none."""
     name = str(values.get("scheme") or "poisson")
+    if name == "shuffle" and values.get("reshuffle") == "once":
+        return ONE_ORDER
     return TRUNCATED if name == "poisson" and values.get("max_batch_size") is not None else name
 
 

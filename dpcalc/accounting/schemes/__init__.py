@@ -16,7 +16,7 @@ from dpcalc.core.noise_multiplier import scheme_name
 
 SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME,
                                                 without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME,
-                                                shuffle.SCHEME, with_replacement.SCHEME)}
+                                                shuffle.SCHEME, shuffle.ONE_ORDER, with_replacement.SCHEME)}
 
 
 def scheme_of(values: Values) -> Scheme:

@@ -35,6 +35,7 @@ class Use(NamedTuple):
     sampling: Sampling
     relation: str  # of the neighbouring data sets of the run
     group_size: int = 1  # the number of records in which these differ
+    of_sum: bool = False  # whether the noise is relative to the clipping norm of a sum
 
     @property
     def noise_multiplier(self) -> float:
@@ -99,18 +100,20 @@ class Scheme(NamedTuple):
         return noise_multiplier.with_sigma(values, self.base(values).relation)
 
 
-def mechanisms_guarantee(scheme: Scheme, values: Values,
-                         uses: tuple[tuple[dict[str, Any], int], ...]) -> dict[str, Any]:
+def mechanisms_guarantee(scheme: Scheme, values: Values, uses: tuple[tuple[dict[str, Any], int], ...],
+                         says_sum: bool = False) -> dict[str, Any]:
     """The guarantee of a mechanism that is used on samples: for each part its `sampling` and the number of uses.
 
     Where the theorem needs another relation between batches than the one of the run, a part says both that and whether
-    its noise multiplier is the one of a sum, in clipping norms. """
+    its noise multiplier is the one of a sum, in clipping norms; the latter also where `says_sum` asks for it. """
     from dpcalc.accounting.mechanisms import MECHANISMS
 
     mechanism, base, relation = MECHANISMS[values["mechanism"]], scheme.base(values), scheme.relation(values)
     more: dict[str, Any] = {}
     if base.relation != relation and not base.of_sum:
-        more = {"between": base.relation, **({"sum": True} if values.get(noise_multiplier.NAME) else {})}
+        more, says_sum = {"between": base.relation}, True
+    if says_sum and values.get(noise_multiplier.NAME):
+        more["sum"] = True
     with_sigma = scheme.with_sigma(values)
     return {"kind": "mechanisms", "adjacency": relation,
             "mechanisms": [mechanism.as_part(with_sigma, sampling, count, **more) for sampling, count in uses]}

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import Scheme, Use, Values
-from dpcalc.bounds.sampling import shuffle_lower, shuffle_lower_allocation, shuffle_no_amplification
+from dpcalc.accounting.schemes.record import COUNT, Scheme, Use, Values, mechanisms_guarantee
+from dpcalc.bounds.sampling import (
+    allocation_profile,
+    shuffle_lower,
+    shuffle_lower_allocation,
+    shuffle_no_amplification,
+    shuffle_profile,
+    shuffle_profile_used,
+)
+from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError, flag
@@ -20,18 +28,25 @@ from dpcalc.numerics.rounding import quotient_up, ratio_down
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
+    from dpcalc.pld.pair import Pair
+
+_IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 
 
 def _check(given: Given, unknown: str | None) -> None:
     if {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     if unknown in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{flag(unknown)} does not change what is proven for shuffled batches, "
-                                           "where every epoch counts as one step on all records", "--solve")
+        raise DpcalcError("unknown-value", f"{flag(unknown)}: what is proven for shuffled batches depends on how many "
+                                           "records an epoch leaves out, and does not rise or fall with it; solve for "
+                                           "noise-multiplier or epochs", "--solve")
     by_size = given.provided & {"n", "batch_size"}
     if by_size and given.has("steps_per_epoch"):
         raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
                           "--steps-per-epoch")
+    if given.has("drop_last") and not by_size:
+        raise DpcalcError("missing", "--drop-last needs --n and --batch-size, from which follows how many records are "
+                                     "left out", "--n")
     if not by_size and not given.has("steps_per_epoch"):
         raise DpcalcError("missing", "add --n and --batch-size, or --steps-per-epoch", "--n")
     if by_size:
@@ -40,44 +55,84 @@ def _check(given: Given, unknown: str | None) -> None:
         by_rate.require_steps(given, unknown, "--epochs, or --steps (the steps of all epochs)")
 
 
+def _params_of_one_order(values: Values) -> dict[str, Any]:
+    """Those of a run whose outputs after the first epoch are not looked at, for the bounds from below."""
+    found = _params(values)
+    return found | {"whole_epochs": min(found["whole_epochs"], 1)}
+
+
 def _params(values: Values) -> dict[str, Any]:
-    """The parameters of the bounds, which are about the whole run: `steps` is 1. An incomplete epoch counts for the
+    """The parameters of the bounds, which are about the whole run: `steps` is 1. An unfinished epoch counts for the
     guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch: where
-    the steps are given, it is dropped."""
-    if values.get("batch_size") is None:
+    the steps are given, it is dropped, which can only make the number of epochs larger."""
+    n, b = values.get("n"), values.get("batch_size")
+    if b is None:
         batches, dropped = int(values["steps_per_epoch"]), 0.0
     else:
-        n, b = int(values["n"]), int(values["batch_size"])
+        n, b = int(values["n"]), int(b)
         batches, dropped = n // b, quotient_up(n % b, n)
     steps = int(values.get("steps") or max(1, ceil(Fraction(values.get("epochs") or 1) * batches)))
-    epochs = Fraction(steps, batches)
-    return {"steps": 1, "epochs": ceil(epochs), "whole_epochs": floor(epochs), "all_steps": steps,
+    whole, unfinished = divmod(steps, batches)
+    epochs = whole + (unfinished > 0)
+    return {"steps": 1, "epochs": epochs, "whole_epochs": whole, "all_steps": steps, "unfinished": unfinished,
             "steps_per_epoch": batches, "dropped": dropped, "sigma": values.get("sigma"),
-            "sensitivity": values.get("sensitivity")}
+            "sensitivity": values.get("sensitivity"), "n": n, "batch_size": b,
+            "drop_last": bool(values.get("drop_last")),
+            "replaced": _IS_REPLACED[SCHEME.relation(values)],
+            "tail": allocation_profile.tail_of(values.get("delta"), epochs, SCHEME.words)}
 
 
-def _of_group(use: Use) -> dict[str, Any]:
-    """The noise relative to what a group of records moves the sums of an epoch."""
-    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size))}
+def _of_mechanism(use: Use) -> dict[str, Any]:
+    """The noise relative to what a group of records moves the sums of an epoch, and whether it is relative to a norm
+    that all vectors are clipped to."""
+    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size)), "clipped": use.of_sum}
 
 
 def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    upper = Route(shuffle_no_amplification.BOUND)
+    return (Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND), *_routes_of_one_order(given, relation))
+
+
+def _routes_of_one_order(given: Given, relation: str) -> tuple[Route, ...]:
+    upper = (Route(shuffle_no_amplification.BOUND),)
     # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
     attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
-    if not attained:
-        return (upper,)
-    return (upper, *_LARGEST_SUM[relation], Route(shuffle_lower_allocation.BOUND))
+    return (*upper, *_LIKELIHOOD[relation], Route(shuffle_lower_allocation.BOUND)) if attained else upper
 
 
-_LARGEST_SUM = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
+_LIKELIHOOD = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
+    """Whole epochs and an unfinished one."""
+    n, b, t = params["n"], params["batch_size"], params["steps_per_epoch"]
+    if n is None:
+        return _guarantee_without_amplification(values, params)
+    steps = t if params["drop_last"] else -(-n // b)
+    uses = tuple(({"scheme": SCHEME.name, "n": n, "batch_size": b, "steps": k}, count)
+                 for k, count in ((steps, params["whole_epochs"]), (params["unfinished"], 1)) if k and count)
+    return mechanisms_guarantee(SCHEME, values, uses, says_sum=params["replaced"]) | {"upper_bound": True}
+
+
+def _guarantee_without_amplification(values: Values, params: Params) -> dict[str, Any]:
     """One use of the mechanism on all records for every epoch, which loses no less than the run."""
     mechanism = MECHANISMS[values["mechanism"]]
     return {"kind": "mechanisms", "adjacency": SCHEME.relation(values), "upper_bound": True,
             "mechanisms": [mechanism.as_part(SCHEME.with_sigma(values), None, params["epochs"])]}
+
+
+def _pair(use: Use) -> Pair:
+    """The pair of an epoch of so many steps: all records are used, or the others are left out."""
+    from dpcalc.pld import shuffled_epoch
+
+    n, b, steps = (use.sampling[name] for name in ("n", "batch_size", "steps"))
+    replaced, tail = _IS_REPLACED[use.relation], allocation_profile.DEFAULT_TAIL
+    if use.group_size > 1:
+        sigma = shuffle_profile.in_norms(ratio_down(use.noise_multiplier, float(use.group_size)), replaced)
+        return shuffled_epoch.without_amplification(sigma, replaced)
+    if steps * b < n:
+        return shuffle_profile.left_out(shuffle_profile.in_norms(use.noise_multiplier, replaced), steps, n, b,
+                                        replaced, tail)
+    return shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail)
 
 
 def note_on_a_pass(n: int, batch_size: int) -> str:
@@ -88,13 +143,24 @@ def note_on_a_pass(n: int, batch_size: int) -> str:
 
 
 def _notes(values: Values) -> tuple[str, ...]:
-    return () if values.get("n") is None else (note_on_a_pass(int(values["n"]), int(values["batch_size"])),)
+    if values.get("n") is None:
+        return ()
+    n, b = int(values["n"]), int(values["batch_size"])
+    rest = n % b
+    if values.get("drop_last") and not rest:
+        return (f"{b} divides {n}: --drop-last leaves out no record, and all are used",)
+    if rest and not values.get("drop_last"):
+        return (f"an epoch is {n // b} batches of {b}, and a last one of {rest} with the same noise on its sum",)
+    return (note_on_a_pass(n, b),)
 
 
 def _sentence(text: Mapping[str, str]) -> str:
     size = f"{text['steps_per_epoch']} batches" if "steps_per_epoch" in text else (
         f"batches of {text['batch_size']} of {text['n']} records")
-    return f"Every epoch takes {size} in a secret order of the records that is shuffled afresh."
+    left = (", and leaves out the records at the end of that order that do not fill a batch" if "drop_last" in text else
+            "")
+    order = "is the same in all epochs" if text.get("reshuffle") == "once" else "is shuffled afresh"
+    return f"Every epoch takes {size} in a secret order of the records that {order}{left}."
 
 
 SCHEME = Scheme(
@@ -104,16 +170,32 @@ SCHEME = Scheme(
     refusal="where one record more would change the other batches",
     ways_out={"sampling_rate": "give --epochs, and --n and --batch-size or --steps-per-epoch (1/q at a sampling rate "
               "q)"},
-    options=("n", "batch_size", "steps_per_epoch", "steps", "epochs"),
+    options=("n", "batch_size", "steps_per_epoch", "steps", "epochs", "drop_last", "reshuffle"),
     check=_check,
     params=_params,
     routes=_routes,
     guarantee=_guarantee,
     sentence=_sentence,
-    of_mechanism=_of_group,
+    fields={"n": COUNT, "batch_size": COUNT, "steps": COUNT},
+    pair=_pair,
+    of_mechanism=_of_mechanism,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_no_amplification.BOUND),)),
     only=("gaussian",),
+    promise="every epoch must cut one new, uniformly random order of all n records into batches, and leave out nothing "
+            "but the end of that order (no buffered shuffle, no part that was cut off before)",
     unit="epoch",
     notes=_notes,
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
+)
+
+# One order for all epochs: nothing is gained from it, and its first epoch alone shows what a run loses at least.
+ONE_ORDER = SCHEME._replace(
+    name=noise_multiplier.ONE_ORDER,
+    words="batches from one shuffled order",
+    params=_params_of_one_order,
+    routes=_routes_of_one_order,
+    guarantee=_guarantee_without_amplification,
+    fields={},
+    pair=None,
+    promise="",
 )

@@ -7,4 +7,5 @@ MODULES = (
     "wor_zero_out_profile", "wor_zero_out_lower", "with_replacement_profile", "with_replacement_lower",
     "allocation_replace_one_profile", "allocation_replace_one_lower",
     "amplification", "shuffle_no_amplification", "shuffle_lower", "shuffle_lower_allocation",
+    "shuffle_profile", "shuffle_profile_used",
 )

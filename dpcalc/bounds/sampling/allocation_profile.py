@@ -61,7 +61,7 @@ def blocks(steps_per_epoch: int, participations: int) -> tuple[tuple[int, int], 
     return tuple(block for block in ((steps, participations - rest), (steps + 1, rest)) if block[1])
 
 
-def tail_of(delta: float | None, count: int) -> float:
+def tail_of(delta: float | None, count: int, of: str = "random allocation") -> float:
     """The P-mass of one block of steps that laws may move to infinity, for an answer at this δ. The count of blocks
     in all epochs is rounded up to a power of ten, so that a search over it computes few laws."""
     if not delta:
@@ -69,7 +69,7 @@ def tail_of(delta: float | None, count: int) -> float:
     tail = TAIL_SHARE * delta / 10.0 ** ceil(log10(count))
     if tail < SMALLEST_TAIL:
         raise OutOfScope("out-of-range",
-                         f"δ = {delta:g} is too small: random allocation is computed for δ over the number of times "
+                         f"δ = {delta:g} is too small: {of} is computed for δ over the number of times "
                          f"that a record takes part of at least {SMALLEST_TAIL / TAIL_SHARE:.0e}", "--delta")
     return tail
 

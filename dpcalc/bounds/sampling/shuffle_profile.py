@@ -65,7 +65,8 @@ LEFT_OUT = ("every epoch leaves out at least one record: the tail of its own ord
             "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
 FIXED = "n, b and the number of steps are public, and fixed before the run"
 ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
-PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished", "tail")
+PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished",
+          "tail")
 
 
 def in_norms(noise_multiplier: float, replaced: bool) -> float:
@@ -73,10 +74,11 @@ def in_norms(noise_multiplier: float, replaced: bool) -> float:
     return noise_multiplier * (2 if replaced else 1)
 
 
-def value(noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool, whole_epochs: int,
-          unfinished: int, tail: float) -> "Parts":
+def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          whole_epochs: int, unfinished: int, tail: float) -> "Parts":
     """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
     P-mass that may become infinite. Raises OutOfScope where an epoch leaves out no record."""
+    n, batch_size = known(n, batch_size)
     batches, rest = divmod(n, batch_size)
     if whole_epochs and not (drop_last and rest):
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --drop-last and "
@@ -85,6 +87,13 @@ def value(noise_multiplier: float, n: int, batch_size: int, drop_last: bool, rep
     whole = ((batches, whole_epochs),) if whole_epochs else ()
     return (*((left_out(sigma, steps, n, batch_size, replaced, tail), count) for steps, count in whole),
             *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+
+
+def known(n: int | None, batch_size: int | None) -> tuple[int, int]:
+    """n and b. Raises OutOfScope where they are not given."""
+    if n is None or batch_size is None:
+        raise OutOfScope("out-of-range", "needs --n and --batch-size", "--n")
+    return n, batch_size
 
 
 def left_out(sigma: float, steps: int, n: int, batch_size: int, replaced: bool, tail: float) -> "Pair":
@@ -118,8 +127,8 @@ BOUND = CompositionBound(
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --drop-last --epochs 15 --noise-multiplier 1.1 "
                 "--delta 1e-5",
         statement="one epoch of t batches that leaves out r = wb ≥ 1 records: δ(ε) ≤ E(w(1 − e^ε) + D_1 + … + "
-                  "D_t)₊/(t + w), D_i independent differences of the likelihood ratios of one step on the two data sets "
-                  "when the record takes the place of the worst other one; epochs are composed numerically",
+                  "D_t)₊/(t + w), D_i independent differences of the likelihood ratios of one step on the two data "
+                  "sets when the record takes the place of the worst other one; epochs are composed numerically",
         source="proof in dpcalc/bounds/sampling/shuffle_profile.py; Zhu, Dong & Wang 2022, Theorem 10, "
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,

@@ -66,11 +66,12 @@ from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.shuffle_lower import FRESH
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, unfinished_part
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, unfinished_part
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
+    from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
 USED = ("every record is in exactly one batch of an epoch; a last, smaller batch has the same noise σ on its sum (not "
@@ -78,22 +79,26 @@ USED = ("every record is in exactly one batch of an epoch; a last, smaller batch
 ASSUMPTIONS = (FRESH, USED, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
 
 
-def value(noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool, clipped: bool,
-          whole_epochs: int, unfinished: int, tail: float) -> "Parts":
+def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> "Parts":
     """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
-    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole.
-    Where a record is replaced and the noise is relative to how far two records are apart (not `clipped`), their
-    vectors are in a ball of radius √2 (Jung 1901)."""
-    from dpcalc.pld import shuffled_epoch
-
+    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole."""
+    n, batch_size = known(n, batch_size)
     if not whole_epochs:
         raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
     if drop_last and n % batch_size:
         raise OutOfScope("out-of-range", "is about epochs that use all records", "--drop-last")
-    sigma = in_norms(noise_multiplier, replaced)
+    return ((whole_epoch(noise_multiplier, n, batch_size, replaced, clipped, tail), whole_epochs),
+            *unfinished_part(in_norms(noise_multiplier, replaced), n, batch_size, replaced, unfinished, tail))
+
+
+def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool, clipped: bool, tail: float) -> "Pair":
+    """The pair of one epoch. Where a record is replaced and the noise is relative to how far two records are apart (not
+    `clipped`), their vectors are in a ball of radius √2 (Jung 1901)."""
+    from dpcalc.pld import shuffled_epoch
+
     radius = 1.0 if clipped or not replaced else sqrt(2)
-    whole = shuffled_epoch.all_used(sigma, n, batch_size, replaced, radius, tail)
-    return ((whole, whole_epochs), *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+    return shuffled_epoch.all_used(in_norms(noise_multiplier, replaced), n, batch_size, replaced, radius, tail)
 
 
 def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
