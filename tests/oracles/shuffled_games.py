@@ -159,7 +159,8 @@ def delta(game, coarse=1):
 def vectors(rng, count, dimension, kind):
     """`count` vectors of the unit ball."""
     if dimension == 1:
-        return (rng.uniform(-1, 1, (count, 1)) if kind == "random" else rng.choice([-1.0, -1.0, 0.0, 1.0, 1.0], (count, 1)))
+        signs = [-1.0, -1.0, 0.0, 1.0, 1.0]
+        return rng.uniform(-1, 1, (count, 1)) if kind == "random" else rng.choice(signs, (count, 1))
     angle = rng.uniform(0, 2 * np.pi, count)
     radius = rng.uniform(0, 1, count) if kind == "random" else 1.0
     return (radius * np.array([np.cos(angle), np.sin(angle)])).T

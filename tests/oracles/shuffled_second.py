@@ -4,14 +4,14 @@ Theorem A (at least one record is left out of the epoch), theorems C and C' (eve
 over epochs. Sides are those of shuffled_sums: "record", "none", "replace".
 """
 
-from math import ceil, exp, log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr, ndtri
 from scipy.stats import poisson
-from shuffled_sums import Multiple, Star, poisson_nodes, positive_part
+from shuffled_sums import Multiple, Star, Table, poisson_nodes, positive_part
 
 TINY = 1e-30  # what is smaller is reported as this
 
@@ -51,35 +51,40 @@ def levels_of(size, fine, count, coarse):
     return found
 
 
-def majorant_sum(v, values, sigma):
-    """Σ a G(v): Σ a min(·, v) is the least concave majorant of (0, 0) and the points (v, value)."""
-    points = sorted([(0.0, 0.0), *zip(v, values, strict=True)])
+def lower_hull(points):
+    """Of points with increasing first coordinates: those on the largest convex function below all."""
     hull = []
     for p in points:
-        while len(hull) >= 2 and (hull[-1][1] - hull[-2][1]) * (p[0] - hull[-1][0]) <= (p[1] - hull[-1][1]) * (
+        while len(hull) >= 2 and (hull[-1][1] - hull[-2][1]) * (p[0] - hull[-1][0]) >= (p[1] - hull[-1][1]) * (
                 hull[-1][0] - hull[-2][0]):
             hull.pop()
         hull.append(p)
-    x, y = np.array(hull).T
-    slopes = np.append(np.diff(y) / np.diff(x), 0)
+    return np.array(hull).T
+
+
+def majorant_sum(v, values, sigma):
+    """Σ a G(v): Σ a min(·, v) is the least concave majorant of (0, 0) and the points (v, value)."""
+    x, y = lower_hull(sorted([(0.0, 0.0), *zip(v, -values, strict=True)]))
+    slopes = np.append(-np.diff(y) / np.diff(x), 0)
     return float(((slopes[:-1] - slopes[1:]) * trade(x[1:], sigma)).sum())
 
 
-def used_by_centre(star, sigma, b, t, w, kappa, levels):
+def used_by_centre(star, table, sigma, t, w, kappa, levels):
     """Theorem C for one κ."""
     total, size = t + 1 + w, levels[0]
-    psi = [draws_ratio(star, kappa, m, t, w) for m in levels[1:]] + [float(star.call(-kappa))]
+    psi = [draws_ratio(table, kappa, m, t, w) for m in levels[1:]] + [float(star.call(-kappa))]
     psi = np.minimum.accumulate(psi[::-1])[::-1]  # a smaller m's bound holds for a larger m
     v = np.array(levels) / size
     return float(star.call((t + w) * kappa)) / total + (1 - 1 / total) * majorant_sum(v, v * psi, sigma)
 
 
-def best_kappa(epsilon, sigma, b, t, w, side, levels, tries=9):
+def best_kappa(epsilon, sigma, b, t, w, side, levels, tries=14):
     """κ = (τ − 1)c + s/√t: a bounded search of its logarithm."""
     star = Star(exp(epsilon), sigma, side)
+    table = Table(star)
     scale = (exp(epsilon) - 1) + 2 * float(star.call(star.mean)) / sqrt(t + w)
-    found = minimize_scalar(lambda c: used_by_centre(star, sigma, b, t, w, scale * exp(c), levels),
-                            bounds=(-3.0, 0.7), method="bounded", options={"maxiter": tries, "xatol": 0.02})
+    found = minimize_scalar(lambda c: used_by_centre(star, table, sigma, t, w, scale * exp(c), levels),
+                            bounds=(-4.5, 0.5), method="bounded", options={"maxiter": tries, "xatol": 0.02})
     return scale * exp(found.x)
 
 
@@ -88,17 +93,18 @@ def records_later(b, t, w):
 
 
 def delta_by_centre(epsilon, sigma, b, t, w, side, kappa=None):
+    """Theorem C: the first batch, t batches of b after it, and perhaps a last one of wb."""
     size = records_later(b, t, w)
     kappa = kappa or best_kappa(epsilon, sigma, b, t, w, side, levels_of(size, 0.75, 4, 0.35))
-    return used_by_centre(Star(exp(epsilon), sigma, side), sigma, b, t, w, kappa, levels_of(size, 0.85, 10, 0.6))
+    star = Star(exp(epsilon), sigma, side)
+    return used_by_centre(star, Table(star), sigma, t, w, kappa, levels_of(size, 0.85, 10, 0.6))
 
 
 def least_minorant(d, h):
     """The largest convex function below the values whose slopes are in [0, 1]."""
-    slopes = np.linspace(0, 1, 2001)[:, None]
-    support = (h - slopes * d).min(axis=1)[:, None]
-    lines = (slopes * d + support).max(axis=0)
-    return lines
+    values = np.interp(d, *lower_hull(list(zip(d, h, strict=True))))
+    values = np.minimum.accumulate(values[::-1])[::-1]
+    return np.minimum.accumulate(values - d) + d
 
 
 def spread_masses(star, d):
@@ -114,7 +120,7 @@ def spread_masses(star, d):
     return np.maximum(masses, 0)
 
 
-def delta_together(epsilon, sigma, b, t, w, side, nodes=24):
+def delta_together(epsilon, sigma, b, t, w, side, nodes=24, levels=None):
     """Theorem C'."""
     star, size = Star(exp(epsilon), sigma, side), records_later(b, t, w)
     scale, centre = 2 * float(star.call(star.mean)), -(t + w) * star.mean
@@ -122,17 +128,20 @@ def delta_together(epsilon, sigma, b, t, w, side, nodes=24):
     far = np.geomspace(scale * 1e-2, top - star.mean, 400)
     small = star.call(star.mean + far) < 1e-12 * star.call(0.0)
     top = min(top, star.mean + far[np.argmax(small)]) if small.any() else top
-    d = np.concatenate([star.mean - scale * np.array([6, 4, 3, 2, 1.3, .6]), np.linspace(star.mean, top, nodes)])
-    levels = levels_of(size, 0.8, 8, 0.5)
-    h = np.array([[(t + w) * draws_ratio(star, x / (t + w), m, t, w) for x in d] for m in levels])
+    d = np.concatenate([star.mean - scale * np.array([6, 4, 3, 2, 1.3, .6, 0]),
+                        star.mean + np.geomspace(0.5 * scale, top - star.mean, nodes)])
+    table = Table(star)
+    levels = levels or levels_of(size, 0.8, 8, 0.5)
+    h = np.array([[(t + w) * draws_ratio(table, x / (t + w), m, t, w) for x in d] for m in levels])
     h = np.minimum.accumulate(h[::-1], axis=0)[::-1]
-    v, best, masses = np.array(levels) / size, np.inf, spread_masses(star, d)
-    for i in range(min(9, len(levels))):
-        base = least_minorant(d, h[i])
-        e = np.maximum((h - base).max(axis=1), 0)
-        e[:i + 1] = max((h[i] - base).max(), 0)
-        values = v * np.append(e[1:], e[-1])
-        best = min(best, float(masses @ base) + float(star.call(d[-1])) + majorant_sum(v, values, sigma))
+    v, best = np.array(levels) / size, np.inf
+    for last in range(10, len(d) + 1):
+        masses, over = spread_masses(star, d[:last]), float(star.call(d[last - 1]))
+        for i in range(min(9, len(levels))):
+            base = least_minorant(d[:last], h[i, :last])
+            e = np.maximum((h[:, :last] - base).max(axis=1), 0)
+            e[:i] = e[i]  # a larger m's value is no larger
+            best = min(best, float(masses @ base) + over + majorant_sum(v, v * np.append(e[1:], e[-1]), sigma))
     return best / (t + 1 + w)
 
 
@@ -143,24 +152,15 @@ def delta_used(epsilon, sigma, b, t, w, side, kappa=None, together=True):
     return min(found + [delta_together(epsilon, sigma, b, t, w, side)] * together)
 
 
-def pair_of(epsilons, first, second):
-    """Losses and masses of the pair whose profile is the lower hull: (loss, P, Q) with P against Q; `first` at ε ≥ 0,
-    `second` in the other direction."""
-    zero = min(first[0], second[0])
+def pair_of(epsilons, forth, back):
+    """Likelihood ratios and their masses under P, of the pair P against Q whose profile is the lower hull: `forth` at
+    ε ≥ 0, `back` of Q against P. What is missing to 1 has an infinite ratio."""
     tau = np.exp(epsilons)
-    points = [(0.0, 1.0), *sorted((1 / s, 1 - 1 / s + d / s) for s, d in zip(tau[1:], second[1:], strict=True)),
-              (1.0, zero), *zip(tau[1:], first[1:], strict=True)]
-    hull = []
-    for p in points:
-        while len(hull) >= 2 and (hull[-1][1] - hull[-2][1]) * (p[0] - hull[-1][0]) >= (p[1] - hull[-1][1]) * (
-                hull[-1][0] - hull[-2][0]):
-            hull.pop()
-        hull.append(p)
-    x, y = np.array(hull).T
-    slopes = np.append(np.diff(y) / np.diff(x), 0)
-    slopes = np.minimum(slopes, 0)
-    q = np.concatenate([[1 + slopes[0]], np.diff(slopes)])
-    return x, np.maximum(x * q, 0), np.maximum(q, 0)
+    points = [(0.0, 1.0), *sorted((1 / s, 1 - 1 / s + d / s) for s, d in zip(tau[1:], back[1:], strict=True)),
+              (1.0, min(forth[0], back[0])), *zip(tau[1:], forth[1:], strict=True)]
+    x, y = lower_hull(points)
+    slopes = np.minimum(np.append(np.diff(y) / np.diff(x), 0), 0)
+    return x, np.maximum(x * np.concatenate([[0], np.diff(slopes)]), 0)
 
 
 def composed(losses, masses, infinite, epochs, delta, step):
@@ -175,9 +175,8 @@ def composed(losses, masses, infinite, epochs, delta, step):
         z = theta * losses + np.log(np.maximum(masses, 1e-300))
         return z.max() + log(np.exp(z - z.max()).sum())
 
-    theta = minimize_scalar(lambda s: epochs * log_mgf(s) - s * (sum_sd * 5 + sum_mean), bounds=(0, 200),
-                            method="bounded").x if (sum_sd := sqrt(epochs * (masses @ losses**2))) and (
-                                sum_mean := epochs * (masses @ losses)) is not None else 0
+    mean, sd = epochs * (masses @ losses), sqrt(epochs * (masses @ losses**2))
+    theta = minimize_scalar(lambda s: epochs * log_mgf(s) - s * (mean + 5 * sd), bounds=(0, 200), method="bounded").x
     shift = log_mgf(theta)
     tilted = law * np.exp(theta * step * (np.arange(size) + low) * (law > 0) - shift)
     total = np.maximum(irfft(rfft(tilted) ** epochs, size), 0)
@@ -207,18 +206,18 @@ def knots(delta_of, target, growth=0.04):
 def epsilon_composed(delta_of, epochs, delta, adjacency, growth=0.04):
     """ε at δ after all epochs: the larger of both directions. delta_of(ε, side)."""
     sides = ("record", "none") if adjacency == "zero-out" else ("replace", "replace")
-    target = delta / epochs * 1e-4
-    first, one, step = knots(lambda e: delta_of(e, sides[0]), target, growth)
-    second, other = first, one
+    target = delta / epochs * 1e-3
+    at, one, step = knots(lambda e: delta_of(e, sides[0]), target, growth)
+    other = one
     if sides[1] != sides[0]:
         values = []
-        for e in first:
+        for e in at:
             done = values and values[-1] < target
             values.append(values[-1] if done else min(delta_of(e, sides[1]), *values[-1:], 1.0))
-        second, other = first, np.array(values)
+        other = np.array(values)
     found = []
-    for a, c in ((one, other), (other, one)):
-        x, p, q = pair_of(first, a, c)
+    for forth, back in ((one, other), (other, one)):
+        x, p = pair_of(at, forth, back)
         keep = p > 0
         infinite = max(0.0, 1 - p.sum())
         found.append(composed(np.log(x[keep]), p[keep], infinite, epochs, delta, step))
