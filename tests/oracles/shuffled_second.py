@@ -121,7 +121,7 @@ def spread_masses(star, d):
 
 
 def delta_together(epsilon, sigma, b, t, w, side, nodes=24, levels=None):
-    """Theorem C'."""
+    """Theorem C'. Any last node is valid: an early one costs C*(d_k) and lowers e, so all are tried. ε ≥ 0 only."""
     star, size = Star(exp(epsilon), sigma, side), records_later(b, t, w)
     scale, centre = 2 * float(star.call(star.mean)), -(t + w) * star.mean
     top = centre + 5 * scale * sqrt(t + w) + 3 * scale
