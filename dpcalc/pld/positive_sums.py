@@ -49,6 +49,7 @@ class Question:
     expected: float
     per_probability: float | None = None
     largest_step: float = inf
+    most_points: int = MAX_POINTS
 
 
 class Summand(NamedTuple):
@@ -80,7 +81,7 @@ def mean_of_sum(copy: Summand, question: Question, other: Summand | None = None,
     for _ in range(ATTEMPTS):
         value, change = _on_grid(grid, copy, question, other)
         best = min(best, value)
-        finer = refined(grid, change, question.precision)
+        finer = refined(grid, change, question)
         if finer is None:
             break
         grid = finer
@@ -138,10 +139,10 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     window = _window(inside, masses, tilt, count, log_outside)
     step = min(one * sqrt(12 * question.precision) / (1 + largest_tilt * deviation), question.largest_step)
     if block == 1:
-        step = max(min(step, window.width / MIN_POINTS), max(window.width, high - low) / MAX_POINTS)
+        step = max(min(step, window.width / MIN_POINTS), max(window.width, high - low) / question.most_points)
         return Grid(low, high, step, tilt, window)
     within = _window(inside, masses, tilt, block, log_outside + log(count / block) + 5)
-    step = max(step, max(within.width, high - low) / MAX_POINTS)
+    step = max(step, max(within.width, high - low) / question.most_points)
     return Grid(low, high, step, tilt, window, block, max(1, floor(sqrt(block) / 2)), within)
 
 
@@ -266,11 +267,12 @@ def change_by_moves(grid: Grid, count: int, density: float, value: float) -> flo
     return density * grid.step**2 / 12 * moves / value
 
 
-def refined(grid: Grid, change: float, precision: float) -> Grid | None:
+def refined(grid: Grid, change: float, question: Question) -> Grid | None:
     """A finer grid where moves to grid points change the value by more than the precision; None if there is none."""
+    precision = question.precision
     finer = grid.step * max(0.9 * sqrt(precision / change), 0.1) if change > precision else grid.step
     width = max(grid.high - grid.low, (grid.block_window or grid.window).width)
-    if finer >= grid.step or width > MAX_POINTS * finer:
+    if finer >= grid.step or width > question.most_points * finer:
         return None
     return replace(grid, step=finer)
 

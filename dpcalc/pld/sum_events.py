@@ -49,7 +49,7 @@ def event_of_sum(values: Array, laws: Laws, relative: float, gamma: float, quest
     for _ in range(ATTEMPTS):
         event, density = _on_grid(grid, values, laws, relative, gamma, question.count)
         change = change_by_moves(grid, question.count, density, question.expected) / 2  # rounding adds h²/12, not h²/6
-        finer = refined(grid, change, question.precision)
+        finer = refined(grid, change, question)
         if finer is None:
             break
         grid = finer
