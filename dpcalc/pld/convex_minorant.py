@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import exp, expm1, inf, log
 from typing import NamedTuple
 
-from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, approximate_dp
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, Point, approximate_dp
 from dpcalc.pld.pair import LARGEST_EXPONENT
 
 # Relative, added to every δ: more than the rounding errors of slopes and of their sums, which are a few units in the
@@ -36,9 +36,15 @@ class Corner(NamedTuple):
 def pair(epsilons: Sequence[float], log_deltas: Sequence[float], log_reverse: Sequence[float]) -> Atoms:
     """The pair (P, Q) of the convex minorant, with its reverse (Q, P). The ε increase from 0, where both
     directions have the same δ; upper bounds on the logs of δ of both are given at each."""
-    removed = [_corner(*x) for x in zip(epsilons, log_deltas, strict=True)]
-    added = [_corner(*x).mirrored for x in zip(epsilons, log_reverse, strict=True)]
-    return pair_of_corners([*added[:0:-1], *removed])
+    return pair_of_points(list(zip(epsilons, log_deltas, strict=True)), list(zip(epsilons, log_reverse, strict=True)))
+
+
+def pair_of_points(points: Sequence[Point], reverse: Sequence[Point]) -> Atoms:
+    """The pair of the convex minorant from upper bounds log δ at increasing ε in each direction, the first ones at 0.
+    There both directions have the same δ."""
+    first = points[0][0], min(points[0][1], reverse[0][1])
+    removed = [_corner(*x) for x in (first, *points[1:])]
+    return pair_of_corners([*(_corner(*x).mirrored for x in reverse[:0:-1]), *removed])
 
 
 def pair_of_corners(points: Sequence[Corner]) -> Atoms:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpcalc.pld import convex_minorant
 
 if TYPE_CHECKING:
-    from dpcalc.pld.atoms import Atoms
+    from dpcalc.pld.atoms import Atoms, Point
 
 PRECISION = 1.2e-4  # relative change of δ at ε = 0 by grids; further out it is as large as changes ε by as much
 SPACING = 1 / 24  # of the ε at which δ is computed, in deviations of the loss: chords change ε by 2e-4 of it
@@ -19,6 +19,7 @@ CURVATURE = 1e-3  # 8 times the relative change of ε by a chord that is allowed
 SHIFT = 3e-3  # 8 times the mean shift of a loss by a chord, relative to the loss
 FAR = 25.0  # log of δ(0)/δ from which on gaps grow in proportion to it: such δ matter for rare questions only
 MOST_POINTS = 1000
+MINOR = 0.7  # log of the ratio of the δ of both directions from which on the smaller one matters less
 UNNEEDED = 10.0  # in units of the tail: the δ at which points end
 
 
@@ -50,20 +51,27 @@ def walk(log_delta: Callable[[float, float, float], float], guess: float, tail: 
 def pair_of_directions(log_delta: Callable[[int, float, float, float], float], directions: Sequence[int], guess: float,
                        tail: float, last_epsilon: float, coarse: float) -> Atoms:
     """The pair of upper bounds log_delta(direction, ε, precision, about δ) in one direction, or in both. Its profile
-    is their convex minorant; where it is far below the tail, the last value is kept, as profiles do not increase."""
-    epsilons, found = list[float](), {direction: list[float]() for direction in directions}
+    is their convex minorant. The direction with the smaller δ is computed at every second ε."""
+    found: dict[int, list[Point]] = {direction: [] for direction in directions}
+    due = dict.fromkeys(directions, True)
+
+    def compute(direction: int, epsilon: float, precision: float, expected: float) -> None:
+        past = found[direction]
+        last = past[-1][1] if past else inf
+        if len(past) > 1:
+            slope = (last - past[-2][1]) / (past[-1][0] - past[-2][0])
+            expected = exp(last + max(slope * (epsilon - past[-1][0]), -1.0))
+        past.append((epsilon, min(log_delta(direction, epsilon, precision, expected), last)))
 
     def largest(epsilon: float, precision: float, expected: float) -> float:
-        epsilons.append(epsilon)
+        top = max((past[-1][1] for past in found.values() if past), default=0.0)
         for direction, past in found.items():
-            if past and past[-1] <= log(tail):
-                past.append(past[-1])
-                continue
-            own = exp(max(2 * past[-1] - past[-2], past[-1] - 1)) if len(past) > 1 else expected
-            past.append(min(log_delta(direction, epsilon, precision, own), past[-1] if past else inf))
-        return max(past[-1] for past in found.values())
+            if not past or (past[-1][1] > log(tail) and (due[direction] or past[-1][1] > top - MINOR)):
+                compute(direction, epsilon, precision, expected)
+                due[direction] = False
+            else:
+                due[direction] = True
+        return max(past[-1][1] for past in found.values())
 
     walk(largest, guess, tail, last_epsilon, coarse)
-    first = min(past[0] for past in found.values())  # at ε = 0 both are the total variation distance
-    removed, added = ([first, *past[1:]] for past in (found[directions[0]], found[directions[-1]]))
-    return convex_minorant.pair(epsilons, removed, added)
+    return convex_minorant.pair_of_points(found[directions[0]], found[directions[-1]])
