@@ -184,6 +184,7 @@ class CompositionBound(Bound):
     """A numerical composition. value(*params) is ((pair, count), …), and `exact` is δ by the definition."""
 
     kind = "composition"
+    estimate: CompositionBound | None = None  # about the same numbers, faster and without proof: where a search starts
 
     def is_composed(self, params: Params) -> bool:
         return True

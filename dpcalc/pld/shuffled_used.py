@@ -2,10 +2,10 @@
 dpcalc/bounds/sampling/shuffle_profile_used.py.
 
 With T = n/b batches, N = n − b records after the first batch, and any α(d) = a_0 + Σ_i s_i (d − d_i)₊, the profile is
-at most (a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l A_l G(m_l/N))/T if s_i, A_l >= 0, Σ s_i >= 1 and, for all nodes d_i and
-numbers of records m, α(d_i) + Σ_l A_l min(1, m_l/m) >= h(d_i, m). As h decreases in m, upper bounds of it at the levels
-m_l and at 1 are enough. The best a_0, s and A for given nodes and levels solve a linear program. Its solution need not
-be exact: the largest violation is added to a_0."""
+at most (a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l c_l G(k_l/N))/T if s_i, c_l >= 0, Σ s_i >= 1 and, for all nodes d_i and
+numbers of records k, α(d_i) + Σ_l c_l min(1, k_l/k) >= h(d_i, k). As neither side increases in k, it is enough to
+compare the left side at each level to an upper bound of h at the next lower one. The best a_0, s and c for given nodes
+and levels solve a linear program. Its solution need not be exact: the largest violation is added to a_0. """
 
 from __future__ import annotations
 

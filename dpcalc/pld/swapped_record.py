@@ -1,19 +1,19 @@
 """The difference of likelihood ratios of one step, when a record takes the place of another one in its batch.
 
 In units of the clipping norm let a step add N(0, σ²I), and let φ_u be the density of N(u, σ²I). A record with the
-vector x, or 0 or x′ on the other data set, takes the place of a record with the vector y, all in the unit ball. With γ
-= e^ε and the outputs drawn from φ_y the ratios have the difference D = (φ_x − γφ_0)/φ_y (with the record against
-without), (φ_0 − γφ_x)/φ_y (without against with), or (φ_x − γφ_x′)/φ_y (replaced). The variable D* has the largest E(D
-− k)₊ at every k (Lemma in dpcalc/bounds/sampling/shuffle_profile.py). Its values are on a line with |x| = 1. Let m =
-1/σ, and let s be the distance, in units of σ, from the point at which D is 0. Then D* has the value v(s) > 0 or more
-with probability Φ(−(c + s)), where
+vector x, or 0 or x′ on the other data set, takes the place of a record with the vector y, all in the unit ball. With
+γ = e^ε and the outputs drawn from φ_y the ratios have the difference D = (φ_x − γφ_0)/φ_y (with the record against
+without), (φ_0 − γφ_x)/φ_y (without against with), or (φ_x − γφ_x′)/φ_y (replaced). The variable D* has the largest
+E(D − k)₊ at every k (Lemma in dpcalc/bounds/sampling/shuffle_profile.py). It is attained on a line with |x| = 1, by one
+y for k >= 0, and by another one for k < 0. Let m = 1/σ, and let s > 0 be the distance, in units of σ, from the point at
+which D is 0. Then D* has the value v(s) or more with probability Φ(−(c + s)), where
 
     with, y = −x:      v = γ²e^{m²}(e^{2ms} − e^{ms}),  c = ε/m + 3m/2
     without, y = x:    v = γ(e^{ms} − 1),               c = ε/m + m/2
     replaced, y = x′:  v = γ(e^{2ms} − 1),              c = ε/2m + m
 
-and its negative values are −γ times the positive values of the opposite direction at −ε, as −D/γ is the difference of
-that direction at 1/γ."""
+Its negative values are −γ times the positive values of the opposite direction at −ε, as −D/γ is the difference of that
+direction at 1/γ; the opposite of "replaced" is "replaced". Otherwise D* is 0. """
 
 from __future__ import annotations
 

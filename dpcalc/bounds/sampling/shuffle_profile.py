@@ -1,51 +1,60 @@
 """The privacy profile of an epoch of shuffled batches that leaves out at least one record, every step released.
 
-Setting. In every epoch a new, uniformly random order of all n records is cut into t batches of b records; the other r =
-n − tb >= 1 records of that order are not used in the epoch. Step i releases the sum over its batch of the vectors
-g_i(record; earlier outputs), each of norm at most 1 (the clipping norm is the unit), plus N(0, σ²I). The vectors may
-depend on everything released before, and on randomness of their own, but not on the order or on the other records of
-the batch. The noise is independent of the orders and between steps. One record is zeroed out, or replaced, on one of
-two neighbouring data sets; n, b, t and σ are the same on both.
+Setting. In every epoch a new, uniformly random order of all n records is cut into t batches of b records; the other
+r = n − tb >= 1 records of that order are not used in the epoch. Step i releases the sum over its batch of the vectors
+g_i(record; earlier outputs), each of norm at most 1 (the clipping norm is the unit), plus N(0, σ²I). The functions g_i
+are the same on both data sets, and may draw at random, as augmentation does: for every record and step, whether or not
+it is in the batch, and independently of the orders and the noise. By joint convexity these draws may be known. The
+vectors do not depend on the order or on the other records of the batch. The noise is independent of the orders and
+between steps. One record is zeroed out, or replaced, on one of two neighbouring data sets; n, b, t and σ are the same
+on both. Where a record is replaced, only distances are used: any two vectors of a step are at most 2 apart.
 
-Let φ_u be the density of N(u, σ²I), m = 1/σ, and γ = e^ε. In one step let the record have the vector x on one data set,
-and x′ on the other, x′ = 0 where it is zeroed out, and let it take the place of a record with the vector y. With
+Let φ_u be the density of N(u, σ²I), m = 1/σ, and γ = e^ε. In one step let the record have the vector x on one data
+set, and x′ on the other, x′ = 0 where it is zeroed out, and let it take the place of a record with the vector y. With
 outputs drawn from φ_y let D = (φ_x − γφ_x′)/φ_y, or D = (φ_x′ − γφ_x)/φ_y in the other direction. Let C*(k) be the
-largest E(D − k)₊ over all such vectors in the unit ball, for each k.
+largest E(D − k)₊ over all such vectors, for each k.
 
 Lemma. C* is that of one variable D*, whose law is in dpcalc/pld/swapped_record.py; ED* = 1 − γ.
 Proof. E(D − k)₊ is the largest P_x(R) − γP_x′(R) − kP_y(R) over all regions R, P_u being N(u, σ²I). By Neyman and
-Pearson, a region with P_u(R) = p has P_v(R) between Φ(Φ⁻¹(p) − |u − v|/σ) and Φ(Φ⁻¹(p) + |u − v|/σ). Let x′ = 0. For k
->= 0 and P_x(R) = p: P_0(R) >= Φ(Φ⁻¹(p) − m) and P_y(R) >= Φ(Φ⁻¹(p) − 2m), as |x| <= 1 and |x − y| <= 2. Half-spaces
+Pearson, a region with P_u(R) = p has P_v(R) between Φ(Φ⁻¹(p) − |u − v|/σ) and Φ(Φ⁻¹(p) + |u − v|/σ). Let x′ = 0. For
+k >= 0 and P_x(R) = p: P_0(R) >= Φ(Φ⁻¹(p) − m) and P_y(R) >= Φ(Φ⁻¹(p) − 2m), as |x| <= 1 and |x − y| <= 2. Half-spaces
 across x attain both at once, at every p, where |x| = 1 and y = −x. For k < 0 and P_0(R) = p: P_x(R) and P_y(R) are at
-most Φ(Φ⁻¹(p) + m), attained at y = x and |x| = 1. In the other direction x and 0 change places: y = x for k >= 0, and y
-= −x for k < 0. Where the record is replaced, all distances are at most 2: x′ = −x, with y = x′ for k >= 0 and y = x for
-k < 0. So C* is the maximum of convex functions of k, its slopes are between −1 and 0, and it is 0 at ∞ and 1 − γ − k at
-−∞. ∎ If D has E(D − k)₊ <= C*(k) for all k, and ED = 1 − γ, then Ef(D) <= Ef(D*) for every convex f.
+most Φ(Φ⁻¹(p) + m), attained at y = x and |x| = 1. In the other direction x and 0 change places: y = x for k >= 0, and
+y = −x for k < 0. Where the record is replaced, all distances are at most 2: x′ = −x, with y = x′ for k >= 0 and y = x
+for k < 0. So C* is a maximum of convex functions of k, its slopes are between −1 and 0, and it is 0 at ∞ and
+1 − γ − k at −∞. ∎ If D has E(D − k)₊ <= C*(k) for all k, and ED = 1 − γ, then Ef(D) <= Ef(D*) for every convex f with
+bounded slopes.
 
-Theorem. With w = r/b, and independent copies D*_j, one epoch has δ(ε) <= E(w(1 − γ) + D*_1 + … + D*_t)₊/(t + w) in each
-direction, for every ε.
+Theorem. With w = r/b, and independent copies D*_j, one epoch has δ(ε) <= E(w(1 − γ) + D*_1 + … + D*_t)₊/(t + w) in
+each direction, for every ε.
 
-Proof. (1) Let A be the arrangement of the n records on the tb places in batches and the r other places: uniform. If the
-record is in one of the r places, draw one place s_i in each batch, uniformly, and let A_0 = A. If it is in place s_i of
-batch i, draw one of the r places and a place s_k in each other batch, uniformly, and let A_0 be A with the record and
-the one in the drawn place exchanged. With G = (A_0, s_1, …, s_t), the probability of G and the record being in one of
-the r places is b^(−t)/n!, and that of G and the record being in batch i is b^(−(t−1))/(r·n!). So given G the record is
-in one of the r places with probability w/(t + w), and in each batch with probability 1/(t + w). G has the same law on
-both data sets. As hockey-stick divergences are jointly convex, it is enough to bound them given G.
-(2) Given G, let y_i be the record in place s_i of A_0. If the record of interest is in batch i, it is there in place of
+Proof. (1) Let A be the arrangement of the n records on the tb places in batches and the r other places: uniform. If
+the record is in one of the r places, draw one place s_i in each batch, uniformly, and let A_0 = A. If it is in place
+s_i of batch i, draw one of the r places and a place s_k in each other batch, uniformly, and let A_0 be A with the
+record and the one in the drawn place exchanged. With H = (A_0, s_1, …, s_t), the probability of H and the record being
+in one of the r places is b^(−t)/n!, and that of H and the record being in batch i is b^(−(t−1))/(r·n!). So given H the
+record is in one of the r places with probability w/(t + w), and in each batch with probability 1/(t + w). H has the
+same law on both data sets. As hockey-stick divergences are jointly convex, it is enough to bound them given H.
+(2) Given H, let y_i be the record in place s_i of A_0. If the record of interest is in batch i, it is there in place of
 y_i, which is left out, and all other batches are as in A_0. Let the base be the law of the outputs if it is left out:
 it is the same on both data sets. If it is in batch i, only the law of output i given the earlier ones is another one:
-its mean has the vector of the record in place of that of y_i. So the divergence given G is E(w(1 − γ) + D_1 + … + D_t)₊
-/ (t + w) under the base, where D_i, given the earlier outputs, is a D of the Lemma: its vectors are functions of them.
-(3) Let V_t(s) = s₊, and V_{i−1}(s) = E V_i(s + D*). These functions are convex. Given the outputs before step i, by the
-Lemma, E V_i(s + D_i) <= V_{i−1}(s). By induction from the last step, the mean is at most V_0(w(1 − γ)). ∎
+its mean has the vector of the record in place of that of y_i. So the divergence given H is
+E(w(1 − γ) + D_1 + … + D_t)₊/(t + w) under the base, where D_i, given the earlier outputs, is a D of the Lemma: its
+vectors are functions of them.
+(3) Let V_t(s) = s₊, and V_{i−1}(s) = E V_i(s + D*). These functions are convex, with slopes from 0 to 1. Given the
+outputs before step i, by the Lemma, E V_i(s + D_i) <= V_{i−1}(s). By induction from the last step, the mean is at most
+V_0(w(1 − γ)). ∎
 
-Each epoch, given the past, has a profile below this bound, and at most C*(0), that of one step on all records. So it is
-dominated by the pair whose profile is the convex minorant of upper bounds at some ε, in both directions, and the run by
-the product of the pairs of its epochs (Zhu, Dong & Wang 2022, Theorem 10).
+Composition. Given the order, the record is in one step of an epoch only, so the profile is at most C*(0), too. Let
+upper bounds in a direction be known at some γ. The largest convex function of γ >= 0 that is 1 at γ = 0, at most these
+bounds, and constant after the last one is at least the profile, which is convex, does not increase, and is at least
+(1 − γ)₊; and it is the profile of a pair. For γ < 1 the bounds are those of the other direction, by
+E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P). So each epoch, given the past, is dominated by one pair in each direction, and the run
+by the product of these pairs (Zhu, Dong & Wang 2022, Theorem 10).
 
-An epoch that ends after t′ < t batches, t′ being fixed before it begins, leaves out r′ = n − t′b records, whether b
-divides n or not.
+An epoch that ends after t′ batches, with t′b < n and t′ fixed before it begins, is covered with t = t′ and
+r = n − t′b, whether b divides n or not. Where the end depends on outputs of the epoch, the bound of the whole epoch
+holds, as stopping is a function of its outputs.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -3,58 +3,64 @@
 Setting. As in shuffle_profile.py, but no record is left out: b divides n, or the last n mod b records are a last,
 smaller batch, with the same noise on its sum. Let n >= 2b. T = n/b, and N = n − b records come after the first batch:
 in t >= 1 full batches and, perhaps, a last one of wb records, 0 <= w < 1, so that N/b = t + w = T − 1. Let w_j = 1 for
-a full batch j, and w for the last, smaller one. γ, m, φ_u, C* and D* are those of shuffle_profile.py. Let all vectors
-of a step be in a ball of radius ρ (1, where gradients are clipped), and G(v) = Φ(Φ⁻¹(v) + ρm). For integers k >= 1 let
+a full batch j, and w for the last, smaller one. γ, m, φ_u, C* and D* are those of shuffle_profile.py. Let the vectors
+of all records at the first step be in a ball of radius ρ, and G(v) = Φ(Φ⁻¹(v) + ρm). Where vectors are clipped, ρ = 1.
+Where a record is replaced, and only the distances of any two vectors are known to be at most 2, ρ = √2 is enough, by
+Jung's theorem. For integers k >= 1 let
 
     h(d, k) = E(d + (t + w)·(B_1 D*_1 + B_2 D*_2 + …)/k)₊
 
 with B multinomial(k; w_j/(t + w)) and independent copies D*_j of D*.
 
-Theorem. Let α(d) = a_0 + Σ_i s_i (d − d_i)₊ with s_i >= 0 and Σ_i s_i >= 1, and let A_l >= 0 and integers 1 <= k_l < N
-with
-    α(d_i) + Σ_l A_l min(1, k_l/k) >= h(d_i, k)  for all i and all integers 1 <= k <= N.
-Then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l A_l G(k_l/N).
+Theorem. Let α(d) = a_0 + Σ_i s_i (d − d_i)₊ with s_i >= 0 and Σ_i s_i >= 1, and let c_l >= 0 and integers
+1 <= k_l < N with
+    α(d_i) + Σ_l c_l min(1, k_l/k) >= h(d_i, k)  for all i and all integers 1 <= k <= N.
+Then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l c_l G(k_l/N).
 
-Proof. (1) Let A_0 be uniform over the arrangements with the record of interest, x, in the first batch. Given A_0, x
-stays with probability b/n, and is exchanged with each of the N records of the later places with probability 1/n. Then
-every arrangement has the probability 1/n!: one with x in a later place comes from b arrangements A_0, each with
-probability 1/(b(n−1)!), and then with probability 1/n. A_0 has the same law on both data sets, so by joint convexity it
-may be known.
-(2) Let S_0 be the sum of the vectors of the b − 1 others of the first batch, and ξ the first output minus S_0. If x
-stays, ξ has the density φ_x on one data set, and φ_x′ on the other. If it is exchanged with r, ξ has the density
-φ_{u_r} on both, where u_r is the vector of r at the first step; it does not depend on the arrangement. Then, given the
-outputs before its step, a later batch with r has x in place of r, and all others are as in A_0. Take as base φ̄, the
-mean of the φ_{u_r}, for ξ, and for later outputs their law in A_0 if x stays, given the earlier outputs. Relative to
-it, n times the difference of the two likelihoods, the second one times γ, is b·d̄ + Σ_j Σ_{r∈j} f_r D_r with d̄ = (φ_x
-− γφ_x′)/φ̄, f_r = φ_{u_r}/φ̄, both at ξ, and a D_r of the Lemma at each later step, given the outputs before. (In the
-other direction x and x′ change places.) Let F_j = Σ_{r∈j} f_r. The mean of the D_r of batch j with weights f_r/F_j,
-which are known after ξ, has E(· − k)₊ <= C*(k) and mean 1 − γ as well. By the induction in (3) of shuffle_profile.py,
-from the last step to the second one, the D_r may be replaced: nδ(ε) <= E(b·d̄ + Σ_j F_j D*_j)₊, where the D*_j are
-independent of ξ and of the partition of the N later records into batches, which is uniform and independent of ξ.
-(3) Layers. Given ξ, let M_s be the set of the later records r with f_r > s, so that f_r = ∫1{r ∈ M_s}ds and ∫|M_s|ds =
-Σ_r f_r = N. Then b·d̄ + Σ_j F_j D*_j = ∫(|M_s|/N)(b·d̄ + (N/|M_s|) Σ_j |M_s ∩ j| D*_j)ds, and (·)₊ is convex. Given the
-D*_j, the sum Σ_j |M ∩ j| D*_j over the uniform partition is one of k = |M| draws without replacement from N numbers, of
-which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement (Hoeffding 1963,
-Theorem 4). With N = b(t + w) this gives Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds.
-(4) h(d, k) does not increase in k, as the mean of k + 1 draws is the mean of those of its k-subsets. In d it is convex,
-with slopes from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes: between nodes α is
-linear, below the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most
-E∫(|M_s|/N)α(d̄)ds + Σ_l A_l E∫min(|M_s|, k_l)ds/N. In the first term ∫(|M_s|/N)ds = 1, and E(d̄ − k)₊ <= C*(k) for
+Proof. (1) Let A be uniform over the arrangements with the record of interest in the first batch. Given A, it stays with
+probability b/n, and is exchanged with each of the N records of the later places with probability 1/n. Then every
+arrangement has the probability 1/n!: one with the record in a later place comes from b arrangements A, each with
+probability 1/(b(n−1)!), and then with probability 1/n. A has the same law on both data sets, so by joint convexity it
+may be known. Let the first batch of A be given from here on. The partition of the N later records into batches is
+uniform.
+(2) Let S be the sum of the vectors of the b − 1 others of the first batch, and ξ the first output minus S. If the
+record stays, ξ has the density φ_x on one data set, and φ_x′ on the other. If it is exchanged with the record r, ξ has
+the density φ_{u_r} on both, where u_r is the vector of r at the first step; it does not depend on the arrangement.
+Then, given the outputs before its step, a later batch with r has the record of interest in place of r, and all others
+are as in A. Take as base φ̄, the mean of the φ_{u_r}, for ξ, and for later outputs their law in A if the record stays,
+given the earlier outputs. Relative to it, n times the difference of the two likelihoods, the second one times γ, is
+b·d̄ + Σ_j Σ_{r∈j} f_r D_r with d̄ = (φ_x − γφ_x′)/φ̄, f_r = φ_{u_r}/φ̄, both at ξ, and a D_r of the Lemma at each later
+step, given the outputs before. (In the other direction x and x′ change places.) Let F_j = Σ_{r∈j} f_r. The mean of the
+D_r of batch j with weights f_r/F_j, which are known after ξ, has E(· − k)₊ <= C*(k) and mean 1 − γ as well. By the
+induction in (3) of shuffle_profile.py, from the last step to the second one, the D_r may be replaced:
+nδ(ε) <= E(b·d̄ + Σ_j F_j D*_j)₊, where the D*_j are independent of ξ and of the partition, which under the base is
+independent of ξ.
+(3) Layers. Given ξ, let M_s be the set of the later records r with f_r > s, so that f_r = ∫1{r ∈ M_s}ds and
+∫|M_s|ds = Σ_r f_r = N. Then b·d̄ + Σ_j F_j D*_j = ∫(|M_s|/N)(b·d̄ + (N/|M_s|) Σ_j |M_s ∩ j| D*_j)ds, and (·)₊ is
+convex. Given the D*_j, the sum Σ_j |M ∩ j| D*_j over the uniform partition is one of k = |M| draws without replacement
+from N numbers, of which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement
+(Hoeffding 1963, Theorem 4). With N = b(t + w) this gives Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds.
+(4) Given the D*_j the draws with replacement are independent and have the same law, so that the mean of k + 1 draws is
+the mean of those of its k-subsets; as (·)₊ is convex, h(d, k) does not increase in k. In d it is convex, with slopes
+from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes: between nodes α is linear, below
+the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most
+E∫(|M_s|/N)α(d̄)ds + Σ_l c_l E∫min(|M_s|, k_l)ds/N. In the first term ∫(|M_s|/N)ds = 1, and E(d̄ − k)₊ <= C*(k) for
 every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄, and at most C*(k) for each φ_{u_r}. So it is at
 most a_0 + Σ_i s_i C*(d_i).
-(5) The list. ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let A_r be the event that r is among them, ties being
-broken by a fixed order. The mean under φ̄ of Σ_r f_r 1_{A_r} is Σ_r P_{u_r}(A_r), P_u being N(u, σ²I). Let c be the
-centre of the ball. By Neyman and Pearson P_{u_r}(A_r) <= G(P_c(A_r)), and Σ_r P_c(A_r) = k. As G is concave, the sum is
-at most N·G(k/N). ∎
+(5) The list. ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let R be the event that r is among them, ties being
+broken by a fixed order. The mean under φ̄ of Σ_r f_r 1_R is Σ_r P_{u_r}(R), P_u being N(u, σ²I). Let c be the centre of
+the ball. By Neyman and Pearson P_{u_r}(R) <= G(P_c(R)), and Σ_r P_c(R) = k, as at every ξ exactly k records are on the
+list. As G is concave, the sum is at most N·G(k/N). ∎
 
-Numbers of records with independent Poisson laws. For 0 < Λ and independent B′_j ~ Poisson(Λw_j/(t + w)),
+Numbers of records with independent Poisson laws. For Λ > 0 and independent B′_j ~ Poisson(Λw_j/(t + w)),
     h(d, k) <= E(Σ_j B′_j ((t + w)D*_j + d))₊/(Λ·P(Poisson(Λ) <= k − 1)).
 Proof. Given M = Σ_j B′_j the B′_j are multinomial, so that the mean is E(M h(d, M)) >= h(d, k)·E(M; M <= k), by (4),
 and E(M; M <= k) = Λ·P(Poisson(Λ) <= k − 1). ∎ And h(d, 1) = (t + w)·C*(−d/(t + w)).
 
-With one node d_1 = (t + w)κ and A_l from the k_l the theorem is a split into the record's own batch and the rest. As h
-does not increase in k, upper bounds at some levels k_l and at k = 1 are enough for all k. The best a_0, s and A for
-given nodes and levels solve a linear program.
+Levels. Let 1 = κ_0 < κ_1 < … be some numbers of records. As h does not increase in k, and the left side of the
+inequality does not either, it holds for κ_j <= k <= κ_{j+1} (N for the last level) if its left side at κ_{j+1} is at
+least an upper bound of h(d_i, κ_j). The best a_0, s and c for given nodes and levels solve a linear program. With one
+node d_1 the theorem uses h(d, k) <= (d − d_1)₊ + h(d_1, k): one term for the record's own batch, and one for the rest.
 
 Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early leave out records, and are covered there.
 """
@@ -62,11 +68,12 @@ Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early l
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.sampling import shuffle_profile
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.shuffle_lower import FRESH
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, unfinished_part
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, left_out, unfinished_part
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -101,6 +108,15 @@ def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool
     return shuffled_epoch.all_used(in_norms(noise_multiplier, replaced), n, batch_size, replaced, radius, tail)
 
 
+def _estimate(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+              clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> "Parts":
+    """Epochs with as many batches, of which a further one is left out."""
+    n, batch_size = known(n, batch_size)
+    steps = max(-(-n // batch_size) - 1, 1)
+    epoch = left_out(in_norms(noise_multiplier, replaced), steps, (steps + 1) * batch_size, batch_size, replaced, tail)
+    return ((epoch, whole_epochs + (unfinished > 0)),)
+
+
 def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
           clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> Any:
     """The larger δ of both directions, for one epoch of two equal batches, where h(d, k) = E(d + D*)₊: the least value
@@ -113,12 +129,15 @@ def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: 
                for direction in directions)
 
 
+PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",
+          "tail")
+ESTIMATE = CompositionBound(shuffle_profile.BOUND.theorem, params=PARAMS, value=_estimate, exact=_estimate, rtol=1.0)
 BOUND = CompositionBound(
     Theorem(
         name="shuffle-profile-used",
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="one epoch of T = n/b batches that uses all records: Tδ(ε) ≤ a_0 + Σ_i s_i E(D − d_i)₊ + "
-                  "Σ_l A_l Φ(Φ⁻¹(k_l/N) + 1/z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l A_l min(1, k_l/k) is "
+                  "Σ_l c_l Φ(Φ⁻¹(k_l/N) + 1/z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l c_l min(1, k_l/k) is "
                   "at least E(d + (T−1)/k·Σ_j B_j D_j)₊ at all nodes d = d_i and for k = 1, …, N records, which fall "
                   "into the later batches at random, B_j of them into batch j; D_j as in shuffle-profile; epochs are "
                   "composed numerically",
@@ -129,9 +148,9 @@ BOUND = CompositionBound(
         in_words="A record of the first batch could have been in the place of any later one, so that the batch of a "
                  "record stays hidden behind the noise, but for what the first step itself shows of its records.",
     ),
-    params=("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",
-            "tail"),
+    params=PARAMS,
     value=value,
     exact=exact,
+    estimate=ESTIMATE,
     rtol=5e-2,  # of δ >= 1e-12, against the least value of the theorem: nodes, levels and chords
 )
