@@ -35,7 +35,9 @@ LARGEST_LEVEL = 0.7  # in units of N
 LEVEL_RATIO = 2.4  # of neighbouring levels, about
 MEANS, MEANS_OF_FEW, FEW = 4.0, 32.0, 64  # precision of h, in units of that of δ; where a level has FEW records
 GAIN = .015  # relative, by which a further level may lower the bound at most
+FEW_BATCHES = 32  # from which on fewer nodes do: that changes ε by less than 1 %
 EXCESSES = (1.0, 0.2, 0.04, 0.005)  # E(D* − d)₊ at the upper nodes d, in units of Tδ
+MORE_EXCESSES = (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
 LOWEST = 2.5  # the lowest node, below the mean of D*, in standard deviations of a likelihood ratio
 POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
 ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
@@ -70,7 +72,8 @@ class Profile:
 
     def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
-        upper = [law.point_of_call(x * about) for x in EXCESSES]
+        excesses = EXCESSES if self.batches > FEW_BATCHES else MORE_EXCESSES
+        upper = [law.point_of_call(x * about) for x in excesses]
         return np.array(sorted({mean - LOWEST * one, mean, *upper}))
 
     def _table(self, law: _Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:

@@ -1,0 +1,115 @@
+"""Shuffled batches: the bounds against exact games whose gradients see the earlier outputs, and their laws."""
+
+import random
+from math import exp, log
+
+import mpmath
+import numpy as np
+import pytest
+from shuffled_games import random_game
+from shuffled_games import delta as exact_delta
+
+from dpcalc.bounds.sampling import shuffle_lower, shuffle_no_amplification, shuffle_profile, shuffle_profile_used
+from dpcalc.core.errors import OutOfScope
+from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
+
+TAIL = 1e-13
+
+
+def left_out(z, n, b, replaced=False, epochs=1, unfinished=0, tail=TAIL):
+    return shuffle_profile.value(z, n, b, True, replaced, epochs, unfinished, tail)
+
+
+def used(z, n, b, replaced=False, epochs=1, unfinished=0, tail=TAIL, clipped=True):
+    return shuffle_profile_used.value(z, n, b, False, replaced, clipped, epochs, unfinished, tail)
+
+
+def delta(parts, epsilon):
+    return exp(log_delta_at_epsilon(parts, epsilon).upper)
+
+
+def epsilon(parts, at):
+    return epsilon_at_delta(parts, log(at)).upper
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(400, marks=pytest.mark.slow)], ids=["some", "many"])
+def test_no_game_loses_more(count):
+    rng, nearest = np.random.default_rng(65), 0.0
+    for _ in range(count):
+        game = random_game(rng)
+        replaced = game.adjacency == "replace-one"
+        z = game.sigma / (2 if replaced else 1)
+        parts = (left_out(z, game.n, game.batch_size, replaced, 0, game.batches) if game.leftover == "dropped" else
+                 used(z, game.n, game.batch_size, replaced))
+        bound, true = delta(parts, game.epsilon), max(exact_delta(game))
+        assert true <= bound * (1 + 1e-9), game
+        nearest = max(nearest, true / bound)
+    assert nearest > 0.9
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("z", [0.6, 4.0])
+@pytest.mark.parametrize("n, b", [(3, 2), (201, 100)])
+def test_one_and_two_steps_are_the_theorem(n, b, z, replaced):
+    parts = left_out(z, n, b, replaced)
+    for e in (0.0, 0.3 / z, 2 / z):
+        true = float(shuffle_profile.exact(mpmath.mp, e, z, n, b, True, replaced, 1, 0, TAIL))
+        assert true <= delta(parts, e) <= true * 1.01
+
+
+@pytest.mark.parametrize("unused, z", [(0.0, 1.0), (0.2, 4.0)])
+def test_the_lower_end_of_two_steps(unused, z):
+    parts = shuffle_lower.value(z, 1.0, 2, unused, 1, TAIL)
+    for e in (0.0, 0.3 / z, 2 / z):
+        true = float(shuffle_lower.exact(mpmath.mp, e, z, 1.0, 2, unused, 1, TAIL))
+        assert true * 0.98 <= delta(parts, e) <= true
+
+
+def test_two_equal_batches_that_are_used():
+    for z, replaced in ((1.0, False), (1.0, True)):
+        true = float(shuffle_profile_used.exact(mpmath.mp, 0.3, z, 200, 100, False, replaced, True, 1, 0, TAIL))
+        assert true <= delta(used(z, 200, 100, replaced), 0.3) <= true * 1.07
+
+
+def questions(count):
+    r = random.Random(1)
+    for _ in range(count):
+        b = r.choice((1, 8, 64, 300))
+        n = b * r.randint(3, 200) + r.randint(1, b)
+        yield round(r.uniform(0.6, 6), 2), n, b, r.random() < 0.3, r.choice((1, 3, 20)), 10 ** -r.uniform(4, 9)
+
+
+def test_bounds_lie_between_the_attack_and_no_amplification():
+    for z, n, b, replaced, epochs, at in questions(3):
+        plain = shuffle_no_amplification.inverse(log(at), z, epochs)
+        all_used = epsilon(used(z, n, b, replaced, epochs, tail=at * 1e-4), at)
+        assert all_used <= plain * 1.003
+        if n % b:
+            rest = epsilon(left_out(z, n, b, replaced, epochs, tail=at * 1e-4), at)
+            assert rest <= all_used
+            if not replaced and n >= 2 * b:
+                below = shuffle_lower.value(z, 1.0, n // b, n % b / n, epochs, at * 1e-4)
+                assert epsilon_at_delta(below, log(at)).lower <= rest
+
+
+def test_more_noise_and_fewer_epochs_lose_less():
+    for of in (left_out, used):
+        found = [epsilon(of(z, 1001, 50, epochs=5), 1e-6) for z in (0.8, 1.5, 3.0)]
+        assert found == sorted(found, reverse=True)
+        found = [epsilon(of(1.0, 1001, 50, epochs=k), 1e-6) for k in (1, 5, 20)]
+        assert found == sorted(found)
+
+
+def test_an_epoch_that_ends_early_leaves_out_the_rest():
+    """Whether or not b divides n, and for both theorems."""
+    alone = epsilon(left_out(1.0, 1000, 50, epochs=0, unfinished=7), 1e-6)
+    assert alone == epsilon(left_out(1.0, 1000, 50, epochs=0, unfinished=7), 1e-6)
+    assert epsilon(used(1.0, 1000, 50), 1e-6) < epsilon(used(1.0, 1000, 50, unfinished=7), 1e-6)
+    with pytest.raises(OutOfScope, match="at least one record"):
+        left_out(1.0, 1000, 50)
+    with pytest.raises(OutOfScope, match="use all records"):
+        shuffle_profile_used.value(1.0, 1001, 50, True, False, True, 1, 0, TAIL)
+
+
+def test_vectors_that_are_only_close_to_each_other_need_a_larger_ball():
+    assert delta(used(2.0, 1000, 50, True), 0.5) < delta(used(2.0, 1000, 50, True, clipped=False), 0.5)
