@@ -39,7 +39,7 @@ ONE_ORDER = "shuffle-once"  # the scheme of batches from one shuffled order for 
 def scheme_name(values: Mapping[str, Any]) -> str:
     """The sampling scheme of a call; Poisson batches where it has none."""
     name = str(values.get("scheme") or "poisson")
-    if name == "shuffle" and values.get("reshuffle") == "once":
+    if name == "shuffle" and values.get("reshuffle") == "once" and values.get("epochs") != 1:
         return ONE_ORDER
     return TRUNCATED if name == "poisson" and values.get("max_batch_size") is not None else name
 

@@ -16,7 +16,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
-from dpcalc.pld.positive_sums import Question, mean_of_positive_part
+from dpcalc.pld.positive_sums import Question, mean_of_positive_part, mean_of_sum
 from dpcalc.pld.profile_points import pair_of_directions
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
 LARGEST_EXPONENT = 300.0  # of values of D*, so that their products with masses are normal doubles
+ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
 LIGHT = 1e-10  # relative, added to δ: more than the rounding errors of constants and of D*
 SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
@@ -60,9 +61,26 @@ def all_used(sigma: float, n: int, batch_size: int, replaced: bool, radius: floa
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         profile = profiles.setdefault(direction, Profile(mesh, direction, n, batch_size, radius))
-        return profile.log_delta(epsilon, precision, expected)
+        return profile.log_delta(epsilon, precision, expected) + ROUNDING * (n // batch_size)
 
     return _pair(sigma, n // batch_size, replaced, tail, GAPS_USED, log_delta)
+
+
+@lru_cache(maxsize=64)
+def one_order(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, epochs: int, tail: float) -> Pair:
+    """The pair of all epochs together, which have the same order and leave out the same `rest` records."""
+    from dpcalc.pld.one_order import OneOrder
+
+    w, found = ratio_down(float(rest), float(batch_size)), dict[str, OneOrder]()
+
+    def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
+        law = found.setdefault("law", OneOrder(mesh, replaced))
+        scale = (steps + w) * exp(-epsilon)
+        mean, _ = mean_of_sum(law.summand(epsilon, direction),
+                              Question(steps, w * expm1(-epsilon), precision, scale * expected))
+        return log(max(mean, SMALLEST) / scale) + ROUNDING * steps
+
+    return _pair(sigma / sqrt(epochs) * (1 - 4 * UNIT), steps, replaced, tail, GAPS, log_delta)
 
 
 def without_amplification(sigma: float, replaced: bool) -> Gaussian:

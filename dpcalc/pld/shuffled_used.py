@@ -42,7 +42,6 @@ LOWEST = 2.5  # the lowest node, below the mean of D*, in standard deviations of
 POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
 ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
 SIMILAR = 3.0  # the ratio of two means whose grids may be the same
-ROUNDING = 1e-8  # relative, for each batch: more than the errors of Poisson masses, of 1e-10, may change δ by
 PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
 
 
@@ -68,7 +67,7 @@ class Profile:
         about = self.total * expected * exp(-epsilon)
         nodes = self._nodes(law, epsilon, about)
         levels, values = self._table(law, nodes, precision, about)
-        return log(self._least(law, nodes, levels, values, about) / self.total) + epsilon + ROUNDING * self.batches
+        return log(self._least(law, nodes, levels, values, about) / self.total) + epsilon
 
     def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))

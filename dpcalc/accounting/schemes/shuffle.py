@@ -16,6 +16,7 @@ from dpcalc.bounds.sampling import (
     shuffle_lower_allocation,
     shuffle_no_amplification,
     shuffle_profile,
+    shuffle_profile_one_order,
     shuffle_profile_used,
 )
 from dpcalc.core import noise_multiplier
@@ -56,7 +57,7 @@ def _check(given: Given, unknown: str | None) -> None:
 
 
 def _params_of_one_order(values: Values) -> dict[str, Any]:
-    """Those of a run whose outputs after the first epoch are not looked at, for the bounds from below."""
+    """Those of a run of which the bounds from below look at the first epoch only."""
     found = _params(values)
     return found | {"whole_epochs": min(found["whole_epochs"], 1)}
 
@@ -89,10 +90,14 @@ def _of_mechanism(use: Use) -> dict[str, Any]:
 
 
 def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    return (Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND), *_routes_of_one_order(given, relation))
+    return (Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND), *_routes_of_any_order(given, relation))
 
 
 def _routes_of_one_order(given: Given, relation: str) -> tuple[Route, ...]:
+    return (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(given, relation))
+
+
+def _routes_of_any_order(given: Given, relation: str) -> tuple[Route, ...]:
     upper = (Route(shuffle_no_amplification.BOUND),)
     # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
     attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
@@ -188,7 +193,7 @@ SCHEME = Scheme(
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
 )
 
-# One order for all epochs: nothing is gained from it, and its first epoch alone shows what a run loses at least.
+# One order for all epochs. What a run loses at least is shown by its first epoch alone.
 ONE_ORDER = SCHEME._replace(
     name=noise_multiplier.ONE_ORDER,
     words="batches from one shuffled order",

@@ -8,4 +8,5 @@ MODULES = (
     "allocation_replace_one_profile", "allocation_replace_one_lower",
     "amplification", "shuffle_no_amplification", "shuffle_lower", "shuffle_lower_allocation",
     "shuffle_profile", "shuffle_profile_used",
+    "shuffle_profile_one_order",
 )
