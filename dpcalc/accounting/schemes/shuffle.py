@@ -30,6 +30,7 @@ from dpcalc.numerics.rounding import quotient_up, ratio_down
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
+    from dpcalc.pld.pilot import Parts
 
 _IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 
@@ -84,13 +85,14 @@ def _params(values: Values) -> dict[str, Any]:
 
 
 def _of_mechanism(use: Use) -> dict[str, Any]:
-    """The noise relative to what a group of records moves the sums of an epoch, and whether it is relative to a norm
-    that all vectors are clipped to."""
-    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size)), "clipped": use.of_sum}
+    """The noise relative to what a group of records moves the sums of an epoch, and to what one does, and whether that
+    is a norm that all vectors are clipped to."""
+    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size)),
+            "noise_of_record": use.noise_multiplier, "clipped": use.of_sum}
 
 
 def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    return (Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND), *_routes_of_any_order(given, relation))
+    return (*_FRESH, *_routes_of_any_order(given, relation))
 
 
 def _routes_of_one_order(given: Given, relation: str) -> tuple[Route, ...]:
@@ -104,6 +106,7 @@ def _routes_of_any_order(given: Given, relation: str) -> tuple[Route, ...]:
     return (*upper, *_LIKELIHOOD[relation], Route(shuffle_lower_allocation.BOUND)) if attained else upper
 
 
+_FRESH = Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND)
 _LIKELIHOOD = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
 
 
@@ -127,17 +130,17 @@ def _guarantee_without_amplification(values: Values, params: Params) -> dict[str
 
 def _pair(use: Use) -> Pair:
     """The pair of an epoch of so many steps: all records are used, or the others are left out."""
-    from dpcalc.pld import shuffled_epoch
-
     n, b, steps = (use.sampling[name] for name in ("n", "batch_size", "steps"))
-    replaced, tail = _IS_REPLACED[use.relation], allocation_profile.DEFAULT_TAIL
-    if use.group_size > 1:
-        sigma = shuffle_profile.in_norms(ratio_down(use.noise_multiplier, float(use.group_size)), replaced)
-        return shuffled_epoch.without_amplification(sigma, replaced)
-    if steps * b < n:
-        return shuffle_profile.left_out(shuffle_profile.in_norms(use.noise_multiplier, replaced), steps, n, b,
-                                        replaced, tail)
-    return shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail)
+    replaced = _IS_REPLACED[use.relation]
+    sigma = shuffle_profile.in_norms(use.noise_multiplier, replaced)
+
+    def of_one(tail: float) -> Parts:
+        if steps * b < n:
+            return ((shuffle_profile.left_out(sigma, steps, n, b, replaced, tail), 1),)
+        return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail), 1),)
+
+    ((pair, _),) = shuffle_profile.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
+    return pair
 
 
 def note_on_a_pass(n: int, batch_size: int) -> str:
@@ -184,7 +187,7 @@ SCHEME = Scheme(
     fields={"n": COUNT, "batch_size": COUNT, "steps": COUNT},
     pair=_pair,
     of_mechanism=_of_mechanism,
-    group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_no_amplification.BOUND),)),
+    group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (*_FRESH, Route(shuffle_no_amplification.BOUND))),
     only=("gaussian",),
     promise="every epoch must cut one new, uniformly random order of all n records into batches, and leave out nothing "
             "but the end of that order (no buffered shuffle, no part that was cut off before)",
@@ -199,6 +202,8 @@ ONE_ORDER = SCHEME._replace(
     words="batches from one shuffled order",
     params=_params_of_one_order,
     routes=_routes_of_one_order,
+    group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_profile_one_order.BOUND),
+                                                         Route(shuffle_no_amplification.BOUND))),
     guarantee=_guarantee_without_amplification,
     fields={},
     pair=None,

@@ -55,6 +55,9 @@ by the product of these pairs (Zhu, Dong & Wang 2022, Theorem 10).
 An epoch that ends after t′ batches, with t′b < n and t′ fixed before it begins, is covered with t = t′ and
 r = n − t′b, whether b divides n or not. Where the end depends on outputs of the epoch, the bound of the whole epoch
 holds, as stopping is a function of its outputs.
+
+For a group of K records, all zeroed out or all replaced, the bound of the run holds between neighbours on a chain of
+data sets that differ in one record each, and group_privacy.py says what follows for its ends.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -67,6 +70,8 @@ from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
@@ -74,7 +79,7 @@ LEFT_OUT = ("every epoch leaves out at least one record: the tail of its own ord
             "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
 FIXED = "n, b and the number of steps are public, and fixed before the run"
 ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
-PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished",
+PARAMS = ("noise_of_record", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished", "group_size",
           "tail")
 
 
@@ -83,19 +88,30 @@ def in_norms(noise_multiplier: float, replaced: bool) -> float:
     return noise_multiplier * (2 if replaced else 1)
 
 
-def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          whole_epochs: int, unfinished: int, tail: float) -> "Parts":
-    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
-    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out no record."""
+def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
+    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts; for a group of records
+    one pair of the run. `tail` is about the P-mass that may become infinite. Raises OutOfScope where an epoch leaves
+    out no record."""
     n, batch_size = known(n, batch_size)
     batches, rest = divmod(n, batch_size)
     if whole_epochs and not (drop_last and rest):
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --drop-last and "
                                          "a batch size that does not divide n", "--batch-size")
-    sigma = in_norms(noise_multiplier, replaced)
-    whole = ((batches, whole_epochs),) if whole_epochs else ()
-    return (*((left_out(sigma, steps, n, batch_size, replaced, tail), count) for steps, count in whole),
-            *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+    sigma = in_norms(noise_of_record, replaced)
+
+    def of_one(tail: float) -> "Parts":
+        whole = ((left_out(sigma, batches, n, batch_size, replaced, tail), whole_epochs),) if whole_epochs else ()
+        return (*whole, *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+
+    return of_records(of_one, group_size, tail)
+
+
+def of_records(of_one: "Callable[[float], Parts]", group_size: int, tail: float) -> "Parts":
+    """The pairs for groups of records, by the chain in dpcalc/pld/chain.py."""
+    from dpcalc.pld import chain
+
+    return chain.of_records(of_one, group_size, tail)
 
 
 def known(n: int | None, batch_size: int | None) -> tuple[int, int]:
@@ -117,13 +133,13 @@ def unfinished_part(sigma: float, n: int, batch_size: int, replaced: bool, unfin
     return ((left_out(sigma, unfinished, n, batch_size, replaced, tail), 1),) if unfinished else ()
 
 
-def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
-          whole_epochs: int, unfinished: int, tail: float) -> Any:
+def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
+          whole_epochs: int, unfinished: int, group_size: int, tail: float) -> Any:
     """The larger δ of both directions, for one epoch of one step or two: C*(w(γ − 1))/(1 + w), or an integral."""
     steps = unfinished or n // batch_size
-    if whole_epochs + (unfinished > 0) > 1 or steps > 2:
+    if whole_epochs + (unfinished > 0) > 1 or steps > 2 or group_size > 1:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--epochs")
-    m, w = 1 / mp.mpf(in_norms(noise_multiplier, replaced)), mp.mpf(n - steps * batch_size) / batch_size
+    m, w = 1 / mp.mpf(in_norms(noise_of_record, replaced)), mp.mpf(n - steps * batch_size) / batch_size
     gamma = mp.exp(mp.mpf(epsilon))
     directions = (0,) if replaced else (1, -1)
     return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, steps, w * (gamma - 1)) / (steps + w)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, of_records
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -40,8 +40,8 @@ ONE_ORDER = "one uniformly random order of all n records for all epochs, drawn b
 LEFT_OUT = "every epoch leaves out at least one record, at the end of that order (not a part that was cut off before)"
 
 
-def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          clipped: bool, epochs: int, tail: float) -> "Parts":
+def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          clipped: bool, epochs: int, group_size: int, tail: float) -> "Parts":
     """The dominating pair of all epochs together. `tail` is about the P-mass that may become infinite. Raises
     OutOfScope where no record is left out, and where a record is replaced and vectors are not clipped."""
     from dpcalc.pld import shuffled_epoch
@@ -51,16 +51,20 @@ def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_l
                                          "and a --batch-size that does not divide n", "--batch-size")
     if replaced and not clipped:
         raise OutOfScope("out-of-range", "needs vectors that are clipped to a norm: give --noise-multiplier", "--sigma")
-    sigma = in_norms(noise_multiplier, replaced)
-    return ((shuffled_epoch.one_order(sigma, n // batch_size, batch_size, n % batch_size, replaced, epochs, tail), 1),)
+    sigma, (batches, rest) = in_norms(noise_of_record, replaced), divmod(n, batch_size)
+
+    def of_one(tail: float) -> "Parts":
+        return ((shuffled_epoch.one_order(sigma, batches, batch_size, rest, replaced, epochs, tail), 1),)
+
+    return of_records(of_one, group_size, tail)
 
 
-def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
-          clipped: bool, epochs: int, tail: float) -> Any:
+def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
+          clipped: bool, epochs: int, group_size: int, tail: float) -> Any:
     """The larger δ of both directions, for one batch and a zeroed record: an integral over the value of X."""
-    if replaced or n // batch_size > 1:
+    if replaced or n // batch_size > 1 or group_size > 1:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--batch-size")
-    mu, w = mp.sqrt(mp.mpf(2 * epochs)) / mp.mpf(noise_multiplier), mp.mpf(n % batch_size) / batch_size
+    mu, w = mp.sqrt(mp.mpf(2 * epochs)) / mp.mpf(noise_of_record), mp.mpf(n % batch_size) / batch_size
     gamma = mp.exp(mp.mpf(epsilon))
     level = w * (gamma - 1)
 
@@ -77,7 +81,7 @@ def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: 
         return mp.quad(inner, sorted(map(mp.mpf, ends)))
 
     found = max(mean(lambda x: x - gamma), mean(lambda x: 1 - gamma * x)) / (1 + w)
-    return min(found, gaussian_exact.theta(mp, epsilon, mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_multiplier)))
+    return min(found, gaussian_exact.theta(mp, epsilon, mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_of_record)))
 
 
 BOUND = CompositionBound(
@@ -95,7 +99,7 @@ BOUND = CompositionBound(
         in_words="A record that is always left out could have been in the place of any other one; where the noise is "
                  "large against the root of the number of epochs, that hides it.",
     ),
-    params=("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "clipped", "epochs", "tail"),
+    params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "clipped", "epochs", "group_size", "tail"),
     value=value,
     exact=exact,
     rtol=5e-2,  # of δ: grids and chords

@@ -73,7 +73,7 @@ from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.shuffle_lower import FRESH
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, left_out, unfinished_part
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, left_out, of_records, unfinished_part
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -86,8 +86,8 @@ USED = ("every record is in exactly one batch of an epoch; a last, smaller batch
 ASSUMPTIONS = (FRESH, USED, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
 
 
-def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> "Parts":
+def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
     """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
     P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole."""
     n, batch_size = known(n, batch_size)
@@ -95,8 +95,13 @@ def value(noise_multiplier: float, n: int | None, batch_size: int | None, drop_l
         raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
     if drop_last and n % batch_size:
         raise OutOfScope("out-of-range", "is about epochs that use all records", "--drop-last")
-    return ((whole_epoch(noise_multiplier, n, batch_size, replaced, clipped, tail), whole_epochs),
-            *unfinished_part(in_norms(noise_multiplier, replaced), n, batch_size, replaced, unfinished, tail))
+
+    def of_one(tail: float) -> "Parts":
+        whole = whole_epoch(noise_of_record, n, batch_size, replaced, clipped, tail)
+        sigma = in_norms(noise_of_record, replaced)
+        return ((whole, whole_epochs), *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
+
+    return of_records(of_one, group_size, tail)
 
 
 def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool, clipped: bool, tail: float) -> "Pair":
@@ -108,29 +113,33 @@ def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool
     return shuffled_epoch.all_used(in_norms(noise_multiplier, replaced), n, batch_size, replaced, radius, tail)
 
 
-def _estimate(noise_multiplier: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-              clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> "Parts":
+def _estimate(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+              clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
     """Epochs with as many batches, of which a further one is left out."""
     n, batch_size = known(n, batch_size)
     steps = max(-(-n // batch_size) - 1, 1)
-    epoch = left_out(in_norms(noise_multiplier, replaced), steps, (steps + 1) * batch_size, batch_size, replaced, tail)
-    return ((epoch, whole_epochs + (unfinished > 0)),)
+    n, sigma = (steps + 1) * batch_size, in_norms(noise_of_record, replaced)
+
+    def of_one(tail: float) -> "Parts":
+        return ((left_out(sigma, steps, n, batch_size, replaced, tail), whole_epochs + (unfinished > 0)),)
+
+    return of_records(of_one, group_size, tail)
 
 
-def exact(mp: Any, epsilon: float, noise_multiplier: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
-          clipped: bool, whole_epochs: int, unfinished: int, tail: float) -> Any:
+def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
+          clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> Any:
     """The larger δ of both directions, for one epoch of two equal batches, where h(d, k) = E(d + D*)₊: the least value
     of the theorem is E(D*_1 + D*_2)₊/2."""
-    if whole_epochs != 1 or unfinished or n != 2 * batch_size:
+    if whole_epochs != 1 or unfinished or n != 2 * batch_size or group_size > 1:
         raise OutOfScope("unsupported", "its least value is known for two equal batches only", "--epochs")
-    m, gamma = 1 / mp.mpf(in_norms(noise_multiplier, replaced)), mp.exp(mp.mpf(epsilon))
+    m, gamma = 1 / mp.mpf(in_norms(noise_of_record, replaced)), mp.exp(mp.mpf(epsilon))
     directions = (0,) if replaced else (1, -1)
     return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, 2, mp.mpf(0)) / 2
                for direction in directions)
 
 
-PARAMS = ("noise_multiplier", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",
-          "tail")
+PARAMS = ("noise_of_record", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",
+          "group_size", "tail")
 ESTIMATE = CompositionBound(shuffle_profile.BOUND.theorem, params=PARAMS, value=_estimate, exact=_estimate, rtol=1.0)
 BOUND = CompositionBound(
     Theorem(

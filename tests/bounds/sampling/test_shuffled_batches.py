@@ -6,10 +6,17 @@ from math import exp, log
 import mpmath
 import numpy as np
 import pytest
-from shuffled_games import random_game
 from shuffled_games import delta as exact_delta
+from shuffled_games import random_game
 
-from dpcalc.bounds.sampling import shuffle_lower, shuffle_no_amplification, shuffle_profile, shuffle_profile_used
+from dpcalc.bounds.conversions.group_privacy import of_group
+from dpcalc.bounds.sampling import (
+    shuffle_lower,
+    shuffle_no_amplification,
+    shuffle_profile,
+    shuffle_profile_one_order,
+    shuffle_profile_used,
+)
 from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 
@@ -17,11 +24,11 @@ TAIL = 1e-13
 
 
 def left_out(z, n, b, replaced=False, epochs=1, unfinished=0, tail=TAIL):
-    return shuffle_profile.value(z, n, b, True, replaced, epochs, unfinished, tail)
+    return shuffle_profile.value(z, n, b, True, replaced, epochs, unfinished, 1, tail)
 
 
 def used(z, n, b, replaced=False, epochs=1, unfinished=0, tail=TAIL, clipped=True):
-    return shuffle_profile_used.value(z, n, b, False, replaced, clipped, epochs, unfinished, tail)
+    return shuffle_profile_used.value(z, n, b, False, replaced, clipped, epochs, unfinished, 1, tail)
 
 
 def delta(parts, epsilon):
@@ -53,7 +60,7 @@ def test_no_game_loses_more(count):
 def test_one_and_two_steps_are_the_theorem(n, b, z, replaced):
     parts = left_out(z, n, b, replaced)
     for e in (0.0, 0.3 / z, 2 / z):
-        true = float(shuffle_profile.exact(mpmath.mp, e, z, n, b, True, replaced, 1, 0, TAIL))
+        true = float(shuffle_profile.exact(mpmath.mp, e, z, n, b, True, replaced, 1, 0, 1, TAIL))
         assert true <= delta(parts, e) <= true * 1.01
 
 
@@ -67,7 +74,7 @@ def test_the_lower_end_of_two_steps(unused, z):
 
 def test_two_equal_batches_that_are_used():
     for z, replaced in ((1.0, False), (1.0, True)):
-        true = float(shuffle_profile_used.exact(mpmath.mp, 0.3, z, 200, 100, False, replaced, True, 1, 0, TAIL))
+        true = float(shuffle_profile_used.exact(mpmath.mp, 0.3, z, 200, 100, False, replaced, True, 1, 0, 1, TAIL))
         assert true <= delta(used(z, 200, 100, replaced), 0.3) <= true * 1.07
 
 
@@ -108,8 +115,39 @@ def test_an_epoch_that_ends_early_leaves_out_the_rest():
     with pytest.raises(OutOfScope, match="at least one record"):
         left_out(1.0, 1000, 50)
     with pytest.raises(OutOfScope, match="use all records"):
-        shuffle_profile_used.value(1.0, 1001, 50, True, False, True, 1, 0, TAIL)
+        shuffle_profile_used.value(1.0, 1001, 50, True, False, True, 1, 0, 1, TAIL)
 
 
 def test_vectors_that_are_only_close_to_each_other_need_a_larger_ball():
     assert delta(used(2.0, 1000, 50, True), 0.5) < delta(used(2.0, 1000, 50, True, clipped=False), 0.5)
+
+
+def one_order(z, n, b, replaced=False, epochs=1, group_size=1):
+    return shuffle_profile_one_order.value(z, n, b, True, replaced, True, epochs, group_size, TAIL)
+
+
+@pytest.mark.parametrize("epochs", [1, 10])
+def test_one_batch_with_one_order_is_the_theorem(epochs):
+    for e in (0.0, 0.1, 0.5):
+        true = float(shuffle_profile_one_order.exact(mpmath.mp, e, 4.0, 30, 20, True, False, True, epochs, 1, TAIL))
+        assert true <= delta(one_order(4.0, 30, 20, epochs=epochs), e) <= true * 1.01
+
+
+def test_one_order_loses_more_than_fresh_orders_and_less_than_none():
+    for replaced, epochs in ((False, 1), (False, 8), (True, 3)):
+        fresh = epsilon(left_out(8.0, 1001, 50, replaced, epochs), 1e-6)
+        once = epsilon(one_order(8.0, 1001, 50, replaced, epochs), 1e-6)
+        assert fresh <= once <= shuffle_no_amplification.inverse(log(1e-6), 8.0, epochs)
+    with pytest.raises(OutOfScope, match="at least one record"):
+        one_order(8.0, 1000, 50)
+
+
+def test_a_group_loses_what_a_chain_of_its_records_does():
+    """At most the chain's (Kε, δ) for one ε, and the noise of a group that moves K times as far is no better."""
+    at, size = 1e-6, 3
+    group = shuffle_profile.value(4.0, 1001, 50, True, False, 5, 0, size, TAIL)
+    found = epsilon(group, at)
+    one = left_out(4.0, 1001, 50, epochs=5, tail=1e-18)
+    points = (of_group(e / 40, delta(one, e / 40), size) for e in range(1, 200))
+    assert found == pytest.approx(min(e for e, log_delta in points if log_delta <= log(at)), rel=0.03)
+    assert epsilon(one, at) < found < shuffle_no_amplification.inverse(log(at), 4.0 / size, 5)
