@@ -160,11 +160,43 @@ def shuffled_profile(rng):
 
 
 def shuffled_below(rng):
-    """One epoch of up to a million batches; a record is left out with a probability below 1/2."""
-    z, t = log_uniform(rng, 0.05, 100), steps(rng, 1e6)
-    return {"sigma": z, "sensitivity": rng.choice((1.0, 2.0)), "steps_per_epoch": t,
-            "dropped": rng.choice((0.0, rng.random() / (t + 1))), "whole_epochs": 1,
+    """One epoch of one batch; a record is left out with a probability below 1/2."""
+    z = log_uniform(rng, 0.05, 100)
+    return {"sigma": z, "sensitivity": rng.choice((1.0, 2.0)), "steps_per_epoch": 1,
+            "dropped": rng.choice((0.0, log_uniform(rng, 1e-9, 0.49))), "whole_epochs": 1,
             "epsilon": rng.choice((0.0, spread(rng, 1e-6, 3) / z))}
+
+
+def two_batches_below(rng):
+    """One epoch of two batches."""
+    z = log_uniform(rng, 0.6, 50)
+    return {"sigma": z, "sensitivity": 1.0, "steps_per_epoch": 2, "dropped": rng.choice((0.0, rng.random() / 3)),
+            "whole_epochs": 1, "tail": 1e-14, "epsilon": rng.choice((0.0, rng.random())) * 2 / z}
+
+
+def one_shuffled_epoch(rng, sigma):
+    return {"noise_of_record": sigma, "replaced": False, "group_size": 1, "tail": 1e-16,
+            "epsilon": rng.choice((0.0, rng.random(), rng.random())) * (2 / sigma + 0.5 / sigma**2)}
+
+
+def one_or_two_batches(rng):
+    """An epoch of one or two steps that leaves out records."""
+    b, t = rng.choice((2, 3, 100)), rng.choice((1, 2))
+    return {**one_shuffled_epoch(rng, log_uniform(rng, 0.5, 50)), "n": t * b + rng.randint(1, b - 1), "batch_size": b,
+            "drop_last": True, "replaced": rng.choice((False, True)), "whole_epochs": 1, "unfinished": 0}
+
+
+def two_equal_batches(rng):
+    b = rng.choice((1, 3, 100))
+    return {**one_shuffled_epoch(rng, log_uniform(rng, 0.5, 50)), "n": 2 * b, "batch_size": b, "drop_last": False,
+            "replaced": rng.choice((False, True)), "clipped": True, "whole_epochs": 1, "unfinished": 0}
+
+
+def one_batch_in_one_order(rng):
+    b, sigma = rng.choice((2, 3, 100)), log_uniform(rng, 0.7, 50)
+    p = one_shuffled_epoch(rng, sigma)
+    return {**p, "epsilon": p["epsilon"] or 0.1 / sigma, "n": b + rng.randint(1, b - 1), "batch_size": b,
+            "drop_last": True, "clipped": True, "epochs": 1}
 
 
 def total_variation(rng):
@@ -560,9 +592,10 @@ DRAW = {
                                  "step_delta": r.choice((0.0, delta(r)))},
     "group-privacy": known_points,
     "shuffle-no-amplification": shuffled_profile,
-    "shuffle-lower": shuffled_below,
-    "shuffle-lower-allocation": lambda r: {**shuffled_below(r), "steps_per_epoch": 1,
-                                           "dropped": r.choice((0.0, log_uniform(r, 1e-9, 0.49)))},
+    "shuffle-lower": two_batches_below,
+    "shuffle-profile": one_or_two_batches, "shuffle-profile-used": two_equal_batches,
+    "shuffle-profile-one-order": one_batch_in_one_order,
+    "shuffle-lower-allocation": shuffled_below,
     "truncated-poisson-profile": truncated_batches,
     "truncated-poisson-lower": truncated_batches,
     "wor-zero-out-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
@@ -678,6 +711,7 @@ INCREASING = {
     "poisson-replace-one-comonotone": (), "to-replace-one": ("step_epsilon", "step_delta"),
     "poisson-group-profile": ("sampling_rate", "group_size"), "group-privacy": ("group_size",),
     "shuffle-no-amplification": ("epochs",), "shuffle-lower": (), "shuffle-lower-allocation": (),
+    "shuffle-profile": (), "shuffle-profile-used": (), "shuffle-profile-one-order": (),
     "poisson-profile": ("sampling_rate",), "truncated-poisson-profile": (),
     "wor-zero-out-profile": ("sampling_rate",), "wor-zero-out-lower": (), "with-replacement-profile": (),
     "with-replacement-lower": (),

@@ -164,5 +164,5 @@ BOUND = CompositionBound(
     params=PARAMS,
     value=value,
     exact=exact,
-    rtol=2e-2,  # of δ >= 1e-12: chords and grids change δ by less than that
+    rtol=3e-2,  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse far out
 )

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.swapped_exact import cdf
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
 from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, of_records
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -61,26 +62,25 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
 
 def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
           clipped: bool, epochs: int, group_size: int, tail: float) -> Any:
-    """The larger δ of both directions, for one batch and a zeroed record: an integral over the value of X."""
-    if replaced or n // batch_size > 1 or group_size > 1:
+    """The larger δ of both directions, for one batch and a zeroed record at ε > 0: an integral over the value of X."""
+    if replaced or n // batch_size > 1 or group_size > 1 or epsilon == 0:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--batch-size")
     mu, w = mp.sqrt(mp.mpf(2 * epochs)) / mp.mpf(noise_of_record), mp.mpf(n % batch_size) / batch_size
     gamma = mp.exp(mp.mpf(epsilon))
     level = w * (gamma - 1)
 
-    def mean(of_ratio: Any) -> Any:
-        def inner(g: Any) -> Any:
-            y = of_ratio(mp.exp(mu * g - mu * mu / 2))
-            if y <= 0:
-                return mp.mpf(0)
-            k = mp.log(level / y) / mu if level > 0 else -mp.inf
-            return mp.npdf(g) * (y * mp.ncdf(mu / 2 - k) - level * mp.ncdf(-mu / 2 - k))
+    def mean(sign: int) -> Any:
+        def inner(s: Any) -> Any:
+            """The mean over W where y = X − γ is e^s, or y = 1 − γX is 1/(1 + e^s), times the density in s."""
+            u = mp.exp(s)
+            y, x, slope = (u, gamma + u, u / (gamma + u)) if sign > 0 else (1 / (1 + u), u / (1 + u) / gamma, 1 / (1 + u))
+            g = mp.log(x) / mu + mu / 2
+            k = mp.log(level / y) / mu
+            return mp.npdf(g) * slope / mu * (y * cdf(mp, mu / 2 - k) - level * cdf(mp, -mu / 2 - k))
 
-        middle = mp.log(gamma) / mu
-        ends = [*(sign * middle + mu / 2 for sign in (-1, 1)), *range(-15, 16 + int(2 * mu), 3)]
-        return mp.quad(inner, sorted(map(mp.mpf, ends)))
+        return mp.quad(inner, [-80, -40, -20, -10, -5, -2, 0, 2, 5, 10, 20, 40, 80])
 
-    found = max(mean(lambda x: x - gamma), mean(lambda x: 1 - gamma * x)) / (1 + w)
+    found = max(mean(1), mean(-1)) / (1 + w)
     return min(found, gaussian_exact.theta(mp, epsilon, mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_of_record)))
 
 

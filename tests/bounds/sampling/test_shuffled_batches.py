@@ -128,7 +128,7 @@ def one_order(z, n, b, replaced=False, epochs=1, group_size=1):
 
 @pytest.mark.parametrize("epochs", [1, 10])
 def test_one_batch_with_one_order_is_the_theorem(epochs):
-    for e in (0.0, 0.1, 0.5):
+    for e in (0.02, 0.1, 0.5):
         true = float(shuffle_profile_one_order.exact(mpmath.mp, e, 4.0, 30, 20, True, False, True, epochs, 1, TAIL))
         assert true <= delta(one_order(4.0, 30, 20, epochs=epochs), e) <= true * 1.01
 
