@@ -2,9 +2,10 @@
 dpcalc/bounds/sampling/shuffle_profile_one_order.py): W(X − γ), W(1 − γX), or W(X − γX′) with independent log-normal W,
 X and X′ of mean 1.
 
-A convex function of a sum of such variables is convex in each W, X and X′. So its mean does not fall where these are
-put on few points with their means kept; 0 is one of the points. Beyond the last point W and X are capped, and what that
-takes from the mean is added. """
+The mean of the positive part of a sum of such variables is convex in each W, X and X′, the others being given. So it
+does not fall where these are put on few points with their means kept; 0 is one of the points. Beyond the last point W
+and X are capped. Where the mean falls in one of them, that raises it; where it rises, E(X − last)₊ is added, and E(W −
+last)₊ times the mean of the positive part of the other factor. """
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcalc.numerics import legendre
 from dpcalc.numerics.rounding import up
 from dpcalc.pld.positive_sums import Summand, spread
 from dpcalc.pld.swapped_record import REPLACED, WITH, Mesh
@@ -25,32 +27,39 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 OUTER, INNER, JOINT = 48, 96, 200  # points of W, of X, and of X − γX′
-PER_AXIS = {True: 3.0, False: 2.0}  # the square of the distance of a point from the origin, by `replaced`
+NODES = 8  # of the Gauss–Legendre rule between two points
 
 
 class OneOrder:
     """The variable at every ε, for noise of 1/m in all epochs together."""
 
     def __init__(self, mesh: Mesh, replaced: bool) -> None:
-        self.mu, self.reach = up(sqrt(PER_AXIS[replaced]) * mesh.m, 4 * UNIT), mesh.reach
+        squares = axes(mesh.m, replaced)
+        self.outer_mu, self.inner_mu = (up(sqrt(square) * mesh.m, 8 * UNIT) for square in squares)
+        self.reach = mesh.reach
 
     @cached_property
     def outer(self) -> Summand:
-        return self._log_normal(OUTER)
+        return self._log_normal(self.outer_mu, OUTER)
 
     @cached_property
     def inner(self) -> Summand:
-        return self._log_normal(INNER)
+        return self._log_normal(self.inner_mu, INNER)
 
-    def _log_normal(self, points: int) -> Summand:
+    def _log_normal(self, mu: float, points: int) -> Summand:
+        """exp(μG − μ²/2) on few points: E(X − k)₊ is the integral of P(X > v) from k on, E(k − X)₊ that of P(X < v)."""
         from scipy.special import ndtr
 
-        mu = self.mu
         z = np.linspace(-self.reach, self.reach + mu, points)
+        nodes, weights = legendre.rule(NODES)
+        inner = z[:-1, None] + (1 + nodes) / 2 * (z[1] - z[0])
+        slope = mu * np.exp(mu * inner - mu * mu / 2) * (weights * (z[1] - z[0]) / 2)
         x = np.append(0.0, np.exp(mu * z - mu * mu / 2))
-        call = np.append(1.0, ndtr(mu - z) - x[1:] * ndtr(-z))
-        put = np.append(0.0, x[1:] * ndtr(z) - ndtr(z - mu))
-        return Summand(x, *spread(x, np.maximum(call, 0.0), np.maximum(put, 0.0)))
+        beyond = float(ndtr(mu - z[-1]) - x[-1] * ndtr(-z[-1])) + UNIT
+        below = max(float(x[1] * ndtr(z[0]) - ndtr(z[0] - mu)), 0.0)
+        call = np.cumsum(np.append((slope * ndtr(-inner)).sum(axis=1), beyond)[::-1])[::-1]
+        put = np.append(0.0, np.cumsum(np.append(below, (slope * ndtr(inner)).sum(axis=1))))
+        return Summand(x, *spread(x, np.append(1.0, call), put))
 
     def summand(self, epsilon: float, direction: int) -> Summand:
         """The variable in this direction, as multiples of γ."""
@@ -67,6 +76,15 @@ class OneOrder:
         products, weights = np.outer(w.points, values).ravel(), np.outer(w.masses, masses).ravel()
         order = np.argsort(products)
         return Summand(products[order], weights[order], w.excess * mean + excess)
+
+
+def axes(m: float, replaced: bool) -> tuple[float, float]:
+    """The squares q² and p² of the theorem. Those that it allows are all valid; these are nearly the best for ε."""
+    if not replaced:
+        p2 = 1 + m + m * m
+        return p2 / (p2 - 1), p2
+    p2 = min(2 + 1.2 * m, 3.0)
+    return max(p2 * (4 - p2) / (2 * (p2 - 2)), 4 - p2 / 2), p2
 
 
 def _merged(values: Array, masses: Array) -> tuple[Array, Array]:

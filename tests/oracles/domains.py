@@ -193,10 +193,9 @@ def two_equal_batches(rng):
 
 
 def one_batch_in_one_order(rng):
-    b, sigma = rng.choice((2, 3, 100)), log_uniform(rng, 0.7, 50)
-    p = one_shuffled_epoch(rng, sigma)
-    return {**p, "epsilon": p["epsilon"] or 0.1 / sigma, "n": b + rng.randint(1, b - 1), "batch_size": b,
-            "drop_last": True, "clipped": True, "epochs": 1}
+    b, sigma = rng.choice((2, 3, 100)), log_uniform(rng, 2, 50)
+    return {**one_shuffled_epoch(rng, sigma), "epsilon": rng.uniform(0.1, 1) / sigma, "n": b + rng.randint(1, b - 1), "batch_size": b,
+            "drop_last": True, "epochs": 1}
 
 
 def total_variation(rng):

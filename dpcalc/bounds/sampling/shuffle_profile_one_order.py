@@ -1,29 +1,37 @@
 """The privacy profile of shuffled batches that have the same order in all epochs, and leave out at least one record.
 
 Setting. As in shuffle_profile.py, but the uniformly random order is drawn once, before the first epoch, so that every
-epoch has the same batches and leaves out the same records. All vectors have norm at most 1.
+epoch has the same batches and leaves out the same r >= 1 records.
 
-Theorem. Let W, X and X′ be independent, W = exp(μG − μ²/2) with a standard normal G, and X and X′ alike. With E epochs,
-w = r/b and independent copies for j = 1, …, t, in the two directions
-    δ(ε) <= E(w(1 − γ) + Σ_j W_j (X_j − γ))₊/(t + w)  and  E(w(1 − γ) + Σ_j W_j (1 − γX_j))₊/(t + w)
-where a record is zeroed out, with μ = √(2E)/σ, and where one is replaced, in both directions,
-    δ(ε) <= E(w(1 − γ) + Σ_j W_j (X_j − γX′_j))₊/(t + w), with μ = √(3E)/σ.
+Theorem. Let W, X and X′ be independent, W = exp(μG − μ²/2) with a standard normal G and μ = q√E/σ for E epochs, and X
+and X′ alike with μ = p√E/σ. Let w = r/b, and take independent copies for j = 1, …, t. Where a record is zeroed out, let
+1/p² + 1/q² <= 1. Then, with the record against without it, and without it against with it,
+    δ(ε) <= E(w(1 − γ) + Σ_j W_j (X_j − γ))₊/(t + w)  and  δ(ε) <= E(w(1 − γ) + Σ_j W_j (1 − γX_j))₊/(t + w).
+Where a record is replaced, let q² + p²/2 >= 4 and p² + p²q²/(p² + q²) >= 4. Then, in both directions,
+    δ(ε) <= E(w(1 − γ) + Σ_j W_j (X_j − γX′_j))₊/(t + w).
 
 Proof. By (1) of shuffle_profile.py let H be given: the record is in one of the r places that are left out (J = 0) with
 probability w/(t + w), and in batch i, in place of y_i, with probability 1/(t + w) (J = i); J is the same in all epochs.
-Let a = √2, and let there be a point in the plane for each step and epoch, with independent noise N(0, σ²I): at (a, 0)
-for the batches i ≠ J; and for batch J at (0, a) on one data set, and at (0, 0) on the other. The output of step i in an
-epoch can be made from its point without knowing J: the linear map with (a, 0) ↦ y_i and (0, a) ↦ x_i, the vectors of
-this step, does not lengthen any vector, as (|u| + |v|)/√2 <= √(u² + v²); after it, noise is added, so that its
-covariance is σ²I again. The vectors are functions of earlier outputs, which were made from earlier points. So a run is
-at most as bad as its points. Let the base be J = 0. The E points of batch i together have the likelihood ratio W_i of
-(0, 0) against (a, 0), and X_i of (0, a) against (0, 0), with μ = a√E/σ; the two coordinates are independent. Where a
-record is replaced, points are in space, at √3 on one axis each for y_i, x_i and x′_i: (|u| + |v| + |w|)/√3 <= √(u² + v²
-+ w²). ∎
+Let there be a point in the plane for each step and epoch, with independent noise N(0, σ²I): at (q, 0) for all batches i
+≠ J; and for batch J at (0, p) on one data set, and at (0, 0) on the other. The output of step i in an epoch can be made
+from its point without knowing J: the linear map with (q, 0) ↦ y_i and (0, p) ↦ x_i, the vectors of this step, does not
+lengthen any vector, as |u|/q + |v|/p <= √(u² + v²); after it, noise is added, so that its covariance is σ²I again, and
+then the sum of the vectors of the other records of the batch, which H and the earlier outputs give. The vectors are
+functions of earlier outputs, which were made from earlier points. So a run is at most as bad as its points. Let the
+base be J = 0. The E points of batch i together have the likelihood ratio W_i of (0, 0) against (q, 0), and X_i of (0,
+p) against (0, 0); the two coordinates are independent. Where a record is replaced, the points are in space, at q on the
+first axis for i ≠ J, and for J at p on the second or the third axis. Project them to the plane of these three points,
+and map it by the affine map to y_i, x_i and x′_i. A difference of points with the coordinates c_1 q, c_2 p and c_3 p,
+c_1 + c_2 + c_3 = 0, becomes c_1 y_i + c_2 x_i + c_3 x′_i, of length at most |c_1| + |c_2| + |c_3|, as any two of the
+vectors are at most 2 apart. Its square is at most q²c_1² + p²(c_2² + c_3²): where c_2 and c_3 have the same sign, it is
+4(c_2 + c_3)², and c_2² + c_3² >= (c_2 + c_3)²/2; else the largest of the three is c_2 or c_3, say c_2, its square times
+4 is the square of the length, and q²c_1² + p²c_3² >= c_2² p²q²/(p² + q²). ∎
 
-Both are at most the profile of one step on all records in every epoch, as in shuffle_no_amplification.py, too.
+The profile is also at most that of one step on all records in every epoch (shuffle_no_amplification.py). Neither bound
+is always the smaller one.
 """
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
@@ -41,17 +49,15 @@ ONE_ORDER = "one uniformly random order of all n records for all epochs, drawn b
 LEFT_OUT = "every epoch leaves out at least one record, at the end of that order (not a part that was cut off before)"
 
 
-def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          clipped: bool, epochs: int, group_size: int, tail: float) -> "Parts":
+def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool, epochs: int,
+          group_size: int, tail: float) -> "Parts":
     """The dominating pair of all epochs together. `tail` is about the P-mass that may become infinite. Raises
-    OutOfScope where no record is left out, and where a record is replaced and vectors are not clipped."""
+    OutOfScope where no record is left out."""
     from dpcalc.pld import shuffled_epoch
 
     if n is None or batch_size is None or not drop_last or n % batch_size == 0:
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --n, --drop-last "
                                          "and a --batch-size that does not divide n", "--batch-size")
-    if replaced and not clipped:
-        raise OutOfScope("out-of-range", "needs vectors that are clipped to a norm: give --noise-multiplier", "--sigma")
     sigma, (batches, rest) = in_norms(noise_of_record, replaced), divmod(n, batch_size)
 
     def of_one(tail: float) -> "Parts":
@@ -61,11 +67,16 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
 
 
 def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: int, drop_last: bool, replaced: bool,
-          clipped: bool, epochs: int, group_size: int, tail: float) -> Any:
-    """The larger δ of both directions, for one batch and a zeroed record at ε > 0: an integral over the value of X."""
+          epochs: int, group_size: int, tail: float) -> Any:
+    """The larger δ of both directions, for one batch and a zeroed record at ε > 0: an integral over the value of X. It
+    is for the p and q that the calculator takes, whose pair has the convex minorant of this and of no amplification."""
+    from dpcalc.pld.one_order import axes
+
     if replaced or n // batch_size > 1 or group_size > 1 or epsilon == 0:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--batch-size")
-    mu, w = mp.sqrt(mp.mpf(2 * epochs)) / mp.mpf(noise_of_record), mp.mpf(n % batch_size) / batch_size
+    m, w = mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_of_record), mp.mpf(n % batch_size) / batch_size
+    p2 = mp.mpf(axes(sqrt(epochs) / noise_of_record, replaced)[1])
+    mu, outer = m * mp.sqrt(p2), m * mp.sqrt(p2 / (p2 - 1))
     gamma = mp.exp(mp.mpf(epsilon))
     level = w * (gamma - 1)
 
@@ -73,10 +84,11 @@ def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: i
         def inner(s: Any) -> Any:
             """The mean over W where y = X − γ is e^s, or y = 1 − γX is 1/(1 + e^s), times the density in s."""
             u = mp.exp(s)
-            y, x, slope = (u, gamma + u, u / (gamma + u)) if sign > 0 else (1 / (1 + u), u / (1 + u) / gamma, 1 / (1 + u))
+            share = 1 / (1 + u)
+            y, x, slope = (u, gamma + u, u / (gamma + u)) if sign > 0 else (share, u * share / gamma, share)
             g = mp.log(x) / mu + mu / 2
-            k = mp.log(level / y) / mu
-            return mp.npdf(g) * slope / mu * (y * cdf(mp, mu / 2 - k) - level * cdf(mp, -mu / 2 - k))
+            k = mp.log(level / y) / outer
+            return mp.npdf(g) * slope / mu * (y * cdf(mp, outer / 2 - k) - level * cdf(mp, -outer / 2 - k))
 
         return mp.quad(inner, [-80, -40, -20, -10, -5, -2, 0, 2, 5, 10, 20, 40, 80])
 
@@ -91,15 +103,15 @@ BOUND = CompositionBound(
                 "--noise-multiplier 8 --delta 1e-5",
         statement="δ(ε) ≤ E(w(1 − e^ε) + Σ_j W_j (X_j − e^ε))₊/(t + w), and with 1 − e^ε X_j in place of X_j − e^ε, "
                   "for t batches of b in each of E epochs and r = wb ≥ 1 other records; W_j and X_j independent, "
-                  "exp(μG − μ²/2) with μ = √(2E)/σ and G ~ N(0, 1); where a record is replaced, X_j − e^ε X′_j and "
-                  "μ = √(3E)/σ",
+                  "exp(μG − μ²/2) with G ~ N(0, 1), μ = q√E/σ for W_j and p√E/σ for X_j, 1/p² + 1/q² = 1, σ in "
+                  "clipping norms; where a record is replaced, X_j − e^ε X′_j, q² + p²/2 ≥ 4 and p² + p²q²/(p² + q²) ≥ 4",
         source="proof in dpcalc/bounds/sampling/shuffle_profile_one_order.py",
         assumptions=(ONE_ORDER, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
         in_words="A record that is always left out could have been in the place of any other one; where the noise is "
                  "large against the root of the number of epochs, that hides it.",
     ),
-    params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "clipped", "epochs", "group_size", "tail"),
+    params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "epochs", "group_size", "tail"),
     value=value,
     exact=exact,
     rtol=5e-2,  # of δ: grids and chords
