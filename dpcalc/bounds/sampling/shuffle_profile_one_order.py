@@ -103,8 +103,9 @@ BOUND = CompositionBound(
                 "--noise-multiplier 8 --delta 1e-5",
         statement="δ(ε) ≤ E(w(1 − e^ε) + Σ_j W_j (X_j − e^ε))₊/(t + w), and with 1 − e^ε X_j in place of X_j − e^ε, "
                   "for t batches of b in each of E epochs and r = wb ≥ 1 other records; W_j and X_j independent, "
-                  "exp(μG − μ²/2) with G ~ N(0, 1), μ = q√E/σ for W_j and p√E/σ for X_j, 1/p² + 1/q² = 1, σ in "
-                  "clipping norms; where a record is replaced, X_j − e^ε X′_j, q² + p²/2 ≥ 4 and p² + p²q²/(p² + q²) ≥ 4",
+                  "exp(μG − μ²/2) with G ~ N(0, 1), μ = q√E/σ for W_j and p√E/σ for X_j, σ in clipping norms, "
+                  "1/p² + 1/q² = 1; where a record is replaced, X_j − e^ε X′_j, q² + p²/2 ≥ 4 and "
+                  "p² + p²q²/(p² + q²) ≥ 4",
         source="proof in dpcalc/bounds/sampling/shuffle_profile_one_order.py",
         assumptions=(ONE_ORDER, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
