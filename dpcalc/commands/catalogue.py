@@ -121,6 +121,8 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "change": ("Δ", "change of the sum of a step by one record, in clipping norms: 1, or 2 where it is replaced"),
     "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
     "whole_epochs": ("E", "number of whole epochs"),
+    "unfinished": ("", "number of steps of a last epoch that ends early"),
+    "clipped": ("", "whether the noise is relative to a norm that all vectors are clipped to"),
     "replaced": ("", "whether a record is replaced by another one between neighbours, or else zeroed out"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),

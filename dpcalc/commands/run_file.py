@@ -49,6 +49,7 @@ def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str
     from dpcalc.core.validate import near
 
     options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _NOT_IN_FILE]
+    switches = {o.name for o in options if o.quantity.kind == "switch"}
     names, spelled = tuple(o.name for o in options), {name: o.name for o in options for name in o.quantity.names}
     found: dict[str, Any] = {}
     for key, value in data.items():
@@ -60,7 +61,7 @@ def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str
                               "--run")
         if name in found:
             raise DpcalcError("contradictory", f"{source} gives {name} twice", "--run")
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        if (isinstance(value, bool) and name not in switches) or not isinstance(value, str | int | float):
             raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
         found[name] = value
     return found

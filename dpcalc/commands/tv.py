@@ -20,7 +20,7 @@ _ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options of th
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
-                               "steps_per_epoch", "participations"), "run"),
+                               "steps_per_epoch", "drop_last", "reshuffle", "participations"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),
               "mu": "gdp", "rho": "zcdp", "kl": "kl", "tv": "tv"}
@@ -215,6 +215,8 @@ COMMAND = Command(
         Option(q.BANDS, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.STEPS_PER_EPOCH, RUN),
+        Option(q.DROP_LAST, RUN),
+        Option(q.RESHUFFLE, RUN),
         Option(q.PARTICIPATIONS, RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.GROUP_SIZE, RUN),

@@ -100,7 +100,9 @@ def listed(names: Sequence[str]) -> str:
 
 def option_words(name: str, value: Any) -> list[str]:
     """The words of an option as they are typed: a tuple of texts repeats it, and one of numbers is a list with commas.
-    Every number is written such that it is read back as the same double."""
+    Every number is written such that it is read back as the same double. A switch has no value."""
+    if isinstance(value, bool):
+        return [flag(name)] if value else []
     several = value if isinstance(value, tuple) else (value,)
     if several and all(isinstance(x, str) for x in several):
         return [word for x in several for word in (flag(name), x)]

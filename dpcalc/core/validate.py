@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 
 def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
-    """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError that names the option."""
+    """The parameters of a call: each in its range, defaults filled in. A switch that is off counts as not given. Raises
+    DpcalcError that names the option."""
     _, defaults = _options(command)
     provided = {k: v for k, v in raw.items() if v is not None and v != ()}
     if noise_multiplier.NAME in provided:
         noise_multiplier.refuse_others(noise_multiplier.NAME, provided)
-    values = _validated(command, provided) if provided else {}
+    values = {k: v for k, v in _validated(command, provided).items() if v is not False} if provided else {}
     return Given(_with_form({**defaults, **values}, values), frozenset(values), inputs)
 
 
@@ -105,10 +106,15 @@ def _schema(option: Option) -> CoreSchema:
         case "names":
             return before(_names, core.str_schema())
         case "switch":
-            return core.bool_schema(strict=True)
+            return before(_true_or_false, core.bool_schema(strict=True))
         case _:
             text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
             return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
+
+
+def _true_or_false(x: Any) -> Any:
+    """The truth value of a text such as true, which a table of texts holds; any other value as it is."""
+    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
 
 
 def _choice(x: Any, q: Quantity) -> Any:
