@@ -1,4 +1,5 @@
-"""What dpcalc subsample says beside a guarantee for shuffled batches: the numbers of other ways to form batches."""
+"""What dpcalc subsample says beside a guarantee for shuffled batches: the numbers of other ways to form batches, and
+why nothing is gained from the shuffling where that is so."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Row
 
 _POISSON = ("poisson-profile", "poisson-rdp")
+_LEFT_OUT, _NO_GAIN = "shuffle-profile", "shuffle-no-amplification"
 _OF_QUESTION = ("epsilon", "delta", "solve", "mechanism", "format", "group_size")
 
 
@@ -38,15 +40,54 @@ def refuse_poisson(given: Given) -> None:
 
 
 def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str, ...]:
-    """The note that no theorem proves less than the headline, with what another way to form batches would give."""
+    """Why nothing is gained from the shuffling, where that is so, and the ε of epochs that leave out records and of
+    random allocation."""
     if given["scheme"] != "shuffle" or question.asks != "epsilon" or question.unknown or given["bound"]:
         return ()
+    head = found[0]
+    reason = _why_nothing_is_gained(given) if head.route.bound.name == _NO_GAIN else ""
+    others = ", and ".join(filter(None, (_if_left_out(given, head.result["epsilon"]), _if_allocated(given))))
+    return tuple(filter(None, (reason, f"with the same noise multiplier {others}" if others else "")))
+
+
+def _why_nothing_is_gained(given: Given) -> str:
+    """The reason why no theorem proves less than one step on all records for every epoch, and the way out."""
+    if given["n"] is None:
+        return ("every epoch counts as one step on all records; the theorems that prove less need --n and --batch-size "
+                "in place of --steps-per-epoch")
+    if given["reshuffle"] == "once":
+        return ("every epoch counts as one step on all records, as nothing is proven to be gained from one order for "
+                "all epochs; shuffle in every epoch (--reshuffle every-epoch)")
+    if int(given["group_size"] or 1) > 1:
+        return "every epoch counts as one step on all records, as no theorem for less covers groups of records"
+    if given["n"] < 2 * given["batch_size"]:
+        return ("every epoch counts as one step on all records, as nothing is proven to be gained with fewer than two "
+                "full batches; use smaller batches")
+    return ""
+
+
+def _if_left_out(given: Given, epsilon: float) -> str:
+    """The ε of the run if every epoch leaves out records, where that is below this ε."""
+    from dpcalc.accounting.schemes import shuffle
+
+    if given["n"] is None or given["reshuffle"] == "once":
+        return ""
+    n, b = int(given["n"]), int(given["batch_size"])
+    size = shuffle.size_that_leaves_out(n, b)
+    if size is None or shuffle.leaves_out(n, b, bool(given["drop_last"])):
+        return ""
+    other = _with_scheme(given, given.values, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
+    if other is None or not other.value < epsilon:
+        return ""
+    options = "--drop-last" if size == b else f"--drop-last and --batch-size {size}, which does not divide {n}"
+    return f"epochs that leave out the records that do not fill a batch ({options}) have {_number(other)}"
+
+
+def _if_allocated(given: Given) -> str:
+    """The ε of random allocation."""
     other = _with_scheme(given, given.values, "random-allocation")
-    if other is None:
-        return ()
-    return (f"no theorem in dpcalc proves less than ε = {human(found[0].result['epsilon'])} here; random "
-            f"allocation of the records (--scheme random-allocation) with the same noise multiplier has "
-            f"{_number(other)}, for {other.adjacency} neighbours",)
+    return "" if other is None else (
+        f"random allocation of the records (--scheme random-allocation) has {_number(other)}")
 
 
 def _number(answer: Answer) -> str:
@@ -67,7 +108,7 @@ def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: A
         return None
     run = scheme_of_run.params(scheme_of_run.with_sigma(values))
     batches = {"steps_per_epoch": run["steps_per_epoch"], "epochs": run["epochs"]}
-    if scheme == "poisson":
+    if scheme != "random-allocation":
         named = {name: values[name] for name in ("n", "batch_size", "epochs", "steps") if values.get(name) is not None}
         batches = named if "n" in named else {"sampling_rate": 1 / run["steps_per_epoch"], "steps": run["all_steps"]}
     asked = {name: values[name] for name in _OF_QUESTION if values.get(name) is not None}

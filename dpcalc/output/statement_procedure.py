@@ -197,6 +197,8 @@ def _run(answer: Answer, values: Values) -> list[str]:
     """Of compare: the noise on the sum of a batch, and the batches."""
     clipping, lipschitz = values.get("clipping_norm"), values.get("lipschitz")
     clipped = clipping is not None or lipschitz is None
+    if answer.headline.route.bound.name.startswith("shuffle-"):
+        values = {**values, "batches": "shuffle"}
     ordered = _OF_RUN.get(values["batches"])
     batches = (ordered.format(b=values.get("batch_size"), n=values["n"]) if ordered else
                _batches(answer, {**values, "scheme": values["batches"]}))

@@ -46,7 +46,7 @@ def _check(given: Given, unknown: str | None) -> None:
     if by_size and given.has("steps_per_epoch"):
         raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
                           "--steps-per-epoch")
-    if given.has("drop_last") and not by_size:
+    if given["drop_last"] and not by_size:
         raise DpcalcError("missing", "--drop-last needs --n and --batch-size, from which follows how many records are "
                                      "left out", "--n")
     if not by_size and not given.has("steps_per_epoch"):
@@ -147,28 +147,58 @@ def note_on_a_pass(n: int, batch_size: int) -> str:
     """How many records one pass over shuffled or ordered records uses."""
     batches, rest = divmod(n, batch_size)
     left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
-    return f"a pass is {'1 batch' if batches == 1 else f'{batches} batches'} of {batch_size}{left}"
+    return f"a pass is {_number_of_batches(batches)} of {batch_size}{left}"
+
+
+def note_on_an_epoch(n: int, batch_size: int, drop_last: bool) -> str:
+    """How many records an epoch of shuffled batches uses."""
+    batches, rest = divmod(n, batch_size)
+    if drop_last and not rest:
+        return f"{batch_size} divides {n}: --drop-last leaves out no record, and all are used"
+    if rest and not drop_last:
+        return (f"an epoch is {_number_of_batches(batches)} of {batch_size}, and a last one of {rest} with the same "
+                "noise on its sum")
+    return note_on_a_pass(n, batch_size)
+
+
+def _number_of_batches(batches: int) -> str:
+    return "1 batch" if batches == 1 else f"{batches} batches"
 
 
 def _notes(values: Values) -> tuple[str, ...]:
     if values.get("n") is None:
         return ()
-    n, b = int(values["n"]), int(values["batch_size"])
-    rest = n % b
-    if values.get("drop_last") and not rest:
-        return (f"{b} divides {n}: --drop-last leaves out no record, and all are used",)
-    if rest and not values.get("drop_last"):
-        return (f"an epoch is {n // b} batches of {b}, and a last one of {rest} with the same noise on its sum",)
-    return (note_on_a_pass(n, b),)
+    return (note_on_an_epoch(int(values["n"]), int(values["batch_size"]), bool(values.get("drop_last"))),)
+
+
+def leaves_out(n: int, batch_size: int, drop_last: bool) -> bool:
+    """Whether a whole epoch leaves out at least one record."""
+    return drop_last and n % batch_size > 0
+
+
+def size_that_leaves_out(n: int, batch_size: int) -> int | None:
+    """The batch size nearest to this one that does not divide n, of two the smaller one; None where n has none."""
+    sizes = (size for k in range(batch_size) for size in (batch_size - k, batch_size + k))
+    return next((size for size in sizes if size < n and n % size), None)
 
 
 def _sentence(text: Mapping[str, str]) -> str:
     size = f"{text['steps_per_epoch']} batches" if "steps_per_epoch" in text else (
         f"batches of {text['batch_size']} of {text['n']} records")
-    left = (", and leaves out the records at the end of that order that do not fill a batch" if "drop_last" in text else
-            "")
-    order = "is the same in all epochs" if text.get("reshuffle") == "once" else "is shuffled afresh"
-    return f"Every epoch takes {size} in a secret order of the records that {order}{left}."
+    if text.get("reshuffle") == "once":
+        return f"Every epoch takes {size} in a secret order of the records that is the same in all epochs."
+    afresh = f"Every epoch takes {size} in a secret order of the records that is shuffled afresh"
+    if "n" not in text:
+        return f"{afresh}."
+    n, b = int(text["n"]), int(text["batch_size"])
+    if leaves_out(n, b, "drop_last" in text):
+        return f"{afresh}, and leaves out those at the end of that order, which do not fill a batch. {_NOT_COVERED}"
+    last = "; the last, smaller batch has the same noise on its sum" if n % b else ""
+    return f"{afresh}, and uses each of them once{last}. {_NOT_COVERED}"
+
+
+_NOT_COVERED = ("Not covered are a buffered shuffle, records that are cut off before the order is drawn or go on in "
+                "the next epoch, and records that are used a second time to fill a batch.")
 
 
 SCHEME = Scheme(
@@ -189,8 +219,9 @@ SCHEME = Scheme(
     of_mechanism=_of_mechanism,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (*_FRESH, Route(shuffle_no_amplification.BOUND))),
     only=("gaussian",),
-    promise="every epoch must cut one new, uniformly random order of all n records into batches, and leave out nothing "
-            "but the end of that order (no buffered shuffle, no part that was cut off before)",
+    promise="every epoch must cut one new, uniformly random order of all n records into batches, use no record twice, "
+            "and leave out nothing but the end of that order (no buffered shuffle, no part that was cut off before or "
+            "goes on in the next epoch)",
     unit="epoch",
     notes=_notes,
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
