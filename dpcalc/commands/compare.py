@@ -62,13 +62,19 @@ def answer(given: Given) -> Answer:
     solution = {question.unknown.name: found.rows[0].result[question.unknown.name]} if question.unknown else {}
     shown = {k: v for k, v in {**values, **solution, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
-    promise = NOTHING.and_of(SCHEMES[run.batches]) if run.batches in SCHEMES else NOTHING
+    scheme = "shuffle" if _gains_from_shuffling(found.rows[0]) else run.batches
+    promise = NOTHING.and_of(SCHEMES[scheme]) if scheme in SCHEMES else NOTHING
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
     return Answer("compare", question, shown, found.rows, {**found.guarantee, **of_record}, run.adjacency,
                   _RELEASED[run.release],
                   _notes(values, run, found), {**extra, **worst}, only=only,
                   more=_more(values, question, named, found, answers), options=options,
                   promises=promise.sentences)
+
+
+def _gains_from_shuffling(row: Row) -> bool:
+    """Whether the number rests on orders that are drawn afresh, with every step released."""
+    return row.route.bound.name in ("shuffle-profile", "shuffle-profile-used")
 
 
 def _refuse(given: Given) -> None:
@@ -160,9 +166,9 @@ def _one_record(run: Run, question: Question, head: Row,
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]:
     """The notes of a comparison, those that a reader needs most first."""
-    from dpcalc.accounting.schemes.shuffle import note_on_a_pass
+    from dpcalc.accounting.schemes.shuffle import note_on_a_pass, note_on_an_epoch
     from dpcalc.commands.last_iterate_companions import start_note
-    from dpcalc.commands.training_run import POISSON, is_scale_free
+    from dpcalc.commands.training_run import ORDERED, POISSON, SHUFFLED, is_scale_free
 
     notes = list[str]()
     if start_note(found.rows[:1]):  # handed on to the next command, as no option states these conditions
@@ -176,7 +182,9 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
                      f"the noise multiplier is bσ/{norm}")
     if values.get("solve") == "sigma" or values.get("sigma"):
         notes.append(of_sigma)
-    if run.batches in ("shuffled", "fixed-order", "stream"):
+    if run.batches == SHUFFLED and found.rows[0].route.bound.name.startswith("shuffle-"):
+        notes.append(note_on_an_epoch(run.n, run.batch_size, run.drop_last))
+    elif run.batches in ORDERED:
         notes.append(note_on_a_pass(run.n, run.batch_size))
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
@@ -226,6 +234,8 @@ COMMAND = Command(
         Option(_plain(q.N), RUN),
         Option(q.BATCHES, RUN),
         Option(_plain(q.BATCH_SIZE), RUN),
+        Option(q.DROP_LAST, RUN),
+        Option(q.RESHUFFLE, RUN),
         Option(_plain(q.STEPS, help="number of steps"), RUN),
         Option(_plain(q.EPOCHS), RUN),
         Option(q.RELEASE, RUN),

@@ -8,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.accounting.evaluate import evaluate
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
@@ -58,7 +59,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
             failed += [(inf, name, answer.message) for name in bounds]
             error = error or (answer if interpretation.adjacency == run.adjacency else None)
             continue
-        tv = _tv(interpretation, run, bounds, answers) if whole and not question.unknown else {}
+        tv = _tv(interpretation, run, bounds, answer, answers) if whole and not question.unknown else {}
         rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)
                  if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
@@ -162,8 +163,13 @@ def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
     return list(first.values())
 
 
-def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], answers: Answers) -> dict[str, float]:
-    """Bound → total variation, which is δ at ε = 0, for the bounds that give it."""
+def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], found: Answer,
+        answers: Answers) -> dict[str, float]:
+    """Bound → total variation, which is δ at ε = 0, for the bounds that give it. Where the answer rests on the law of a
+    whole epoch, which may take seconds, it is that of the same law."""
+    if "tail" in found.headline.route.bound.params:
+        return {row.route.bound.name: evaluate(row.route, row.params, Question("tv")).result["tv"]
+                for row in _best(found, bounds)}
     answer = _ask(interpretation, run, bounds, {**_noise(run, interpretation), "epsilon": 0.0}, answers)
     if not isinstance(answer, Answer):
         return {}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
+from dpcalc.accounting.schemes.shuffle import leaves_out
 from dpcalc.commands.training_run import Run
 from dpcalc.core.numbers import human, plain
 
@@ -57,6 +58,13 @@ SEVERAL_PASSES = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to s
 PLACE_KNOWN = Condition(lambda r: r.record is not None,
                         lambda r: "needs --index, as otherwise the record may be in the last batch, which no later "
                                   "noise hides")
+FRESH_ORDER = Condition(lambda r: not r.one_order or r.steps <= r.in_pass,
+                        lambda r: "needs --reshuffle every-epoch")
+LEAVES_OUT = Condition(lambda r: r.steps < r.in_pass or leaves_out(r.n, r.batch_size, r.drop_last),
+                       lambda r: "needs --drop-last" if r.n % r.batch_size else
+                       f"needs a batch size that does not divide n = {r.n}")
+ALL_USED = Condition(lambda r: r.steps >= r.in_pass and not leaves_out(r.n, r.batch_size, r.drop_last),
+                     lambda r: "is about passes that use all records")
 CONVEX_SETTING = (LIPSCHITZ, CONVEX, SMOOTH, LEARNING_RATE, STABLE)
 NOT_CONVEX = Condition(lambda r: outside_convex_setting(r),
                        lambda r: "never better than the bound for convex losses, which applies")

@@ -10,10 +10,13 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from dpcalc.commands.conditions import (
+    ALL_USED,
     ALONE,
     CONVEX_SETTING,
     DIAMETER,
+    FRESH_ORDER,
     LEARNING_RATE,
+    LEAVES_OUT,
     NO_SET,
     NOT_CONVEX,
     PLACE_KNOWN,
@@ -212,17 +215,36 @@ def _smooth(run: Run) -> str:
 
 _ZEROED_OUT, _NOT_ZEROED_OUT = needs_adjacency(ZERO_OUT), needs_adjacency(ADD_REMOVE, REPLACE_ONE)
 _EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
-_SHUFFLE = ("shuffle-no-amplification", "shuffle-lower-allocation")
 _ALLOCATION = ("allocation-profile", "allocation-lower")
 _ALLOCATION_REPLACED = ("allocation-replace-one-profile", "allocation-replace-one-lower")
 _EVERY_STEP_ALLOCATED = _composed("in every pass each record takes part in one step, drawn independently; the sum "
                                   "divided by the fixed b")
-_EVERY_STEP_SHUFFLED = _composed("every record at most once a pass")
 _EVERY_STEP_FRESH = "a fresh batch of b at every step"
 _OF_BATCHES = {WITHOUT: _EVERY_STEP_FRESH, FULL: "every record at every step"}
 _LAST_CONVEX = (needs_release(LAST), *CONVEX_SETTING)
 _LAST_SMOOTH = (needs_release(LAST), SMOOTH, LEARNING_RATE, NOT_CONVEX)
 _OF_PASSES = needs_release(EPOCHS, LAST)
+_SHUFFLED_AFRESH = (needs_batches(SHUFFLED), FRESH_ORDER)
+
+
+def _every_step_shuffled(adjacency: str, neighbours: Condition, lower: tuple[str, ...]) -> tuple[Interpretation, ...]:
+    """Shuffled batches, every step released: what is proven of orders that are drawn afresh and leave out records, or
+    use all of them, and of any order; with bounds from below."""
+    def parameters(run: Run) -> dict[str, Any]:
+        order = {"reshuffle": "once"} if run.one_order else {}
+        return {**_summed(run, "shuffle", adjacency), **({"drop_last": True} if run.drop_last else {}), **order}
+
+    afresh = "a secret uniform order of all records, fresh in every pass"
+    kinds = (
+        (("shuffle-profile",), (FRESH_ORDER, LEAVES_OUT), f"{afresh}, of which the end is left out", ()),
+        (("shuffle-profile-used",), (FRESH_ORDER, ALL_USED), f"{afresh}, every record used; a last, smaller batch with "
+                                                             "the same noise on its sum", ()),
+        (("shuffle-no-amplification", *lower), (), "every record at most once a pass", ("shuffle-no-amplification",)),
+    )
+    return tuple(Interpretation(bounds, (needs_batches(SHUFFLED), neighbours, *conditions), "subsample", parameters,
+                                _composed(assumed), adjacency, of_groups, by_multiplier=True)
+                 for bounds, conditions, assumed, of_groups in kinds)
+
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), _NOT_ZEROED_OUT), "subsample",
@@ -258,12 +280,8 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: {**_allocated(r), "adjacency": ZERO_OUT}, _EVERY_STEP_ALLOCATED, ZERO_OUT),
     Interpretation(_ALLOCATION_REPLACED, (needs_batches(ALLOCATION), WHOLE_PASSES), "subsample",
                    lambda r: {**_passes(r), "adjacency": REPLACE_ONE}, _EVERY_STEP_ALLOCATED, by_multiplier=True),
-    Interpretation(_SHUFFLE, (needs_batches(SHUFFLED), _NOT_ZEROED_OUT), "subsample",
-                   lambda r: {**_sampled(r, "shuffle", r.push), "adjacency": REPLACE_ONE},
-                   _EVERY_STEP_SHUFFLED, of_groups=_SHUFFLE[:1]),
-    Interpretation((*_SHUFFLE, "shuffle-lower"), (needs_batches(SHUFFLED), _ZEROED_OUT), "subsample",
-                   lambda r: {**_sampled(r, "shuffle", r.removal), "adjacency": ZERO_OUT}, _EVERY_STEP_SHUFFLED,
-                   ZERO_OUT, _SHUFFLE[:1]),
+    *_every_step_shuffled(REPLACE_ONE, _NOT_ZEROED_OUT, ("shuffle-lower-allocation",)),
+    *_every_step_shuffled(ZERO_OUT, _ZEROED_OUT, ("shuffle-lower", "shuffle-lower-allocation")),
     Interpretation(("gaussian-exact",), (needs_batches(FIXED, STREAM),), "rdp",
                    lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
                    of_groups=("gaussian-exact",)),
@@ -278,18 +296,18 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
     Interpretation(("iteration-nonconvex",), (needs_batches(FIXED, STREAM), *_LAST_SMOOTH), "burn-in",
                    _fixed, _last_smooth("the same order in every pass")),
-    Interpretation(("shuffled-hiding-last",), (needs_batches(SHUFFLED), *_LAST_CONVEX, SEVERAL_PASSES), "shuffle-pnsgd",
+    Interpretation(("shuffled-hiding-last",), (*_SHUFFLED_AFRESH, *_LAST_CONVEX, SEVERAL_PASSES), "shuffle-pnsgd",
                    _last_iterate,
                    lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only "
                              "the last iterate is released"),
     Interpretation(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"),
-                   (needs_batches(SHUFFLED), _OF_PASSES, *CONVEX_SETTING, DIAMETER), "shuffle-pnsgd", _shuffled,
+                   (*_SHUFFLED_AFRESH, _OF_PASSES, *CONVEX_SETTING, DIAMETER), "shuffle-pnsgd", _shuffled,
                    _shuffled_set),
     Interpretation(("shuffled-hiding", "shuffled-iteration"),
-                   (needs_batches(SHUFFLED), _OF_PASSES, *CONVEX_SETTING, NO_SET), "shuffle-pnsgd", _shuffled,
+                   (*_SHUFFLED_AFRESH, _OF_PASSES, *CONVEX_SETTING, NO_SET), "shuffle-pnsgd", _shuffled,
                    _shuffled_set),
     Interpretation(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"),
-                   (needs_batches(SHUFFLED), _OF_PASSES, SMOOTH, LEARNING_RATE, ALONE), "shuffle-pnsgd", _one_record,
+                   (*_SHUFFLED_AFRESH, _OF_PASSES, SMOOTH, LEARNING_RATE, ALONE), "shuffle-pnsgd", _one_record,
                    _smooth),
     Interpretation(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"),
                    (needs_batches(FIXED, STREAM), _OF_PASSES, *CONVEX_SETTING, WHOLE_PASSES, PLACE_KNOWN, DIAMETER),

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import nextafter
 from typing import Any, NamedTuple
 
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.rounding import quotient_down, ratio_up
 
@@ -42,6 +42,8 @@ class Run(NamedTuple):
     record: int | None  # its place in a pass, where it is known
     group_size: int = 1  # the number of records that neighbouring data sets differ in
     given_multiplier: float | None = None  # where the noise is given by it
+    drop_last: bool = False  # whether shuffled batches leave out the records that do not fill a batch
+    one_order: bool = False  # whether shuffled batches are cut from one order in all passes
 
     @property
     def in_pass(self) -> int:
@@ -94,6 +96,9 @@ def describe(values: Mapping[str, Any]) -> Run:
         raise _missing("which theorem holds depends on how batches are formed: poisson (as Opacus samples), shuffled "
                        "(most data loaders), without-replacement, fixed-order, full, or stream", "--batches")
     batches, n = values["batches"], values["n"]
+    for name in {"drop_last", "reshuffle"} & values.keys() if batches != SHUFFLED else ():
+        raise DpcalcError("unneeded", f"not used with --batches {batches}; it is about --batches {SHUFFLED}",
+                          flag(name))
     b = _batch_size(values)
     steps = _steps(values, b)
     if not values.keys() & {"sigma", "noise_multiplier", "solve"}:
@@ -107,7 +112,8 @@ def describe(values: Mapping[str, Any]) -> Run:
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
-              int(values.get("group_size") or 1), values.get("noise_multiplier"))
+              int(values.get("group_size") or 1), values.get("noise_multiplier"),
+              bool(values.get("drop_last")), values.get("reshuffle") == "once")
     _check(run)
     return run
 

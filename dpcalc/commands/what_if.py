@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
+from dpcalc.accounting.schemes.shuffle import leaves_out, size_that_leaves_out
 from dpcalc.commands.comparison import Answers, command_line, headline
 from dpcalc.commands.training_run import (
     ALLOCATION,
@@ -36,9 +37,9 @@ from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
 _MUCH_BETTER = 0.95  # of the best so far: a reader has little use for more assumptions that gain less than a twentieth
-_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "group_size", "sigma",
-            "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
-            "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
+_OPTIONS = ("n", "batches", "batch_size", "drop_last", "reshuffle", "steps", "epochs", "release", "index", "adjacency",
+            "group_size", "sigma", "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity",
+            "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")  # in the order of a command line
 
 
 class Assumption(NamedTuple):
@@ -103,6 +104,20 @@ def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"diameter": _three_digits(min(limits))}
 
 
+def _leaving_out(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The options of shuffled passes that leave out records, if need be with another batch size."""
+    if run.batches != SHUFFLED or run.one_order or leaves_out(run.n, run.batch_size, run.drop_last):
+        return None
+    size = size_that_leaves_out(run.n, run.batch_size)
+    if size is None:
+        return None
+    return {"drop_last": True, **({} if size == run.batch_size else {"batch_size": size})}
+
+
+def _anew(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {"reshuffle": "every-epoch"} if run.one_order else None
+
+
 def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of runs whose batches are formed otherwise, with which less privacy is lost."""
     one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
@@ -111,7 +126,7 @@ def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         meant = values.get("adjacency") or usual_adjacency({**values, "batches": batches})
         return {} if adjacency == meant else {"adjacency": adjacency}
 
-    return [{"batches": other[0], **neighbours(*other), **one_pass, "index": None}
+    return [{"batches": other[0], **neighbours(*other), **one_pass, "index": None, "drop_last": None, "reshuffle": None}
             for other in _LESS_LOSS.get((run.batches, run.adjacency), ())]
 
 
@@ -149,6 +164,10 @@ STRUCTURE = (
     Assumption(_convex, lambda o: "every loss is convex"),
     Assumption(_unclipped, lambda o: "no gradient needs clipping"),
     Assumption(_smooth, _smoothness_in_words),
+)
+SHUFFLING = (
+    Assumption(_leaving_out, lambda o: "the loader leaves out the records of each pass that do not fill a batch"),
+    Assumption(_anew, lambda o: "the records are shuffled anew before every pass"),
 )
 STRENGTH = (
     Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
@@ -188,8 +207,10 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
     # Solving for a parameter with other batches takes seconds.
-    for other in _other_batches(run, values) if question.unknown is None else ():
-        attempt(other, _batches_in_words(other), base)
+    if question.unknown is None:
+        shuffling = [(o, a.text(o)) for a in SHUFFLING if (o := a.options(run, values))]
+        for other, text in (*shuffling, *((o, _batches_in_words(o)) for o in _other_batches(run, values))):
+            attempt(other, text, base)
     return tuple(found), tuple(idle)
 
 
