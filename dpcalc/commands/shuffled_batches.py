@@ -47,7 +47,7 @@ def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str
     head = found[0]
     reason = _why_nothing_is_gained(given) if head.route.bound.name == _NO_GAIN else ""
     others = ", and ".join(filter(None, (_if_left_out(given, head.result["epsilon"]), _if_allocated(given))))
-    return tuple(filter(None, (reason, f"with the same noise multiplier {others}" if others else "")))
+    return tuple(filter(None, (reason, f"with the same noise multiplier, {others}" if others else "")))
 
 
 def _why_nothing_is_gained(given: Given) -> str:

@@ -240,8 +240,8 @@ SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice"
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
                            "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False)
 DROP_LAST = Quantity("drop_last", "an epoch leaves out the records that do not fill a batch, those at the end of its "
-                     "own order (--scheme shuffle; PyTorch's drop_last=True)", kind="switch")
-RESHUFFLE = Quantity("reshuffle", "when the records are shuffled (--scheme shuffle; default: every-epoch)",
+                     "own order (shuffled batches; PyTorch's drop_last=True)", kind="switch")
+RESHUFFLE = Quantity("reshuffle", "when the records are shuffled (shuffled batches; default: every-epoch)",
                      kind="choice", choices=("every-epoch", "once"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
                      "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",

@@ -12,11 +12,12 @@ from dpcalc.core.bound import Bound
 from dpcalc.core.results import Answer
 
 # The entry of this program. Those of papers stand in references.bib, in ASCII: BibTeX or a terminal may lack accents.
-_SOFTWARE = f"""@software{{dpcalc,
+_SOFTWARE = """@software{{dpcalc,
   title = {{dpcalc: a calculator for differential privacy}},
-  version = {{{__version__}}},
-  note = {{Python package dpcalc-privacy}}
+  version = {{{version}}},
+  note = {{Python package dpcalc-privacy{proofs}}}
 }}"""
+_OWN_PROOF = re.compile(r"^proof in (dpcalc/[\w/]+\.py)")
 
 
 class Reference(NamedTuple):
@@ -65,9 +66,14 @@ def cited(source: str) -> tuple[Reference, ...]:
 
 
 def bibtex(bounds: Iterable[Bound]) -> str:
-    """The BibTeX entries of the sources of these bounds, each once, in alphabetical order; dpcalc itself comes last."""
+    """The BibTeX entries of the sources of these bounds, each once, in alphabetical order; dpcalc itself comes last,
+    with the theorems that it proves."""
+    bounds = tuple(bounds)
     found = {reference.key: reference.text for bound in bounds for reference in cited(bound.source)}
-    return "\n\n".join((*(found[key] for key in sorted(found)), _SOFTWARE))
+    proofs = dict.fromkeys(f"; proof of {bound.name} in {own.group(1)}" for bound in bounds
+                           if (own := _OWN_PROOF.match(bound.source)))
+    software = _SOFTWARE.format(version=__version__, proofs="".join(proofs))
+    return "\n\n".join((*(found[key] for key in sorted(found)), software))
 
 
 def of_answers(answers: Iterable[Answer]) -> str:

@@ -66,7 +66,7 @@ def _params_of_one_order(values: Values) -> dict[str, Any]:
 def _params(values: Values) -> dict[str, Any]:
     """The parameters of the bounds, which are about the whole run: `steps` is 1. An unfinished epoch counts for the
     guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch: where
-    the steps are given, it is dropped, which can only make the number of epochs larger."""
+    the steps are given, it is dropped, which can only make the number of epochs larger. `all_steps` counts it."""
     n, b = values.get("n"), values.get("batch_size")
     if b is None:
         batches, dropped = int(values["steps_per_epoch"]), 0.0
@@ -76,9 +76,10 @@ def _params(values: Values) -> dict[str, Any]:
     steps = int(values.get("steps") or max(1, ceil(Fraction(values.get("epochs") or 1) * batches)))
     whole, unfinished = divmod(steps, batches)
     epochs = whole + (unfinished > 0)
-    return {"steps": 1, "epochs": epochs, "whole_epochs": whole, "all_steps": steps, "unfinished": unfinished,
-            "steps_per_epoch": batches, "dropped": dropped, "sigma": values.get("sigma"),
-            "sensitivity": values.get("sensitivity"), "n": n, "batch_size": b,
+    has_smaller = dropped > 0 and not values.get("drop_last") and not values.get("steps")
+    return {"steps": 1, "epochs": epochs, "whole_epochs": whole, "unfinished": unfinished,
+            "all_steps": steps + whole * has_smaller, "steps_per_epoch": batches, "dropped": dropped,
+            "sigma": values.get("sigma"), "sensitivity": values.get("sensitivity"), "n": n, "batch_size": b,
             "drop_last": bool(values.get("drop_last")),
             "replaced": _IS_REPLACED[SCHEME.relation(values)],
             "tail": allocation_profile.tail_of(values.get("delta"), epochs, SCHEME.words)}

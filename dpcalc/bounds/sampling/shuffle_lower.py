@@ -90,8 +90,8 @@ def _excess(mp: Any, m: Any, a: Any, b: Any, c: Any) -> Any:
 BOUND = CompositionBound(
     Theorem(
         name="shuffle-lower",
-        example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --adjacency "
-                "zero-out --delta 1e-5",
+        example="subsample --scheme shuffle --n 60000 --batch-size 256 --drop-last --epochs 15 --noise-multiplier 1.1 "
+                "--adjacency zero-out --delta 1e-5",
         statement="δ(ε) is at least that of t numbers with the law N(−1, z²) in every epoch, one of which, drawn "
                   "uniformly, is N(1, z²) with the record and N(0, z²) without it, or is as the others with "
                   "probability ρ = 1 − tb/n, with outcomes merged",

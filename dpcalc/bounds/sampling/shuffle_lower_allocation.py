@@ -58,7 +58,7 @@ def _excess(mp: Any, mu: Any, level: Any) -> Any:
 BOUND = CompositionBound(
     Theorem(
         name="shuffle-lower-allocation",
-        example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
+        example="subsample --scheme shuffle --steps-per-epoch 234 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="δ(ε) is at least that of random allocation to t steps in every epoch, P = (1/t) Σ N(e_i, z²I) "
                   "against Q = N(0, z²I), z = σ/s; where b does not divide n, (1−ρ)P + ρQ against Q, ρ = 1 − tb/n",
         source="proof in dpcalc/bounds/sampling/shuffle_lower_allocation.py, in the manner of Chua, Ghazi, "

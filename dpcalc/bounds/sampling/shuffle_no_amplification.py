@@ -58,14 +58,15 @@ def exact(mp: Any, epsilon: float, noise_multiplier: float, epochs: int) -> Any:
 BOUND = ProfileBound(
     Theorem(
         name="shuffle-no-amplification",
-        example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
+        example="subsample --scheme shuffle --steps-per-epoch 234 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="δ(ε) ≤ θ(ε, √E/z), the profile of one Gaussian mechanism for E epochs, z the noise multiplier "
                   "relative to the sensitivity (σ/C if a record is zeroed out, σ/2C if it is replaced)",
         source="proof in dpcalc/bounds/sampling/shuffle_no_amplification.py, from Dong, Roth & Su 2022, Corollary 3.3, "
                "arXiv:1905.02383v3",
         assumptions=(ONCE, ORDER, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
-        in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order.",
+        in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order, which may "
+                 "be any order that does not depend on the data.",
     ),
     params=("noise_multiplier", "epochs"),
     value=value,
