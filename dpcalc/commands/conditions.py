@@ -58,8 +58,7 @@ SEVERAL_PASSES = Condition(lambda r: r.steps != r.in_pass, lambda r: "equal to s
 PLACE_KNOWN = Condition(lambda r: r.record is not None,
                         lambda r: "needs --index, as otherwise the record may be in the last batch, which no later "
                                   "noise hides")
-FRESH_ORDER = Condition(lambda r: not r.one_order or r.steps <= r.in_pass,
-                        lambda r: "needs --reshuffle every-epoch")
+FRESH_ORDER = Condition(lambda r: not r.one_order, lambda r: "needs --reshuffle every-epoch")
 LEAVES_OUT = Condition(lambda r: r.steps < r.in_pass or leaves_out(r.n, r.batch_size, r.drop_last),
                        lambda r: "needs --drop-last" if r.n % r.batch_size else
                        f"needs a batch size that does not divide n = {r.n}")

@@ -114,7 +114,7 @@ _LIKELIHOOD = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     """Whole epochs and an unfinished one."""
     n, b, t = params["n"], params["batch_size"], params["steps_per_epoch"]
-    if n is None:
+    if n is None or params["group_size"] > 1:
         return _guarantee_without_amplification(values, params)
     steps = t if params["drop_last"] else -(-n // b)
     uses = tuple(({"scheme": SCHEME.name, "n": n, "batch_size": b, "steps": k}, count)
