@@ -206,11 +206,12 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
+    for assumption in SHUFFLING:
+        if options := assumption.options(run, values):
+            attempt(options, assumption.text(options), base)
     # Solving for a parameter with other batches takes seconds.
-    if question.unknown is None:
-        shuffling = [(o, a.text(o)) for a in SHUFFLING if (o := a.options(run, values))]
-        for other, text in (*shuffling, *((o, _batches_in_words(o)) for o in _other_batches(run, values))):
-            attempt(other, text, base)
+    for other in _other_batches(run, values) if question.unknown is None else ():
+        attempt(other, _batches_in_words(other), base)
     return tuple(found), tuple(idle)
 
 

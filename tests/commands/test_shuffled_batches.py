@@ -220,7 +220,7 @@ def test_the_guarantee_composes():
 
 def test_a_switch_is_read_from_every_kind_of_input(tmp_path):
     """True or false in JSON, TOML and CSV; a statement repeats it on its command line."""
-    run = "--n 62 --batch-size 20 --epochs 3 --noise-multiplier 2 --delta 1e-5".split()
+    run = ["--n", "62", "--batch-size", "20", "--epochs", "3", "--noise-multiplier", "2", "--delta", "1e-5"]
     dropped = number(" ".join(["subsample", "--scheme", "shuffle", "--drop-last", *run]))
     options = dict(zip((w[2:].replace("-", "_") for w in run[::2]), map(float, run[1::2]), strict=True))
     lines = "\n".join(json.dumps({**options, "scheme": "shuffle", "drop_last": drop}) for drop in (True, False))

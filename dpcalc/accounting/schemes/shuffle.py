@@ -220,9 +220,9 @@ SCHEME = Scheme(
     of_mechanism=_of_mechanism,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (*_FRESH, Route(shuffle_no_amplification.BOUND))),
     only=("gaussian",),
-    promise="every epoch must cut one new, uniformly random order of all n records into batches, use no record twice, "
-            "and leave out nothing but the end of that order (no buffered shuffle, no part that was cut off before or "
-            "goes on in the next epoch)",
+    promise="every epoch must cut a new, uniformly random order of all n records into batches, and leave out nothing "
+            "but its end (no buffered shuffle, no part cut off before, none that goes on in the next epoch, no record "
+            "twice)",
     unit="epoch",
     notes=_notes,
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
