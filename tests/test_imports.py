@@ -70,8 +70,8 @@ CASES = [
     ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
     ("compare --help", {"pydantic_core", "numpy", "rich"}),
     ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 "
-     "--learning-rate .1 "
+    ("compare --n 9 --batches shuffled --batch-size 2 --drop-last --epochs 1 --sigma 1 --lipschitz 1 --loss convex "
+     "--smoothness 1 --learning-rate .1 "
      "--release last-iterate --epsilon 1 --json", {"rich"}),
     ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf "
      "--index 2 --epsilon 1 --json",

@@ -146,8 +146,9 @@ def _described(data: Mapping[str, Any]) -> str:
         return "; ".join(map(_part_in_words, data["mechanisms"][:_MOST_PARTS])) + (
             f"; … ({len(data['mechanisms'])} mechanisms)" if len(data["mechanisms"]) > _MOST_PARTS else "")
     first = data.get("command") or data["kind"]
-    options = ", ".join(f"{key.replace('_', '-')} = {x}" for key, x in data.items()
-                        if key not in ("command", "kind", "name", "adjacency") and isinstance(x, str | int | float))
+    options = ", ".join(key.replace("_", "-") if x is True else f"{key.replace('_', '-')} = {x}"
+                        for key, x in data.items() if key not in ("command", "kind", "name", "adjacency")
+                        and isinstance(x, str | int | float) and x is not False)
     return f"{first}: {options}" if options else str(first)
 
 

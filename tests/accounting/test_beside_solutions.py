@@ -112,7 +112,7 @@ SOLVES = [
     ("subsample --n 60000 --steps 100 --noise-multiplier 1", "--epsilon 1", "--delta 1e-5 --solve batch-size"),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 4", "--epsilon 1", "--delta 1e-5 --solve steps"),
     ("subsample --scheme weighted --max-weight .01 --sigma 3", "--epsilon 1", "--delta 1e-5 --solve steps"),
-    ("subsample --scheme shuffle --n 10000 --batch-size 100 --noise-multiplier 4", "--epsilon 4",
+    ("subsample --scheme shuffle --n 10050 --batch-size 100 --drop-last --noise-multiplier 1.3", "--epsilon 4",
      "--delta 1e-5 --solve epochs"),
     ("subsample --scheme random-allocation --n 10000 --batch-size 100 --noise-multiplier 2", "--epsilon 2",
      "--delta 1e-5 --solve epochs"),
@@ -134,7 +134,7 @@ SOLVES = [
     ("convert --from gdp --mu .1", "--epsilon 1", "--delta 1e-5 --solve steps"),
     ("convert --from dp --epsilon .01 --delta 1e-8", "--target-epsilon 1", "--target-delta 1e-5 --solve steps"),
     ("convert --from outcomes --p .3,.5,.2 --q .25,.45,.3", "--epsilon 1", "--delta .01 --solve steps"),
-    ("compare --n 60000 --batches shuffled --batch-size 256 --epochs 3", "--epsilon 8",
+    ("compare --n 60000 --batches shuffled --batch-size 256 --drop-last --epochs 3", "--epsilon 8",
      "--delta 1e-5 --solve noise-multiplier"),
 ]
 _AT_BUDGET = ("worst_delta", "worst_log_delta", "delta_limit", "log_delta_limit", "limit_factor")  # fields at the ε of the budget

@@ -30,7 +30,8 @@ ANSWERS = {
                   "--scheme without-replacement --sampling-rate .1 --steps 1 --mechanism laplace --scale 9 --delta 1e-5",
                   "--n 100 --batch-size 10 --epochs 2 --noise-multiplier 2 --clipping-norm 3 --delta 1e-3"],
     "compare": ["--n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier 2 --delta 1e-3",
-                "--n 100 --batches shuffled --batch-size 10 --epochs 2 --epsilon 3 --delta 1e-3 --solve noise-multiplier"],
+                "--n 103 --batches shuffled --batch-size 10 --drop-last --epochs 2 --epsilon 3 --delta 1e-3 "
+                "--solve noise-multiplier"],
     "shuffle-pnsgd": [f"{RUN} --sigma 1 --n 100 --epsilon 1", f"{RUN} --sigma 1 --n 100 --index 3 --delta 1e-3"],
     "online-noise": [f"{RUN} --c1 100 --c2 100 --decay 1.5 --n 100 --index 5 --epsilon 1"],
     "burn-in": [f"{RUN} --n 100 --batch-size 10 --steps 100 --sigma 1 --delta 1e-3"],
