@@ -107,17 +107,14 @@ TOPICS = (
         ("The records are put in a random order once per epoch, and the order is cut into batches. This is what most "
          "data loaders do. It is not Poisson sampling: a record is used exactly once in every epoch.",
          "subsample --scheme shuffle, and compare --batches shuffled, print a guarantee for runs that release every "
-         "step. The secret order of each epoch hides which batch a record is in. The loss of one run, computed from "
-         "below, is printed as well: no theorem can promise less. The true ε is between the two.",
+         "step, and the loss of one run from below: no theorem can promise less than that. The true ε is between them.",
          "The smallest guarantee is for epochs that leave out records: --drop-last, where the batch size does not "
          "divide the number of records. Left out are those at the end of the order that the epoch has drawn over all "
-         "records (DataLoader(shuffle=True, drop_last=True), batch(…, drop_remainder=True)). Without --drop-last, or "
-         "where the batch size divides the number of records, every record is used in every epoch. The last batch may "
-         "be smaller, with the same noise on its sum; a loader that puts less noise on it is not covered.",
-         "Not covered by these theorems are a buffered shuffle (tf.data's shuffle with a buffer smaller than the "
-         "data), records that are cut off before the order is drawn, an order that goes on in the next epoch (repeat "
-         "before batch), and batches that are filled up with records seen before (DistributedSampler without "
-         "drop_last). From one order for all epochs (--reshuffle once) nothing is gained.",
+         "records (drop_last=True, drop_remainder=True). Else every record is used in every epoch. A last, smaller "
+         "batch must then have the same noise on its sum.",
+         "Not covered are a buffered shuffle (tf.data's with a buffer smaller than the data), records that are cut off "
+         "before the order is drawn, an order that goes on in the next epoch (repeat before batch), and batches filled "
+         "up with records seen before (DistributedSampler without drop_last).",
          "Three ways to a smaller ε: sample Poisson batches; give each record one batch of every epoch, drawn "
          "independently of the others (random allocation); or, for convex losses, release the last iterate only "
          "(shuffle-pnsgd, compare --release last-iterate). Or take more noise, as below."),
