@@ -207,8 +207,8 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
     for assumption in SHUFFLING:
-        if options := assumption.options(run, values):
-            attempt(options, assumption.text(options), base)
+        if order := assumption.options(run, values):
+            attempt(order, assumption.text(order), base)
     # Solving for a parameter with other batches takes seconds.
     for other in _other_batches(run, values) if question.unknown is None else ():
         attempt(other, _batches_in_words(other), base)
