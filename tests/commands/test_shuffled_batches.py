@@ -233,6 +233,9 @@ def test_a_switch_is_read_from_every_kind_of_input(tmp_path):
     file = tmp_path / "run.toml"
     file.write_text("batches = 'shuffled'\ndrop-last = true\n" + "".join(f"{k} = {x:g}\n" for k, x in options.items()))
     assert number(f"compare --run {file}") == pytest.approx(dropped, rel=1e-9)
+    release = {"command": "subsample", "scheme": "shuffle", "drop-last": True, **options}
+    ledger = call(["ledger", json.dumps({"delta": 1e-5, "release": [release]})]).stdout
+    assert "drop-last," in ledger and "True" not in ledger
     statement = call(["subsample", "--scheme", "shuffle", "--drop-last", *run, "--format", "statement"]).stdout
     line = " ".join(statement[statement.index("    dpcalc"):].replace("\\", " ").split())
     assert number(line.removeprefix("dpcalc ")) == dropped
