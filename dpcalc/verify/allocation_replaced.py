@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import ceil, exp, floor, log, log2, sqrt
+from math import ceil, exp, log, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.verify.allocation import double_outwards, tail_of_normal
-from dpcalc.verify.allocation_events import polyline_pair
 from dpcalc.verify.composition_atoms import profile_pair
 from dpcalc.verify.loss_distributions import LossPair, gaussian
+from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     epsilons = sorted(loss for loss in pair.losses if loss >= 0)  # type: ignore[attr-defined]
 
     def delta(mp: Any, epsilon: float) -> Any:
-        return mp.mpf(_deltas(_Epoch(noise_multiplier, steps, tail, mp), points)[epsilon])
+        return mp.mpf(_deltas(Epoch(noise_multiplier, steps, tail, mp), points)[epsilon])
 
     return profile_pair(epsilons, delta)
 
@@ -62,9 +62,25 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     if steps <= 2:
         return _gaussian(noise_multiplier, steps)
     events = allocation_replaced.events_from_below(noise_multiplier, steps, tail)
-    chosen = tuple((at.epsilon, FINER * at.step, at.event.advantage) for at in events)
-    return polyline_pair(lambda mp: cells_of(_Epoch(noise_multiplier, steps, tail, mp)), steps, 1 / noise_multiplier,
-                         chosen)
+
+    def bounds(mp: Any) -> tuple[list[Bound], list[Bound]]:
+        cells = cells_of(Epoch(noise_multiplier, steps, tail, mp))
+        found = [_bound(cells, steps, 1 / noise_multiplier, at.epsilon, FINER * at.step, at.event.advantage)
+                 for at in events]
+        return found, found
+
+    return polyline_pair(bounds)
+
+
+def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, value: float) -> Bound:
+    """Return what an event shows at γ = e^ε, by a grid with this step, where the value is about the given one."""
+    import numpy as np
+
+    from dpcalc.pld.positive_sums import Question
+
+    gamma, scale = exp(epsilon), exp(m * m / 2 - epsilon / 2) * steps
+    question = Question(steps, 0.0, 1e-4, scale * value, scale * (1 + gamma))
+    return bound_of_event(2 * np.sinh(m * cells.middles - epsilon / 2), cells.masses, gamma, question, step)
 
 
 def _gaussian(noise_multiplier: float, steps: int) -> LossPair:
@@ -73,7 +89,7 @@ def _gaussian(noise_multiplier: float, steps: int) -> LossPair:
 
 
 @dataclass(frozen=True)
-class _Epoch:
+class Epoch:
     """What the cells depend on. The context `mp` is only what they are computed with: their masses are doubles."""
 
     sigma: float
@@ -99,9 +115,15 @@ class Cells(NamedTuple):
     above_falls: Array
     beyond: float
 
+    @property
+    def middles(self) -> Array:
+        import numpy as np
+
+        return np.concatenate((self.edges[:1], (self.edges[1:] + self.edges[:-1]) / 2, self.edges[-1:]))
+
 
 @lru_cache(maxsize=8)
-def cells_of(epoch: _Epoch) -> Cells:
+def cells_of(epoch: Epoch) -> Cells:
     """Return the cells, half as wide as those of the calculator."""
     import numpy as np
 
@@ -152,7 +174,7 @@ def _masses(mp: Any, edges: list[float], shift: Any) -> list[Any]:
 
 
 @lru_cache(maxsize=8)
-def _deltas(epoch: _Epoch, points: tuple[Point, ...]) -> dict[float, float]:
+def _deltas(epoch: Epoch, points: tuple[Point, ...]) -> dict[float, float]:
     """Return an upper bound of δ at each ε: the smallest one so far, as δ falls."""
     found, least = dict[float, float](), 1.0
     for point in points:
@@ -165,8 +187,9 @@ def _deltas(epoch: _Epoch, points: tuple[Point, ...]) -> dict[float, float]:
     return found
 
 
-def _delta_from_above(epoch: _Epoch, cells: Cells, point: Point) -> float:
+def _delta_from_above(epoch: Epoch, cells: Cells, point: Point) -> float:
     from dpcalc.pld.positive_sums import Question, choose_grid
+    from dpcalc.verify.positive_means import Summand, mean_of_positive_part
 
     steps, epsilon, m = epoch.steps, point.epsilon, 1 / epoch.sigma
     scale = exp(m * m / 2 - epsilon / 2) * steps
@@ -174,7 +197,8 @@ def _delta_from_above(epoch: _Epoch, cells: Cells, point: Point) -> float:
     excess = cells.beyond * exp(-epsilon / 2) * (1 + ROUNDING)
     question = Question(steps, 0.0, 1e-4, scale * exp(point.log_delta))
     grid = replace(choose_grid(places, masses, question, excess), step=FINER * point.step, block=1)
-    return _mean_on_grid(grid, places, masses, excess, steps) / scale * (1 + ROUNDING * (1 + epsilon + m * m))
+    value = mean_of_positive_part(grid, [Summand(places, masses, excess, steps)])
+    return value / scale * (1 + ROUNDING * (1 + epsilon + m * m))
 
 
 def _split_at_edges(cells: Cells, m: float, epsilon: float) -> tuple[Array, Array]:
@@ -192,31 +216,3 @@ def _split_at_edges(cells: Cells, m: float, epsilon: float) -> tuple[Array, Arra
     error = 4 * UNIT * (np.abs(m * cells.edges) + epsilon / 2)  # of the argument
     places = 2 * np.sinh(argument)
     return places + 2 * error * np.cosh(argument) + 4 * UNIT * np.abs(places), masses * (1 + ROUNDING)
-
-
-def _mean_on_grid(grid: Any, places: Array, masses: Array, excess: float, count: int) -> float:
-    """Return an upper bound of the mean of (x_1 + … + x_t)₊."""
-    import numpy as np
-
-    from dpcalc.verify import tilted_powers
-
-    high, step, a = grid.high, grid.step, grid.tilt * grid.step
-    paid = count * (excess + float((masses * np.maximum(places - high, 0.0)).sum())) * (1 + ROUNDING * len(places))
-    first, size = floor(grid.low / step), ceil(high / step) - floor(grid.low / step) + 2
-    place = places.clip(grid.low, high) / step
-    place = place - first + 8 * UNIT * (np.abs(place) + abs(first) + 1)
-    cell = np.minimum(place.astype(np.intp), size - 2)
-    share = np.minimum(place - cell, 1.0)
-    on_grid = np.bincount(cell, masses * (1 - share), size) + np.bincount(cell + 1, masses * share, size)
-    one = tilted_powers.tilted(first, on_grid, a, (len(places) + 10) * UNIT)
-    rates = grid.window.rates[0] * step, grid.window.rates[1] * step
-    window = tilted_powers.window_of(one, count, rates, grid.window.log_outside)
-    total = tilted_powers.power(one, count, window)
-    values = step * (total.first + np.arange(len(total.weight))) * (1 + 4 * UNIT)
-    begin = max(1 - total.first, 0)
-    factors = values[begin:] * total.factors(a)[begin:]
-    inside = float((total.weight[begin:] * factors).sum()) * (1 + total.rounding(a))
-    # Above the window the mean is at most the outside mass times the largest v·e^{−(θ+r)(v − last)} for v >= last.
-    last = max(float(values[-1]), 1 / (grid.tilt + grid.window.rates[1]))
-    beyond = last * float(total.factors(a)[-1]) * window.outside
-    return float(inside + total.error * tilted_powers.norm(factors) + beyond + paid) * (1 + ROUNDING)

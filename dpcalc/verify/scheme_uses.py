@@ -8,6 +8,7 @@ from math import inf, nextafter
 from typing import Any
 
 from dpcalc.bounds.sampling import allocation_profile
+from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.core.bound import Params
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.binomial import exact_tails
@@ -20,13 +21,14 @@ from dpcalc.verify import (
     loss_distributions,
     mixture_cells,
     replaced_steps,
-    shuffled,
+    shuffled_attack,
+    shuffled_epochs,
 )
 from dpcalc.verify.arb.context import Formula
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import MECHANISMS, gaussian_mu
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
 def _sampled(p: Params, scheme: str) -> Parts:
@@ -60,8 +62,14 @@ def _part_of(p: Params) -> Mapping[str, Any]:
     return {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}
 
 
-def _largest_sums(p: Params) -> Parts:
-    return ((Use(shuffled.largest_sum_pair(p)), int(p["whole_epochs"])),)
+def _shuffled(p: Params) -> Parts:
+    """Return the whole epochs, which leave out records, and the steps of an unfinished one."""
+    n, b, sigma = p["n"], p["batch_size"], in_norms(p["noise_multiplier"], p["replaced"])
+    if p["whole_epochs"] and not p["drop_last"]:
+        raise OtherQuestion("its epochs leave out no record")
+    counts = ((n // b, p["whole_epochs"]), (p["unfinished"], 1))
+    return tuple((Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), count)
+                 for steps, count in counts if steps and count)
 
 
 def _shuffled_as_allocation(p: Params) -> Parts:
@@ -251,7 +259,8 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "poisson-replace-one-comonotone": _replaced,
     "poisson-replace-one-profile": _replaced,
     "poisson-profile": lambda p: _sampled(p, "poisson"),
-    "shuffle-lower": _largest_sums,
+    "shuffle-lower": lambda p: ((Use(shuffled_attack.dominated_pair(p)), int(p["whole_epochs"])),),
+    "shuffle-profile": _shuffled,
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _truncated_poisson,
     "truncated-poisson-lower": _zero_gradients,

@@ -1,15 +1,17 @@
-"""Sums of many independent copies of a variable on a grid, by powers of Fourier transforms; no code of the calculator.
+"""Sums of many independent variables on a grid, by powers of Fourier transforms; no code of the calculator.
 
 The masses m_k at the points k of a grid are tilted: w_k = m_k e^{ak}/N with a number N such that they add up to about
 1. The power of a transform of length n of the tilted masses is that of the sum. The errors of all steps are bounded in
 ℓ2. A transform of length n changes a vector of norm |w| by at most η|w| (Higham 2002, Theorem 24.2), with the transform
-scaled to preserve norms. A power F^t changes by at most t·|F|^{t−1} times the change of F, and |F| <= Σw. The window
-keeps the sums from `low` to `high`; by Chernoff's bounds the tilted masses beyond both ends are at most `outside`.
-Masses beyond the ends fall on points inside of the window, which only adds to them.
+scaled to preserve norms. A power F^t changes by at most t·|F|^{t−1} times the change of F, and |F| <= Σw; a product of
+powers, by the sum of these changes, each times the other powers. The window keeps the sums from `low` to `high`; by
+Chernoff's bounds the tilted masses beyond both ends are at most `outside`. Masses beyond the ends fall on points inside
+of the window, which only adds to them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +51,9 @@ class Law(NamedTuple):
         return self.relative + UNIT * (4 * abs(self.log_scale) + 4 * a * farthest + len(self.weight) + 40)
 
 
+Laws = Sequence[tuple[Law, int]]  # independent variables, and how many copies of each are in a sum
+
+
 def norm(x: Array) -> float:
     return sqrt(float(np.add.reduce(x * x))) * (1 + 1e-9)
 
@@ -69,37 +74,45 @@ class Window(NamedTuple):
     outside: float
 
 
-def window_of(one: Law, count: int, rates: tuple[float, float], log_outside: float) -> Window:
-    """Return the window whose two ends have a tilted mass of at most e^−log_outside beyond them. `rates` are the
-    numbers r > 0, per point, in E e^{±rS}."""
-    k, ends = one.first + np.arange(len(one.weight)), []
+def window_of(laws: Laws, rates: tuple[float, float], log_outside: float) -> Window:
+    """Return the window of a sum whose two ends have a tilted mass of at most e^−log_outside beyond them. `rates` are
+    the numbers r > 0, per point, in E e^{±rS}."""
+    ends = []
     for sign, rate in zip((-1, 1), rates, strict=True):
-        exponent = sign * rate * k
-        top = float(exponent[one.weight > 0].max())
-        log_moment = top + log(float(np.add.reduce(one.weight * np.exp(np.minimum(exponent - top, 0.0)))))
-        log_moment += log1p(1e-9) / count + UNIT * (len(k) + 4 * abs(top) + 20)
-        ends.append(sign * int((count * log_moment + log_outside) / rate + 2))
+        log_moment = log1p(1e-9)
+        for one, count in laws:
+            exponent = sign * rate * (one.first + np.arange(len(one.weight)))
+            top = float(exponent[one.weight > 0].max())
+            total = float(np.add.reduce(one.weight * np.exp(np.minimum(exponent - top, 0.0))))
+            log_moment += count * (top + log(total) + UNIT * (len(exponent) + 4 * abs(top) + 20))
+        ends.append(sign * int((log_moment + log_outside) / rate + 2))
     return Window(ends[0], ends[1], 4 * exp(-log_outside))
 
 
-def power(one: Law, count: int, window: Window) -> Law:
-    """Return the law of the sum of `count` copies."""
-    size = max(window.high - window.low + 1, len(one.weight))
+def power(laws: Laws, window: Window) -> Law:
+    """Return the law of the sum of independent copies of each law."""
+    size = max(window.high - window.low + 1, *(len(one.weight) for one, _ in laws))
     n = min(k << max(1, (-(-size // k) - 1).bit_length()) for k in (1, 3, 5, 9, 15))
     if n > MAX_POINTS:
         raise TooLong(f"its sums have {size} points, and sums of at most {MAX_POINTS} are checked")
     eta = FFT_ERROR * (log2(n) + 2)
-    transform = np.fft.rfft(one.weight, n)
-    size_of = np.abs(transform)
-    transform[size_of < SMALLEST_POWER ** (1 / count)] = 0.0
-    change = sqrt(n) * (eta * norm(one.weight) + one.error)  # of the transform, in ℓ2 and so at every point
-    largest = max(float(size_of.max()), 1.0) + change
-    weight = np.fft.irfft(_whole_power(transform, count), n)
-    error = count * change * largest ** (count - 1) / sqrt(n) + SMALLEST_POWER
-    error += (eta + 8 * UNIT * count) * norm(weight)
-    weight = np.roll(weight, (count * one.first - window.low) % n)
-    relative = count * one.relative * (1 + 2 * count * one.relative)  # (1 + x)^t − 1 against tx
-    return Law(window.low, np.maximum(weight, 0.0), count * one.log_scale, relative, error * (1 + relative))
+    product, first, log_scale, relative, number = np.ones(1), 0, 0.0, 0.0, 0
+    error, most = 0.0, 1.0
+    for one, count in laws:
+        transform = np.fft.rfft(one.weight, n)
+        size_of = np.abs(transform)
+        transform[size_of < SMALLEST_POWER ** (1 / count)] = 0.0
+        change = sqrt(n) * (eta * norm(one.weight) + one.error)  # of the transform, in ℓ2 and so at every point
+        largest = max(float(size_of.max()), 1.0) + change
+        product = product * _whole_power(transform, count)
+        error, most = error + count * change / (largest * sqrt(n)) + SMALLEST_POWER, most * largest**count
+        first, log_scale, number = first + count * one.first, log_scale + count * one.log_scale, number + count
+        relative += count * one.relative
+    weight = np.fft.irfft(product, n)
+    error = error * most + (eta + 8 * UNIT * (number + len(laws))) * norm(weight)
+    weight = np.roll(weight, (first - window.low) % n)
+    relative *= 1 + 2 * relative  # (1 + x)^t − 1 against tx
+    return Law(window.low, np.maximum(weight, 0.0), log_scale, relative, error * (1 + relative))
 
 
 def _whole_power(x: Array, count: int) -> Array:

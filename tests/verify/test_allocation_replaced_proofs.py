@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.mp.context import context
 from dpcalc.pld import allocation_replaced as calculator
-from dpcalc.verify import allocation_events, allocation_replaced, tilted_powers
+from dpcalc.verify import allocation_replaced, sum_events, tilted_powers
 
 CASES = [(1.0, 10, 1e-7), slow(0.6, 30, 1e-10), slow(3.0, 1000, 1e-11)]
 
@@ -44,10 +44,10 @@ def test_the_pairs_are_between_those_of_the_calculator(sigma, steps, tail):
 def test_two_steps_by_sums_are_gaussian_noise(epsilon):
     """The general computation at two steps, where δ is known."""
     true = exp(log_theta(epsilon, sqrt(2)))
-    epoch = allocation_replaced._Epoch(1.0, 2, 1e-8, context())
+    epoch = allocation_replaced.Epoch(1.0, 2, 1e-8, context())
     cells = allocation_replaced.cells_of(epoch)
     high = allocation_replaced._delta_from_above(epoch, cells, calculator.Point(epsilon, log(true), 2e-3))
-    bound = allocation_events._bound(cells, 2, 1.0, epsilon, 2e-3, true)
+    bound = allocation_replaced._bound(cells, 2, 1.0, epsilon, 2e-3, true)
     assert true * 0.9998 <= bound.advantage <= true <= high <= true * 1.0002
     q = ndtr(-epsilon / sqrt(2) - sqrt(2) / 2)  # of the best event, a half-plane
     assert bound.q_low - 0.01 * q <= q <= bound.q_high + 0.01 * q and 0 < bound.q_high - bound.q_low < 1e-5
@@ -65,8 +65,9 @@ def test_one_and_two_steps_are_gaussian_pairs(steps):
 def test_powers_are_binomial_laws_within_their_errors():
     p, count, a = 0.3, 40, 0.5
     one = tilted_powers.tilted(-1, np.array([1 - p, 0.0, p]), a, 0.0)
-    window = tilted_powers.window_of(one, count, (0.3, 0.3), 40.0)
-    total = tilted_powers.power(one, count, window)
+    laws = [(one, 5), (one, count - 5)]
+    window = tilted_powers.window_of(laws, (0.3, 0.3), 40.0)
+    total = tilted_powers.power(laws, window)
     found = dict(zip(range(total.first, total.first + len(total.weight)), total.weight, strict=True))
     norm = log(1 - p + p * exp(2 * a)) - a
     for k in range(count + 1):
@@ -83,8 +84,8 @@ def test_lines_of_a_polyline_are_below_it():
         e = log(g)
         q = exp(log_theta(e, 1.0))
         slope = (q - exp(log_theta(e + 1e-6, 1.0))) / (g * 1e-6)
-        bounds.append(allocation_events.Bound(g, q * (1 - 1e-6), slope * (1 - 1e-3), slope * (1 + 1e-3)))
-    corners = allocation_events._trade_off(allocation_events._polyline(bounds))
+        bounds.append(sum_events.Bound(g, q * (1 - 1e-6), slope * (1 - 1e-3), slope * (1 + 1e-3)))
+    corners = sum_events._trade_off(bounds, bounds)
     assert len(corners) > 30
     for epsilon in np.linspace(0, 4, 41):
         best = max(p - exp(epsilon) * q for q, p in corners)

@@ -149,6 +149,10 @@ class Context:
         """Return P(N(0,1) > x)."""
         return Ball(self, (self.raw(x) / self.arb(2).sqrt()).erfc() / 2)
 
+    def ncdf(self, x: Any) -> Ball:
+        """Return P(N(0,1) < x)."""
+        return self.normal_tail(-self.mpf(x))
+
     def theta(self, epsilon: Any, r: Any) -> Any:
         """Return θ(ε, r) (see hockey_stick.py), or None where the printed form is as good."""
         from dpcalc.verify.arb.hockey_stick import theta_or_none

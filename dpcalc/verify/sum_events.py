@@ -1,10 +1,11 @@
-"""The pair that one epoch of random allocation with one record replaced dominates, from events of its outputs.
+"""The pair that a mechanism dominates, from events of its outputs: sums of labels of independent variables.
 
 An event R bounds the profile by P(R) − γQ(R) at every γ > 0. With a lower bound v of P(R) − γ_kQ(R) and an interval
 [q_low, q_high] that contains Q(R), the profile is at least v − q_high·(γ − γ_k)₊ + q_low·(γ_k − γ)₊, a concave function
 of γ. Chords between points below two neighbouring functions are below one of them, so the polyline through one point
-between each two γ_k is below the profile, with its mirror image for γ < 1. Every line below this polyline is P − γQ for
-a point (Q, P) below the trade-off curve of the epoch, and the concave hull of these points is that of a pair.
+between each two γ_k is below the profile. Events for (Q, P) do the same for γ < 1. Every line below this polyline is
+P − γQ for a point (Q, P) below the trade-off curve of the mechanism, and the concave hull of these points is that of a
+pair.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, exp, floor, log
+from math import ceil, floor, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.verify.arb.context import compute_once
@@ -22,7 +23,7 @@ from dpcalc.verify.loss_distributions import LossPair
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.verify.allocation_replaced import Cells
+    from dpcalc.pld.positive_sums import Question
     from dpcalc.verify.tilted_powers import Law
 
     Array = NDArray[Any]
@@ -41,39 +42,27 @@ class Bound(NamedTuple):
     q_high: float
 
 
-def polyline_pair(cells: Callable[[Any], Cells], steps: int, m: float,
-                  chosen: Sequence[tuple[float, float, float]]) -> LossPair:
-    """Return the pair of events at the chosen ε, by grids with the steps that come with them, and with windows for
-    values of about the given size."""
+def polyline_pair(bounds: Callable[[Any], tuple[Sequence[Bound], Sequence[Bound]]]) -> LossPair:
+    """Return the pair, with its reverse, of events for (P, Q) and of events for (Q, P) at increasing γ from 1 on."""
 
     @compute_once
-    def corners(mp: Any) -> list[tuple[float, float]]:
-        bounds = [_bound(cells(mp), steps, m, epsilon, step, value) for epsilon, step, value in chosen]
-        bounds = [x for x in bounds if x.advantage > 0 and x.q_high > 0]
-        return _trade_off(_polyline(bounds)) if bounds else [(0.0, 0.0)]
-
     def atoms(mp: Any) -> Atoms:
-        found: Atoms = []
-        for (q0, p0), (q1, p1) in pairwise(corners(mp)):
-            p, q = mp.mpf(p1) - mp.mpf(p0), mp.mpf(q1) - mp.mpf(q0)
-            loss = log((p1 - p0) / (q1 - q0))
-            found += [(loss, p, q), (-loss, q, p)]
-        q, p = corners(mp)[-1]
-        rest = 1 - mp.mpf(p) - mp.mpf(q)
-        return [*found, (0.0, rest, rest)]
+        own, reverse = ([x for x in side if x.advantage > 0 and x.q_high > 0] for side in bounds(mp))
+        corners = _trade_off(own, reverse) if own and reverse else [(0.0, 0.0), (1.0, 1.0)]
+        return [(log((p1 - p0) / (q1 - q0)), mp.mpf(p1) - mp.mpf(p0), mp.mpf(q1) - mp.mpf(q0))
+                for (q0, p0), (q1, p1) in pairwise(corners)]
 
-    return atomic_pair(atoms, lambda mp: mp.mpf(0), float("inf"))
+    def reversed_atoms(mp: Any) -> Atoms:
+        return [(-loss, q, p) for loss, p, q in atoms(mp)]
+
+    pair, reverse = (atomic_pair(x, lambda mp: mp.mpf(0), float("inf")) for x in (atoms, reversed_atoms))
+    return pair._replace(reverse=reverse)
 
 
 def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
     """Return the corners for γ > 1, the last one at the value 0."""
     import numpy as np
 
-    first = bounds[0]
-    if first.gamma != 1:
-        raise ValueError("the first event is not that at γ = 1")
-    # The event or its mirror image, with probability 1/2 each, has P(R) + Q(R) = 1.
-    bounds = [first._replace(q_high=(1 - first.advantage) / 2 * (1 + 8 * UNIT)), *bounds[1:]]
     places, values = list[float](), list[float]()
     for a, b in pairwise(bounds):
         slope = a.q_high - b.q_low
@@ -87,21 +76,26 @@ def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
     return np.array(places), np.maximum(np.array(values) * (1 - MARGIN), 0.0)
 
 
-def _trade_off(polyline: tuple[Array, Array]) -> list[tuple[float, float]]:
-    """Return the corners (Q, P), with slopes above 1, of the concave hull of the lines through two neighbouring corners
-    of the polyline, moved down to be below all corners and their mirror images."""
+def _trade_off(bounds: Sequence[Bound], reverse: Sequence[Bound]) -> list[tuple[float, float]]:
+    """Return the corners (Q, P) of the concave hull of the lines through two neighbouring corners of the polyline,
+    moved down to be below all corners. The complement of the first event is the first one for (Q, P)."""
     import numpy as np
 
-    x, g = polyline
-    all_x, all_g = np.concatenate((x, 1 / x, [0.0])), np.concatenate((g, 1 - (1 - g) / x, [1.0]))
-    corners, middle = [(0.0, 0.0)], float((1 - g[0]) / (1 + x[0]))  # the slope from the mirror image of the first one
-    for q in [*((g[:-1] - g[1:]) / np.maximum(x[1:] - x[:-1], 1e-300))[::-1].tolist(), middle]:
+    first = bounds[0]
+    if not first.gamma == reverse[0].gamma == 1:
+        raise ValueError("the first event is not that at γ = 1")
+    complement = Bound(1.0, first.advantage, 0.0, (1 - first.advantage - first.q_low) * (1 + 8 * UNIT))
+    (x, g), (y, h) = _polyline(bounds), _polyline([complement, *reverse[1:]])
+    all_x, all_g = np.concatenate(([0.0], 1 / y[::-1], x)), np.concatenate(([1.0], ((h + (y - 1)) / y)[::-1], g))
+    slopes = (all_g[:-1] - all_g[1:]) / np.maximum(np.diff(all_x), 1e-300)
+    corners = [(0.0, 0.0)]
+    for q in [*(x for x in slopes[::-1].tolist() if x < 1), 1.0]:
         if not q > corners[-1][0]:
             continue
-        new = q, float((all_g + all_x * q).min()) * (1 - 8 * UNIT)
+        new = q, float((all_g + all_x * q).min()) * (1 - 8 * UNIT) if q < 1 else 1.0
         while len(corners) > 1 and _slope(corners[-1], new) >= _slope(corners[-2], corners[-1]):
             corners.pop()
-        if new[1] > corners[-1][1] and _slope(corners[-1], new) > 1 and new[0] + new[1] <= 1:
+        if new[1] > corners[-1][1]:
             corners.append(new)
     return corners
 
@@ -110,25 +104,31 @@ def _slope(a: tuple[float, float], b: tuple[float, float]) -> Fraction:
     return (Fraction(b[1]) - Fraction(a[1])) / (Fraction(b[0]) - Fraction(a[0]))
 
 
-def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, value: float) -> Bound:
-    """Return what an event shows at γ = e^ε."""
+def bound_of_event(x: Array, masses: tuple[Array, Array, Array], gamma: float, question: Question,
+                   step: float) -> Bound:
+    """Return what the event that the sum of labels, which are about x/step, is not small shows at γ. All labels have
+    the first law, except for one of them, drawn uniformly, which has the second law under P and the third one under Q.
+    The masses are rounded up, by a few units. The question only helps to choose a window."""
     import numpy as np
 
-    from dpcalc.pld.positive_sums import Question, choose_grid
+    from dpcalc.pld.positive_sums import choose_grid
     from dpcalc.verify import tilted_powers
 
-    middles = np.concatenate((cells.edges[:1], (cells.edges[1:] + cells.edges[:-1]) / 2, cells.edges[-1:]))
-    x, gamma, scale = 2 * np.sinh(m * middles - epsilon / 2), exp(epsilon), exp(m * m / 2 - epsilon / 2) * steps
-    grid = choose_grid(x, cells.masses[0], Question(steps, 0.0, 1e-4, value * scale, scale * (1 + gamma)))
+    count = question.count
+    order = np.argsort(x, kind="stable")
+    x, base = x[order], masses[0][order]
+    grid = choose_grid(x, base, question)
     a, first = grid.tilt * step, floor(grid.low / step)
-    labels = np.rint(x.clip(grid.low, grid.high) / step).astype(np.intp) - first
+    exact = x.clip(grid.low, grid.high) / step
+    labels = np.rint(exact).astype(np.intp) - first
     size = ceil(grid.high / step) - first + 2
-    one, p, q = (tilted_powers.tilted(first, np.bincount(labels, law, size), a, (len(x) + 4) * UNIT)
-                 for law in cells.masses)
+    one, p, q = (tilted_powers.tilted(first, np.bincount(labels, law[order], size), a, (len(x) + 8) * UNIT)
+                 for law in masses)
     rates = grid.window.rates[0] * step, grid.window.rates[1] * step
-    window = tilted_powers.window_of(one, steps - 1, rates, grid.window.log_outside)
-    rest = tilted_powers.power(one, steps - 1, window)
-    threshold = round(steps * float((cells.masses[0] * (labels + first - x.clip(grid.low, grid.high) / step)).sum()))
+    others = [(one, count - 1)]
+    window = tilted_powers.window_of(others, rates, grid.window.log_outside)
+    rest = tilted_powers.power(others, window)
+    threshold = round(count * float((base * (labels + first - exact)).sum()))
     return _bound_of_masses(_Tails(rest, a, window.outside), p, q, gamma, threshold)
 
 
