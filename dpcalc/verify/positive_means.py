@@ -8,14 +8,13 @@ added. Grids and tilts are choices of which any is valid.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.verify import tilted_powers
 from dpcalc.verify.tilted_powers import UNIT, Law
-from dpcalc.verify.unchecked import Unchecked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +36,7 @@ class Summand(NamedTuple):
 
 
 def mean_of_positive_part(grid: Grid, summands: Sequence[Summand], constant: float = 0.0) -> float:
-    """Return an upper bound of the mean of (constant + ΣD)₊."""
+    """Return an upper bound of the mean of (constant + ΣD)₊; ∞ where this grid gives none."""
     step, a = grid.step, grid.tilt * grid.step
     paid = sum(x.copies * (x.excess + float((x.masses * np.maximum(x.places - grid.high, 0.0)).sum())
                           * (1 + ROUNDING * len(x.places))) for x in summands)
@@ -47,8 +46,8 @@ def mean_of_positive_part(grid: Grid, summands: Sequence[Summand], constant: flo
     total = tilted_powers.power(laws, window)
     points = step * (total.first + np.arange(len(total.weight)))
     values = constant + points + 4 * UNIT * (abs(constant) + np.abs(points))
-    if values[0] > 0:
-        raise Unchecked("sums below its window may be positive")
+    if values[0] > 0:  # sums below the window may be positive
+        return inf
     begin = int(np.searchsorted(values, 0.0, "right"))
     factors = values[begin:] * total.factors(a)[begin:]
     inside = float((total.weight[begin:] * factors).sum()) * (1 + total.rounding(a))

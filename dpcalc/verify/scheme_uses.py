@@ -23,6 +23,7 @@ from dpcalc.verify import (
     replaced_steps,
     shuffled_attack,
     shuffled_epochs,
+    shuffled_used,
 )
 from dpcalc.verify.arb.context import Formula
 from dpcalc.verify.composition_grids import Parts
@@ -62,14 +63,26 @@ def _part_of(p: Params) -> Mapping[str, Any]:
     return {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}
 
 
-def _shuffled(p: Params) -> Parts:
-    """Return the whole epochs, which leave out records, and the steps of an unfinished one."""
+def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
+    """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
+    n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_multiplier"], p["replaced"])
+    parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
+    if not steps:
+        return parts
+    return (*parts, (Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), 1))
+
+
+def _shuffled_left_out(p: Params) -> Parts:
     n, b, sigma = p["n"], p["batch_size"], in_norms(p["noise_multiplier"], p["replaced"])
-    if p["whole_epochs"] and not p["drop_last"]:
-        raise OtherQuestion("its epochs leave out no record")
-    counts = ((n // b, p["whole_epochs"]), (p["unfinished"], 1))
-    return tuple((Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), count)
-                 for steps, count in counts if steps and count)
+    rest = n % b if p["drop_last"] else 0
+    return _shuffled(p, lambda: shuffled_epochs.left_out(sigma, n // b, b, rest, p["replaced"], p["tail"]))
+
+
+def _shuffled_used(p: Params) -> Parts:
+    if p["drop_last"] and p["n"] % p["batch_size"]:
+        raise OtherQuestion("its epochs leave out records")
+    return _shuffled(p, lambda: shuffled_used.all_used(p["noise_multiplier"], p["n"], p["batch_size"], p["replaced"],
+                                                       p["clipped"], p["tail"]))
 
 
 def _shuffled_as_allocation(p: Params) -> Parts:
@@ -234,6 +247,20 @@ def _allocated(from_above: Callable[[float, int, float], LossPair]) -> Described
         float(part["noise_multiplier"]), int(s["steps_per_epoch"]), allocation_profile.DEFAULT_TAIL)))
 
 
+def _shuffled_epoch(replaced: bool) -> Described:
+    """Return the function of an epoch of so many steps, in which all records are used, or the others are left out."""
+    def use(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
+        if size > 1:  # as one step on all records
+            return Use(MECHANISMS["gaussian"].losses({**part, "group_size": size}))
+        n, b, steps = sampling["n"], sampling["batch_size"], sampling["steps"]
+        noise, tail = float(part["noise_multiplier"]), allocation_profile.DEFAULT_TAIL
+        if steps * b < n:
+            return Use(shuffled_epochs.left_out(in_norms(noise, replaced), steps, b, n - steps * b, replaced, tail))
+        return Use(shuffled_used.all_used(noise, n, b, replaced, bool(part.get("sum")), tail))
+
+    return use
+
+
 # By scheme and the relation between neighbouring data sets.
 USES: dict[tuple[str, str], Described] = {
     **dict.fromkeys((("poisson", ADD_REMOVE), ("poisson", ZERO_OUT)), _removed),
@@ -247,6 +274,8 @@ USES: dict[tuple[str, str], Described] = {
     ("truncated-poisson", REPLACE_ONE): _truncated(True),
     **dict.fromkeys((("random-allocation", ADD_REMOVE), ("random-allocation", ZERO_OUT)),
                     _allocated(allocation.from_above)),
+    ("shuffle", ZERO_OUT): _shuffled_epoch(False),
+    ("shuffle", REPLACE_ONE): _shuffled_epoch(True),
     ("random-allocation", REPLACE_ONE): _allocated(allocation_replaced.from_above),
 }
 
@@ -260,7 +289,8 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "poisson-replace-one-profile": _replaced,
     "poisson-profile": lambda p: _sampled(p, "poisson"),
     "shuffle-lower": lambda p: ((Use(shuffled_attack.dominated_pair(p)), int(p["whole_epochs"])),),
-    "shuffle-profile": _shuffled,
+    "shuffle-profile": _shuffled_left_out,
+    "shuffle-profile-used": _shuffled_used,
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _truncated_poisson,
     "truncated-poisson-lower": _zero_gradients,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.profile_points import PRECISION
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 from dpcalc.verify.allocation import double_outwards
+from dpcalc.verify.arb.context import compute_once
 from dpcalc.verify.composition_atoms import convex_minorant_pair
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.positive_means import Summand, mean_of_positive_part
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 DIGITS = 60  # of the arithmetic for the law of D*, whose masses are second differences
-FINER = 1.0  # the precision of sums in units of PRECISION; that of the calculator is GAPS² = 4 times as large
+FINER = 0.25  # the precision of sums over that of the calculator: steps are half as wide
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class Epoch:
     mp: Any = field(compare=False)
 
     @property
+    def records(self) -> int:
+        return self.steps * self.batch_size + self.rest
+
+    @property
     def mu(self) -> Any:
         """That of one step on all records."""
         return (2 if self.replaced else 1) / self.mp.mpf(self.sigma)
@@ -66,11 +71,12 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
     if rest < 1:
         raise OtherQuestion("its epochs leave out no record")
     pair = shuffled_epoch.left_out(sigma, steps, batch_size, rest, replaced, tail)
-    return pair_of_profile(pair, lambda mp: Epoch(sigma, steps, batch_size, rest, replaced, tail, mp), _delta_left_out)
+    return pair_of_profile(pair, lambda mp: Epoch(sigma, steps, batch_size, rest, replaced, tail, mp), _delta_left_out,
+                           shuffled_epoch.GAPS)
 
 
-def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Epoch], delta_at: DeltaAt) -> LossPair:
-    """Return the pair of upper bounds of the profile at the losses of the calculator's pair."""
+def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Epoch], delta_at: DeltaAt, gaps: float) -> LossPair:
+    """Return the pair of upper bounds of the profile at the losses of the calculator's pair, which has such gaps."""
     if not isinstance(pair, Atoms) or pair.reverse is None:
         return gaussian(lambda mp: epoch_in(mp).mu)
     profiles, largest = {1: pair, -1: pair.reverse}, _delta_of(pair, 0.0)
@@ -78,11 +84,15 @@ def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Epoch], delta_at: Delt
     def delta(mp: Any, epsilon: float, side: int) -> Any:
         epoch, abouts = epoch_in(mp), {x: _delta_of(pair, epsilon) for x, pair in profiles.items()}
         directions = (REPLACED,) if epoch.replaced else (side,) if epsilon else (WITH, WITHOUT)
-        precision = FINER * PRECISION * (1 + log(largest / max(abouts.values())))
+        precision = FINER * PRECISION * gaps * gaps * (1 + log(largest / max(abouts.values())))
         found = min(delta_at(epoch, direction, epsilon, abouts[side], precision) for direction in directions)
         return min(mp.mpf(found), theta(mp, mp.mpf(epsilon), epoch.mu), key=float)
 
-    return convex_minorant_pair(pair.losses, delta)
+    @compute_once  # from 0 on, as the calculator does, where searches of similar sums begin with the last one
+    def deltas(mp: Any) -> dict[float, Any]:
+        return {loss: delta(mp, abs(loss), 1 if loss >= 0 else -1) for loss in sorted(pair.losses, key=abs)}
+
+    return convex_minorant_pair(pair.losses, lambda mp, epsilon, side: deltas(mp)[side * epsilon])
 
 
 def _delta_of(pair: Atoms, epsilon: float) -> float:
@@ -106,23 +116,41 @@ def _delta_left_out(epoch: Epoch, direction: int, epsilon: float, about: float, 
         return 1.0
     begin, end = np.searchsorted(difference.points, (grid.low, grid.high))
     points = difference.points[max(begin - 1, 0) : end + 1]
-    law = Summand(points, *masses_of_difference(epoch, direction, epsilon, points.tolist()), steps)
+    law = Summand(points, *Difference.of(epoch, direction, epsilon).masses(points.tolist()), steps)
     return double_outwards(mp, mp.mpf(mean_of_positive_part(grid, [law], constant)) * factor / (steps + w), 1)
 
 
-def masses_of_difference(epoch: Epoch, direction: int, epsilon: float, points: Sequence[float]) -> tuple[Array, float]:
-    """Return masses of D*/γ at points, to which it is moved, and E(D*/γ − last point)₊, all rounded up."""
-    mp = epoch.mp
-    with mp.workdps(DIGITS):
-        gamma, m = mp.exp(mp.mpf(epsilon)), 1 / mp.mpf(epoch.sigma)
-        calls = [(mp.mpf(k), _call(mp, direction, gamma, m, k)) for k in points]
-        slopes = [mp.mpf(1), *((c - d) / (l - k) for (k, c), (l, d) in pairwise(calls)), mp.mpf(0)]
-        masses = np.array([double_outwards(mp, a - b, 1) for a, b in pairwise(slopes)])
-        return masses, double_outwards(mp, calls[-1][1], 1)
+class Difference(NamedTuple):
+    """D*/γ in a direction."""
+
+    mp: Any
+    direction: int
+    gamma: Any
+    m: Any
+
+    @classmethod
+    def of(cls, epoch: Epoch, direction: int, epsilon: float) -> Difference:
+        mp = epoch.mp
+        with mp.workdps(DIGITS):
+            return cls(mp, direction, mp.exp(mp.mpf(epsilon)), 1 / mp.mpf(epoch.sigma))
+
+    def call(self, k: Any) -> Any:
+        """Return E(D*/γ − k)₊. −D*/γ is the D* of the opposite direction at 1/γ."""
+        mp, direction, gamma, m = self
+        if k >= 0:
+            return swapped_exact.call(mp, direction, gamma, m, gamma * k) / gamma
+        return swapped_exact.call(mp, -direction, 1 / gamma, m, -k) + (1 / gamma - 1 - k)
+
+    def masses(self, points: Sequence[float]) -> tuple[Array, float]:
+        """Return masses at points to which D*/γ is moved, and E(D*/γ − last point)₊, rounded up."""
+        with self.mp.workdps(DIGITS):
+            return masses_of_calls(self.mp, points, [self.call(self.mp.mpf(k)) for k in points])
 
 
-def _call(mp: Any, direction: int, gamma: Any, m: Any, k: float) -> Any:
-    """Return E(D*/γ − k)₊. −D*/γ is the D* of the opposite direction at 1/γ."""
-    if k >= 0:
-        return swapped_exact.call(mp, direction, gamma, m, gamma * k) / gamma
-    return swapped_exact.call(mp, -direction, 1 / gamma, m, mp.mpf(-k)) + (1 / gamma - 1 - k)
+def masses_of_calls(mp: Any, points: Sequence[float], calls: Sequence[Any]) -> tuple[Array, float]:
+    """Return masses at points to which a variable is moved, and E(X − last point)₊, rounded up, from E(X − k)₊ at the
+    points. Values below the first point are raised to it."""
+    corners = [(mp.mpf(k), c) for k, c in zip(points, calls, strict=True)]
+    slopes = [mp.mpf(1), *((c - d) / (l - k) for (k, c), (l, d) in pairwise(corners)), mp.mpf(0)]
+    masses = np.array([double_outwards(mp, a - b, 1) for a, b in pairwise(slopes)])
+    return masses, double_outwards(mp, calls[-1], 1)

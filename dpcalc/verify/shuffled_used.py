@@ -1,0 +1,158 @@
+"""One epoch of shuffled batches that uses all records, as a privacy loss distribution from above.
+
+The profile is that of the theorem in bounds/sampling/shuffle_profile_used.py. Nodes, levels, Poisson rates and grids of
+sums are those of the calculator, and α and A solve a linear program; any choice is valid. Upper bounds of h are
+computed here, and the largest violation of the theorem's inequality is added to a_0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from math import exp, inf, isqrt, nextafter, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.sampling.shuffle_profile import in_norms
+from dpcalc.numerics.rounding import up
+from dpcalc.pld import shuffled_epoch, shuffled_used
+from dpcalc.pld.swapped_record import Mesh
+from dpcalc.verify.allocation import double_outwards
+from dpcalc.verify.loss_distributions import LossPair
+from dpcalc.verify.positive_means import ROUNDING, Summand, mean_of_positive_part
+from dpcalc.verify.shuffled_epochs import DIGITS, Difference, Epoch, masses_of_calls, pair_of_profile
+from dpcalc.verify.tilted_powers import UNIT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.pld.tilted_sums import Grid
+
+    Array = NDArray[Any]
+
+MORE = 3.0  # E(D* − d)₊ at one more node d, in units of Tδ: without it δ is too large by a factor where it falls fast
+
+
+def all_used(noise_multiplier: float, n: int, batch_size: int, replaced: bool, clipped: bool, tail: float) -> LossPair:
+    """Return a pair that dominates an epoch."""
+    sigma, radius = in_norms(noise_multiplier, replaced), 1.0 if clipped or not replaced else up(sqrt(2))
+    pair = shuffled_epoch.all_used(sigma, n, batch_size, replaced, radius, tail)
+    later, rest = divmod(n - batch_size, batch_size)
+    return pair_of_profile(pair, lambda mp: Epoch(sigma, later, batch_size, rest, replaced, tail, mp),
+                           partial(_delta, radius), shuffled_epoch.GAPS_USED)
+
+
+@lru_cache(maxsize=8)
+def _search(radius: float, epoch: Epoch, direction: int) -> shuffled_used.Profile:
+    """Return the search of the calculator, with its grids for one ε after the other."""
+    mesh = Mesh(1 / epoch.sigma, epoch.tail / 100)
+    return shuffled_used.Profile(mesh, direction, epoch.records + epoch.batch_size, epoch.batch_size, radius)
+
+
+@lru_cache(maxsize=4096)
+def _delta(radius: float, epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
+    """Return e^ε/T times the least bound of the theorem in units of γ, rounded up; the steps of the epoch are those of
+    full batches after the first one, and `rest` is the size of the last batch."""
+    mp, search = epoch.mp, _search(radius, epoch, direction)
+    pilot = shuffled_used._Law(search.coarse.difference(epsilon, direction))
+    about = about * search.total * exp(-epsilon)
+    nodes = np.unique(np.append(search._nodes(pilot, epsilon, about), pilot.point_of_call(MORE * about)))
+    levels = sorted(search._table(pilot, nodes, precision, about)[0])
+    difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
+    batches, law = mp.mpf(epoch.records) / epoch.batch_size, Summand(points, *difference.masses(points.tolist()), 1)
+    row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
+    table = [row]
+    for level in levels[1:]:
+        grids = [search.grids.get((level, k), (None, 0))[0] for k in range(len(nodes))]
+        row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d, grid in zip(nodes, grids, strict=True)])
+        table.append(row)
+    excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
+    largest = [_in_the_list(epoch, radius, level) for level in levels[1:]]
+    least = _least(epoch, nodes, levels, np.array(table), np.array([1.0, *excesses, *largest]), about)
+    return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
+
+
+def _mean(epoch: Epoch, law: Summand, level: int, node: float, grid: Grid | None) -> float:
+    """Return an upper bound of h(node, level), by numbers of records with independent Poisson laws."""
+    if grid is None:
+        return inf
+    batches = epoch.records / epoch.batch_size
+    rate = (level - (3.1 * sqrt(level) if level > 80 else 2 * sqrt(level) if level > 20 else level / 2)) / batches
+    shift = up(node / batches, 2 * UNIT)
+    summands = [_times_poisson(epoch, law, rate, size, shift)._replace(copies=copies)
+                for size, copies in ((epoch.batch_size, epoch.steps), (epoch.rest, 1)) if size]
+    return mean_of_positive_part(grid, summands) / _share_below(epoch, rate, level) * (1 + ROUNDING)
+
+
+def _times_poisson(epoch: Epoch, law: Summand, rate: float, size: int, shift: float) -> Summand:
+    """Return (B/rate)·(D*/γ + shift) for a Poisson number B of records in a batch of this size. Numbers beyond the last
+    one, and D* beyond its last point, are paid for."""
+    counts, masses, beyond = _counts(epoch, rate, size)
+    values = law.places + shift
+    paid = beyond / rate * float((law.masses * np.maximum(values, 0.0)).sum()) + law.excess * size / epoch.batch_size
+    return Summand(np.outer(counts / rate, values).ravel(), np.outer(masses, law.masses).ravel(),
+                   paid * (1 + ROUNDING * len(values)), 1)
+
+
+@lru_cache(maxsize=1024)
+def _counts(epoch: Epoch, rate: float, size: int) -> tuple[Array, Array, float]:
+    """Return few numbers, to which B ~ Poisson(rate·size/b) is moved, their masses, and E(B − last)₊, rounded up."""
+    mp = epoch.mp
+    with mp.workdps(DIGITS):
+        mean = mp.mpf(rate) * size / epoch.batch_size
+        counts = shuffled_used.poisson_nodes(float(mean))[0]
+        mass = below = mp.exp(-mean)
+        puts = [mp.mpf(0)]  # E(k − B)₊
+        for k in range(1, int(counts[-1]) + 1):
+            puts.append(puts[-1] + below)
+            mass = mass * mean / k
+            below = below + mass
+        return counts, *masses_of_calls(mp, counts.tolist(), [mean - k + puts[int(k)] for k in counts.tolist()])
+
+
+@lru_cache(maxsize=1024)
+def _share_below(epoch: Epoch, rate: float, level: int) -> float:
+    """Return P(B < level), rounded down, for B ~ Poisson(Λ), Λ = rate·N/b < level."""
+    mp = epoch.mp
+    mean = mp.mpf(rate) * epoch.records / epoch.batch_size
+    first = mp.exp(level * mp.log(mean) - mean - mp.loggamma(mp.mpf(level + 1)))
+    ratios = double_outwards(mp, mean, 1) / (level + 1 + np.arange(10 * isqrt(level) + 50))
+    terms = np.cumprod(ratios)
+    total = 1 + float(terms.sum()) + float(terms[-1] * ratios[-1] / (1 - ratios[-1]))
+    return (1 - double_outwards(mp, first, 1) * total * (1 + ROUNDING * len(terms))) * (1 - 4 * UNIT)
+
+
+def _in_the_list(epoch: Epoch, radius: float, level: int) -> float:
+    """Return Φ(Φ⁻¹(level/N) + ρm), rounded up."""
+    from scipy.special import ndtri
+
+    mp, share = epoch.mp, nextafter(level / epoch.records, 2.0)
+    if share >= 1:
+        return 1.0
+    at = float(ndtri(share)) + 1e-9
+    if double_outwards(mp, mp.ncdf(mp.mpf(at)), -1) < share:
+        raise ArithmeticError("a quantile of the normal distribution is too small")
+    return double_outwards(mp, mp.ncdf(mp.mpf(at) + mp.mpf(radius) / mp.mpf(epoch.sigma)), 1)
+
+
+def _least(epoch: Epoch, nodes: Array, levels: Sequence[int], table: Array, costs: Array, unit: float) -> float:
+    """Return about the least a_0 + Σ_i s_i C*(d_i) + Σ_l A_l G(k_l/N), never less. The rows of the table are upper
+    bounds of h at the nodes for at least as many records as the level, and so for all numbers up to the next level."""
+    from scipy.optimize import linprog
+
+    tops = np.array([*levels[1:], epoch.records])
+    hats = np.maximum(nodes[:, None] - nodes, 0.0)
+    layers = np.minimum(1.0, np.array(levels[1:]) / tops[:, None])
+    left = np.array([[1.0, *hat, *layer] for layer in layers for hat in hats])
+    slopes = np.array([0.0, *np.ones(len(nodes)), *np.zeros(len(levels) - 1)])
+    found = linprog(costs, -np.vstack((left, slopes)), -np.append(table.ravel() / unit, 1 / unit),
+                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
+    if found.x is None:
+        return inf
+    x = np.maximum(found.x * unit, 0.0)
+    x[len(nodes)] += max(1 + ROUNDING - float(slopes @ x), 0.0)
+    x[0] = 0.0
+    others = left @ x
+    x[0] = float((table.ravel() - others + ROUNDING * (table.ravel() + others)).max())
+    return float(costs @ x + ROUNDING * (costs @ np.abs(x)))
