@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-MORE = 3.0  # E(D* − d)₊ at one more node d, in units of Tδ: without it δ is too large by a factor where it falls fast
+ATTEMPTS = 3  # at nodes for a larger δ, where those for the expected one turn out to be too low: it may be ten times it
 
 
 def all_used(noise_multiplier: float, n: int, batch_size: int, replaced: bool, clipped: bool, tail: float) -> LossPair:
@@ -52,12 +52,26 @@ def _search(radius: float, epoch: Epoch, direction: int) -> shuffled_used.Profil
 
 @lru_cache(maxsize=4096)
 def _delta(radius: float, epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
-    """Return e^ε/T times the least bound of the theorem in units of γ, rounded up; the steps of the epoch are those of
-    full batches after the first one, and `rest` is the size of the last batch."""
+    """Return an upper bound of δ. The steps of the epoch are those of full batches after the first one, and `rest` is
+    the size of the last batch."""
+    best = 1.0
+    for _ in range(ATTEMPTS):
+        found = _delta_at_nodes(radius, epoch, direction, epsilon, about, precision)
+        best = min(best, found)
+        if found <= 1.05 * about:
+            break
+        about = found
+    return best
+
+
+def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float, about: float,
+                    precision: float) -> float:
+    """Return e^ε/T times the least bound of the theorem in units of γ, rounded up, for nodes that are good where δ is
+    about the given one."""
     mp, search = epoch.mp, _search(radius, epoch, direction)
     pilot = shuffled_used._Law(search.coarse.difference(epsilon, direction))
     about = about * search.total * exp(-epsilon)
-    nodes = np.unique(np.append(search._nodes(pilot, epsilon, about), pilot.point_of_call(MORE * about)))
+    nodes = search._nodes(pilot, epsilon, about)
     levels = sorted(search._table(pilot, nodes, precision, about)[0])
     difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
     batches, law = mp.mpf(epoch.records) / epoch.batch_size, Summand(points, *difference.masses(points.tolist()), 1)
