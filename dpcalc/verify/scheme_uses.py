@@ -66,6 +66,8 @@ def _part_of(p: Params) -> Mapping[str, Any]:
 def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
     """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
     n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_multiplier"], p["replaced"])
+    if int(p.get("group_size") or 1) > 1:
+        raise Unchecked("groups of records in shuffled batches are covered without amplification only")
     parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
     if not steps:
         return parts

@@ -115,7 +115,6 @@ def test_guarantees_of_shuffled_batches_are_proven(more, of_part, sampling, comm
 @pytest.mark.slow
 def test_a_ledger_with_shuffled_batches_is_proven():
     ledger = """delta = 1e-5
-adjacency = "zero-out"
 [[release]]
 command = "subsample"
 scheme = "shuffle"
@@ -127,6 +126,7 @@ noise-multiplier = 1.5
 [[release]]
 command = "subsample"
 scheme = "without-replacement"
+adjacency = "zero-out"
 sampling-rate = 0.1
 noise-multiplier = 9
 steps = 3
