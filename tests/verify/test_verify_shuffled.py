@@ -107,7 +107,7 @@ def test_guarantees_of_shuffled_batches_are_proven(more, of_part, sampling, comm
     assert verify(record).holds, texts(verify(record))
     name = next(name for name in ("tv", "epsilon", "delta") if name in record["result"])
     for row in (record["result"], record["bounds"][0]):
-        row[name] *= 0.97
+        row[name] *= 0.8 if name == "delta" else 0.97
         row.pop(f"{name}_lower", None)
     assert any(f.verdict == "not verified" for f in verify(record).head)
 
