@@ -65,9 +65,9 @@ def _part_of(p: Params) -> Mapping[str, Any]:
 
 def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
     """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
-    n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_multiplier"], p["replaced"])
+    n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_of_record"], p["replaced"])
     if int(p.get("group_size") or 1) > 1:
-        raise Unchecked("groups of records in shuffled batches are covered without amplification only")
+        raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
     parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
     if not steps:
         return parts
@@ -75,7 +75,7 @@ def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
 
 
 def _shuffled_left_out(p: Params) -> Parts:
-    n, b, sigma = p["n"], p["batch_size"], in_norms(p["noise_multiplier"], p["replaced"])
+    n, b, sigma = p["n"], p["batch_size"], in_norms(p["noise_of_record"], p["replaced"])
     rest = n % b if p["drop_last"] else 0
     return _shuffled(p, lambda: shuffled_epochs.left_out(sigma, n // b, b, rest, p["replaced"], p["tail"]))
 
@@ -83,7 +83,7 @@ def _shuffled_left_out(p: Params) -> Parts:
 def _shuffled_used(p: Params) -> Parts:
     if p["drop_last"] and p["n"] % p["batch_size"]:
         raise OtherQuestion("its epochs leave out records")
-    return _shuffled(p, lambda: shuffled_used.all_used(p["noise_multiplier"], p["n"], p["batch_size"], p["replaced"],
+    return _shuffled(p, lambda: shuffled_used.all_used(p["noise_of_record"], p["n"], p["batch_size"], p["replaced"],
                                                        p["clipped"], p["tail"]))
 
 
