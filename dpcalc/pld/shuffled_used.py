@@ -41,6 +41,7 @@ MORE_EXCESSES = (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
 LOWEST = 2.5  # the lowest node, below the mean of D*, in standard deviations of a likelihood ratio
 POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
 ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
+ATTEMPTS, UNEXPECTED = 2, 1.3  # at nodes, which are chosen again where δ is that much larger than expected
 SIMILAR = 3.0  # the ratio of two means whose grids may be the same
 PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
 
@@ -65,9 +66,15 @@ class Profile:
         """log of an upper bound of δ(ε), which is expected to be about `expected`."""
         law = _Law(self.coarse.difference(epsilon, self.direction))
         about = self.total * expected * exp(-epsilon)
-        nodes = self._nodes(law, epsilon, about)
-        levels, values = self._table(law, nodes, precision, about)
-        return log(self._least(law, nodes, levels, values, about) / self.total) + epsilon
+        least = inf
+        for _ in range(ATTEMPTS):
+            nodes = self._nodes(law, epsilon, about)
+            levels, values = self._table(law, nodes, precision, about)
+            least = min(least, self._least(law, nodes, levels, values, about))
+            if least <= UNEXPECTED * about:
+                break
+            about = least
+        return log(least / self.total) + epsilon
 
     def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
