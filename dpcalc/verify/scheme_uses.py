@@ -23,6 +23,7 @@ from dpcalc.verify import (
     replaced_steps,
     shuffled_attack,
     shuffled_epochs,
+    shuffled_one_order,
     shuffled_used,
 )
 from dpcalc.verify.arb.context import Formula
@@ -66,12 +67,16 @@ def _part_of(p: Params) -> Mapping[str, Any]:
 def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
     """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
     n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_of_record"], p["replaced"])
-    if int(p.get("group_size") or 1) > 1:
-        raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
+    _refuse_group(p)
     parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
     if not steps:
         return parts
     return (*parts, (Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), 1))
+
+
+def _refuse_group(p: Params) -> None:
+    if int(p.get("group_size") or 1) > 1:
+        raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
 
 
 def _shuffled_left_out(p: Params) -> Parts:
@@ -85,6 +90,15 @@ def _shuffled_used(p: Params) -> Parts:
         raise OtherQuestion("its epochs leave out records")
     return _shuffled(p, lambda: shuffled_used.all_used(p["noise_of_record"], p["n"], p["batch_size"], p["replaced"],
                                                        p["clipped"], p["tail"]))
+
+
+def _shuffled_once(p: Params) -> Parts:
+    """Return all epochs together, which have the same order."""
+    n, b = p["n"], p["batch_size"]
+    _refuse_group(p)
+    return ((Use(shuffled_one_order.left_out(
+        in_norms(p["noise_of_record"], p["replaced"]), n // b, b, n % b if p["drop_last"] else 0, p["replaced"],
+        p["epochs"], p["tail"])), 1),)
 
 
 def _shuffled_as_allocation(p: Params) -> Parts:
@@ -293,6 +307,7 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "shuffle-lower": lambda p: ((Use(shuffled_attack.dominated_pair(p)), int(p["whole_epochs"])),),
     "shuffle-profile": _shuffled_left_out,
     "shuffle-profile-used": _shuffled_used,
+    "shuffle-profile-one-order": _shuffled_once,
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _truncated_poisson,
     "truncated-poisson-lower": _zero_gradients,
