@@ -63,7 +63,7 @@ def answer(given: Given) -> Answer:
     solution = {question.unknown.name: found.rows[0].result[question.unknown.name]} if question.unknown else {}
     shown = {k: v for k, v in {**values, **solution, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
-    scheme = "shuffle" if _gains_from_shuffling(found.rows[0]) else run.batches
+    scheme = _GAINS_FROM_SHUFFLING.get(found.rows[0].route.bound.name, run.batches)
     promise = NOTHING.and_of(SCHEMES[scheme]) if scheme in SCHEMES else NOTHING
     of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
     return Answer("compare", question, shown, found.rows, {**found.guarantee, **of_record}, run.adjacency,
@@ -73,9 +73,9 @@ def answer(given: Given) -> Answer:
                   promises=promise.sentences)
 
 
-def _gains_from_shuffling(row: Row) -> bool:
-    """Whether the number rests on orders that are drawn afresh, with every step released."""
-    return row.route.bound.name in ("shuffle-profile", "shuffle-profile-used")
+# The bounds that rest on a random order, with every step released, and the schemes that they are about.
+_GAINS_FROM_SHUFFLING = {"shuffle-profile": "shuffle", "shuffle-profile-used": "shuffle",
+                         "shuffle-profile-one-order": noise_multiplier.ONE_ORDER}
 
 
 def _number_of_steps(values: Mapping[str, Any], run: Run, head: Row) -> int:

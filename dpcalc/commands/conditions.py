@@ -59,6 +59,7 @@ PLACE_KNOWN = Condition(lambda r: r.record is not None,
                         lambda r: "needs --index, as otherwise the record may be in the last batch, which no later "
                                   "noise hides")
 FRESH_ORDER = Condition(lambda r: not r.one_order, lambda r: "needs --reshuffle every-epoch")
+ONE_ORDER = Condition(lambda r: r.one_order, lambda r: "is about the same order in all passes (--reshuffle once)")
 LEAVES_OUT = Condition(lambda r: r.steps < r.in_pass or leaves_out(r.n, r.batch_size, r.drop_last),
                        lambda r: "needs --drop-last" if r.n % r.batch_size else
                        f"needs a batch size that does not divide n = {r.n}")

@@ -19,6 +19,7 @@ from dpcalc.commands.conditions import (
     LEAVES_OUT,
     NO_SET,
     NOT_CONVEX,
+    ONE_ORDER,
     PLACE_KNOWN,
     SEVERAL_PASSES,
     SMOOTH,
@@ -235,15 +236,17 @@ def _every_step_shuffled(adjacency: str, neighbours: Condition, lower: tuple[str
         return {**_summed(run, "shuffle", adjacency), **({"drop_last": True} if run.drop_last else {}), **order}
 
     afresh = "a secret uniform order of all records, fresh in every pass"
+    last = "; a last, smaller batch with the same noise on its sum"
     kinds = (
-        (("shuffle-profile",), (FRESH_ORDER, LEAVES_OUT), f"{afresh}, of which the end is left out", ()),
-        (("shuffle-profile-used",), (FRESH_ORDER, ALL_USED), f"{afresh}, every record used; a last, smaller batch with "
-                                                             "the same noise on its sum", ()),
-        (("shuffle-no-amplification", *lower), (), "every record at most once a pass", ("shuffle-no-amplification",)),
+        ("shuffle-profile", (), (FRESH_ORDER, LEAVES_OUT), f"{afresh}, of which the end is left out"),
+        ("shuffle-profile-used", (), (FRESH_ORDER, ALL_USED), f"{afresh}, every record used{last}"),
+        ("shuffle-profile-one-order", (), (ONE_ORDER, LEAVES_OUT), "one secret uniform order of all records for all "
+                                                                   "passes, of which the end is left out"),
+        ("shuffle-no-amplification", lower, (), "every record at most once a pass"),
     )
-    return tuple(Interpretation(bounds, (needs_batches(SHUFFLED), neighbours, *conditions), "subsample", parameters,
-                                _composed(assumed), adjacency, of_groups, by_multiplier=True)
-                 for bounds, conditions, assumed, of_groups in kinds)
+    return tuple(Interpretation((bound, *more), (needs_batches(SHUFFLED), neighbours, *conditions), "subsample",
+                                parameters, _composed(assumed), adjacency, (bound,), by_multiplier=True)
+                 for bound, more, conditions, assumed in kinds)
 
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (

@@ -113,7 +113,7 @@ def describe(values: Mapping[str, Any]) -> Run:
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
               int(values.get("group_size") or 1), values.get("noise_multiplier"),
-              bool(values.get("drop_last")), values.get("reshuffle") == "once")
+              bool(values.get("drop_last")), values.get("reshuffle") == "once" and steps > n // b)
     _check(run)
     return run
 

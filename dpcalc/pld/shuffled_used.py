@@ -71,7 +71,7 @@ class Profile:
             nodes = self._nodes(law, epsilon, about)
             levels, values = self._table(law, nodes, precision, about)
             least = min(least, self._least(law, nodes, levels, values, about))
-            if least <= UNEXPECTED * about:
+            if not UNEXPECTED * about < least < inf:
                 break
             about = least
         return log(least / self.total) + epsilon

@@ -67,15 +67,15 @@ def _part_of(p: Params) -> Mapping[str, Any]:
 def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
     """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
     n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_of_record"], p["replaced"])
-    _refuse_group(p)
+    _refuse_group(int(p["group_size"]))
     parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
     if not steps:
         return parts
     return (*parts, (Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), 1))
 
 
-def _refuse_group(p: Params) -> None:
-    if int(p.get("group_size") or 1) > 1:
+def _refuse_group(size: int) -> None:
+    if size > 1:
         raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
 
 
@@ -95,7 +95,7 @@ def _shuffled_used(p: Params) -> Parts:
 def _shuffled_once(p: Params) -> Parts:
     """Return all epochs together, which have the same order."""
     n, b = p["n"], p["batch_size"]
-    _refuse_group(p)
+    _refuse_group(int(p["group_size"]))
     return ((Use(shuffled_one_order.left_out(
         in_norms(p["noise_of_record"], p["replaced"]), n // b, b, n % b if p["drop_last"] else 0, p["replaced"],
         p["epochs"], p["tail"])), 1),)
@@ -266,13 +266,23 @@ def _allocated(from_above: Callable[[float, int, float], LossPair]) -> Described
 def _shuffled_epoch(replaced: bool) -> Described:
     """Return the function of an epoch of so many steps, in which all records are used, or the others are left out."""
     def use(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
-        if size > 1:  # as one step on all records
-            return Use(MECHANISMS["gaussian"].losses({**part, "group_size": size}))
+        _refuse_group(size)
         n, b, steps = sampling["n"], sampling["batch_size"], sampling["steps"]
         noise, tail = float(part["noise_multiplier"]), allocation_profile.DEFAULT_TAIL
         if steps * b < n:
             return Use(shuffled_epochs.left_out(in_norms(noise, replaced), steps, b, n - steps * b, replaced, tail))
         return Use(shuffled_used.all_used(noise, n, b, replaced, bool(part.get("sum")), tail))
+
+    return use
+
+
+def _shuffled_in_one_order(replaced: bool) -> Described:
+    """Return the function of all epochs together, which leave out the records that do not fill a batch."""
+    def use(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
+        _refuse_group(size)
+        n, b = sampling["n"], sampling["batch_size"]
+        return Use(shuffled_one_order.left_out(in_norms(float(part["noise_multiplier"]), replaced), n // b, b, n % b,
+                                               replaced, sampling["epochs"], allocation_profile.DEFAULT_TAIL))
 
     return use
 
@@ -292,6 +302,8 @@ USES: dict[tuple[str, str], Described] = {
                     _allocated(allocation.from_above)),
     ("shuffle", ZERO_OUT): _shuffled_epoch(False),
     ("shuffle", REPLACE_ONE): _shuffled_epoch(True),
+    ("shuffle-once", ZERO_OUT): _shuffled_in_one_order(False),
+    ("shuffle-once", REPLACE_ONE): _shuffled_in_one_order(True),
     ("random-allocation", REPLACE_ONE): _allocated(allocation_replaced.from_above),
 }
 

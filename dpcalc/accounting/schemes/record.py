@@ -110,11 +110,12 @@ def mechanisms_guarantee(scheme: Scheme, values: Values, uses: tuple[tuple[dict[
 
     mechanism, base, relation = MECHANISMS[values["mechanism"]], scheme.base(values), scheme.relation(values)
     more: dict[str, Any] = {}
+    with_sigma = scheme.with_sigma(values)
     if base.relation != relation and not base.of_sum:
         more, says_sum = {"between": base.relation}, True
     if says_sum and values.get(noise_multiplier.NAME):
         more["sum"] = True
-    with_sigma = scheme.with_sigma(values)
+        with_sigma = {**with_sigma, "sensitivity": 1.0}
     return {"kind": "mechanisms", "adjacency": relation,
             "mechanisms": [mechanism.as_part(with_sigma, sampling, count, **more) for sampling, count in uses]}
 

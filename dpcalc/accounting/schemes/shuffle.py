@@ -114,12 +114,21 @@ _LIKELIHOOD = {ZERO_OUT: (Route(shuffle_lower.BOUND),), REPLACE_ONE: ()}
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
     """Whole epochs and an unfinished one."""
     n, b, t = params["n"], params["batch_size"], params["steps_per_epoch"]
-    if n is None or params["group_size"] > 1:
+    if n is None:
         return _guarantee_without_amplification(values, params)
     steps = t if params["drop_last"] else -(-n // b)
     uses = tuple(({"scheme": SCHEME.name, "n": n, "batch_size": b, "steps": k}, count)
                  for k, count in ((steps, params["whole_epochs"]), (params["unfinished"], 1)) if k and count)
     return mechanisms_guarantee(SCHEME, values, uses, says_sum=params["replaced"]) | {"upper_bound": True}
+
+
+def _guarantee_of_one_order(values: Values, params: Params) -> dict[str, Any]:
+    """All epochs together."""
+    n, b, epochs = params["n"], params["batch_size"], params["epochs"]
+    if n is None or not leaves_out(n, b, params["drop_last"]):
+        return _guarantee_without_amplification(values, params)
+    uses = (({"scheme": ONE_ORDER.name, "n": n, "batch_size": b, "epochs": epochs}, 1),)
+    return mechanisms_guarantee(ONE_ORDER, values, uses) | {"upper_bound": True}
 
 
 def _guarantee_without_amplification(values: Values, params: Params) -> dict[str, Any]:
@@ -141,6 +150,14 @@ def _pair(use: Use) -> Pair:
         return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail), 1),)
 
     ((pair, _),) = shuffle_profile.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
+    return pair
+
+
+def _pair_of_one_order(use: Use) -> Pair:
+    """The pair of all epochs together, which leave out the records that do not fill a batch."""
+    ((pair, _),) = shuffle_profile_one_order.value(
+        use.noise_multiplier, use.sampling["n"], use.sampling["batch_size"], True, _IS_REPLACED[use.relation],
+        use.sampling["epochs"], use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
 
 
@@ -236,8 +253,9 @@ ONE_ORDER = SCHEME._replace(
     routes=_routes_of_one_order,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_profile_one_order.BOUND),
                                                          Route(shuffle_no_amplification.BOUND))),
-    guarantee=_guarantee_without_amplification,
-    fields={},
-    pair=None,
-    promise="",
+    guarantee=_guarantee_of_one_order,
+    fields={"n": COUNT, "batch_size": COUNT, "epochs": COUNT},
+    pair=_pair_of_one_order,
+    promise="all epochs must cut the same uniformly random order of all n records, which is drawn before the first one, "
+            "into batches, and leave out nothing but its end",
 )

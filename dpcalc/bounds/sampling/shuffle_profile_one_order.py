@@ -55,7 +55,7 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
     OutOfScope where no record is left out."""
     from dpcalc.pld import shuffled_epoch
 
-    if n is None or batch_size is None or not drop_last or n % batch_size == 0:
+    if n is None or batch_size is None or not drop_last or n < batch_size or n % batch_size == 0:
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --n, --drop-last "
                                          "and a --batch-size that does not divide n", "--batch-size")
     sigma, (batches, rest) = in_norms(noise_of_record, replaced), divmod(n, batch_size)
