@@ -15,6 +15,7 @@ epochs. ∎
 
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.sampling._engine.two_batches import Quadratic
 from dpcalc.bounds.sampling.shuffle_no_amplification import NOISE, ONCE
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
@@ -61,30 +62,9 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps_per_e
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--epochs")
     m, unused, gamma = mp.mpf(sensitivity) / mp.mpf(sigma), mp.mpf(dropped), mp.exp(mp.mpf(epsilon))
     square, linear = 1 - unused, (1 - unused) * mp.exp(m * m / 2)
-    constant = unused * (1 - gamma)
-
-    def mean(a: Any, b: Any) -> Any:
-        def of_first(y: Any) -> Any:
-            u = mp.exp(m * y)
-            return mp.npdf(y + m) * _excess(mp, m, a, b, 2 * constant + (a * u + b) * u)
-
-        return mp.quad(of_first, [k / mp.mpf(2) - m for k in range(-40, 41 + int(8 * m))]) / 2
-
-    return max(mean(square, -gamma * linear), mean(-gamma * square, linear))
-
-
-def _excess(mp: Any, m: Any, a: Any, b: Any, c: Any) -> Any:
-    """E(a·u² + b·u + c)₊, u = e^{my}, y ~ N(−m, 1), where a and b have opposite signs."""
-    inside = b * b - 4 * a * c
-    ends = [-b / (2 * a) + sign * mp.sqrt(max(inside, 0)) / (2 * a) for sign in (-1, 1)]
-    low, high = (mp.log(u) / m if u > 0 else -mp.inf for u in sorted(ends))
-
-    def between(p: int) -> Any:
-        return mp.ncdf(high + m - p * m) - mp.ncdf(low + m - p * m)
-
-    factors = (mp.mpf(1), mp.exp(-m * m / 2), mp.mpf(1))  # the means of 1, u, u²
-    held = sum(x * f * between(p) for p, (x, f) in enumerate(zip((c, b, a), factors, strict=True)))
-    return held if a < 0 else c + b * factors[1] + a - held
+    c = 2 * unused * (gamma - 1)
+    return max(Quadratic(mp, m, square, gamma * linear).with_record(c),
+               gamma * Quadratic(mp, m, square, linear / gamma).without_record(c / gamma)) / 2
 
 
 BOUND = CompositionBound(
