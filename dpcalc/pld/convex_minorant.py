@@ -76,10 +76,14 @@ def _corner(epsilon: float, log_delta: float) -> Corner:
 
 
 def hull(points: Sequence[Corner]) -> list[Corner]:
-    """The corners of the lower convex hull, in γ, of points with increasing ε. Every subset of the points that is
-    convex gives a valid pair, so rounding errors may decide between nearly equal ones."""
+    """The corners of the lower convex hull, in γ, of points with increasing ε; of equal ε the smaller δ counts. Every
+    subset of the points that is convex gives a valid pair, so rounding errors may decide between nearly equal ones."""
     corners = list[Corner]()
     for point in points:
+        if corners and point.epsilon <= corners[-1].epsilon:
+            if point.delta >= corners[-1].delta:
+                continue
+            corners.pop()
         while len(corners) > 1 and not _mass(corners[-2], corners[-1], point) > 0:
             corners.pop()
         corners.append(point)

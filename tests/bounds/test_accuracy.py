@@ -25,16 +25,17 @@ COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonco
                         "allocation-profile", "allocation-lower", "allocation-replace-one-profile",
                         "allocation-replace-one-lower", "shuffle-lower-allocation", "exponential-lower",
                         "shuffled-ldp-lower", "poisson-replace-one-rdp"),
-                       2_000) | {"shuffle-lower": 300, "wor-zero-out-lower": 300, "with-replacement-lower": 300,
+                       2_000) | {"shuffle-lower": 300, "shuffle-profile": 300, "shuffle-profile-used": 300,
+                                 "shuffle-profile-one-order": 300, "wor-zero-out-lower": 300, "with-replacement-lower": 300,
                                  "with-replacement-profile": 20_000}
 FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4,
        "allocation-replace-one-profile": 10, "allocation-replace-one-lower": 10,
-       "shuffle-lower": 3, "wor-zero-out-lower": 3, "with-replacement-lower": 3}
+       "shuffle-lower": 3, "shuffle-profile": 3, "shuffle-profile-used": 3, "shuffle-profile-one-order": 3, "wor-zero-out-lower": 3, "with-replacement-lower": 3}
 # mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py);
 # its limit ends at e^96
 ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-rdp-nonconvex": 0,
          "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3, "allocation-profile": 1, "allocation-lower": 1,
-         "shuffle-lower": 1, "wor-zero-out-lower": 1, "with-replacement-lower": 1, "poisson-replace-one-rdp": 1}
+         "shuffle-lower": 1, "shuffle-profile": 1, "shuffle-profile-used": 1, "shuffle-profile-one-order": 1, "wor-zero-out-lower": 1, "with-replacement-lower": 1, "poisson-replace-one-rdp": 1}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -14,8 +14,9 @@ from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
 SLOW = {"profile-composition": 100, "online-limit": 100, "allocation-profile": 40, "allocation-lower": 40,
-        "allocation-replace-one-profile": 100, "allocation-replace-one-lower": 100, "shuffle-lower": 6, "burn-in-contraction": 60,
-        "shuffle-profile": 30, "shuffle-profile-used": 16, "shuffle-profile-one-order": 20, "wor-zero-out-lower": 20, "with-replacement-lower": 12}
+        "allocation-replace-one-profile": 100, "allocation-replace-one-lower": 100, "shuffle-lower": 40, "burn-in-contraction": 60,
+        "shuffle-profile": 30, "shuffle-profile-used": 16, "shuffle-profile-one-order": 20,
+        "wor-zero-out-lower": 20, "with-replacement-lower": 12}
 # composed numerically: upper bounds within 0.2 %, not closed forms
 COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex", "burn-in-contraction"}
 STEPS = {"composition-basic", "group-privacy"}  # profiles that fall in steps: the inverse gives where a step begins
