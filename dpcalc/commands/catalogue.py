@@ -121,6 +121,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "change": ("Δ", "change of the sum of a step by one record, in clipping norms: 1, or 2 where it is replaced"),
     "dropped": ("ρ", "probability that a record is in no full batch of an epoch, 1 − tb/n"),
     "whole_epochs": ("E", "number of whole epochs"),
+    "noise_of_record": ("", "σ over what one record moves the sum of a batch by, where neighbours differ in a group"),
     "unfinished": ("", "number of steps of a last epoch that ends early"),
     "clipped": ("", "whether the noise is relative to a norm that all vectors are clipped to"),
     "replaced": ("", "whether a record is replaced by another one between neighbours, or else zeroed out"),

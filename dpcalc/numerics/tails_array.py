@@ -73,6 +73,14 @@ def tail(z: Array) -> Array:
     return np.asarray(np.exp(-0.5 * z * z) * mills(z) / sqrt(2 * pi))
 
 
+def above(z: Array) -> Array:
+    """P(N(0,1) > z), for any sign."""
+    import numpy as np
+
+    beyond = tail(np.abs(z))
+    return np.where(z < 0, 1 - beyond, beyond)
+
+
 def log_tails(z: Array) -> tuple[Array, Array]:
     """log P(N(0,1) < z) and log P(N(0,1) > z), for any sign, with relative errors of the probabilities below 4e-15 +
     3e-16·z². At ±∞ they are 0 and a number below −1e299."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.numerics import legendre
+from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.rounding import up
+from dpcalc.numerics.tails_array import above
 from dpcalc.pld.positive_sums import Summand, spread
 from dpcalc.pld.swapped_record import REPLACED, WITH, Mesh
 from dpcalc.pld.tilted_sums import UNIT
@@ -48,17 +49,15 @@ class OneOrder:
 
     def _log_normal(self, mu: float, points: int) -> Summand:
         """exp(μG − μ²/2) on few points: E(X − k)₊ is the integral of P(X > v) from k on, E(k − X)₊ that of P(X < v)."""
-        from scipy.special import ndtr
-
         z = np.linspace(-self.reach, self.reach + mu, points)
         nodes, weights = legendre.rule(NODES)
         inner = z[:-1, None] + (1 + nodes) / 2 * (z[1] - z[0])
         slope = mu * np.exp(mu * inner - mu * mu / 2) * (weights * (z[1] - z[0]) / 2)
         x = np.append(0.0, np.exp(mu * z - mu * mu / 2))
-        beyond = float(ndtr(mu - z[-1]) - x[-1] * ndtr(-z[-1])) + UNIT
-        below = max(float(x[1] * ndtr(z[0]) - ndtr(z[0] - mu)), 0.0)
-        call = np.cumsum(np.append((slope * ndtr(-inner)).sum(axis=1), beyond)[::-1])[::-1]
-        put = np.append(0.0, np.cumsum(np.append(below, (slope * ndtr(inner)).sum(axis=1))))
+        beyond = _above(z[-1] - mu) - float(x[-1]) * _above(z[-1]) + UNIT
+        below = max(float(x[1]) * _above(-z[0]) - _above(mu - z[0]), 0.0)
+        call = np.cumsum(np.append((slope * above(inner)).sum(axis=1), beyond)[::-1])[::-1]
+        put = np.append(0.0, np.cumsum(np.append(below, (slope * above(-inner)).sum(axis=1))))
         return Summand(x, *spread(x, np.append(1.0, call), put))
 
     def summand(self, epsilon: float, direction: int) -> Summand:
@@ -76,6 +75,11 @@ class OneOrder:
         products, weights = np.outer(w.points, values).ravel(), np.outer(w.masses, masses).ravel()
         order = np.argsort(products)
         return Summand(products[order], weights[order], w.excess * mean + excess)
+
+
+def _above(z: float) -> float:
+    """P(N(0,1) > z)."""
+    return exp(normal.log_tail(float(z)))
 
 
 def axes(m: float, replaced: bool) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.numerics import legendre, normal
+from dpcalc.numerics.tails_array import above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,10 +94,10 @@ class Mesh:
         inner = s[:-1, None] + (1 + nodes) / 2 * self.width
         growth = np.exp(rate * inner)
         slope = rate * growth * (2 * growth - 1 if is_double else 1.0) * (weights * self.width / 2 * exp(log_scale))
-        tail = _tail(shift + inner)
+        tail = above(shift + inner)
         beyond = exp(log_scale + drift * drift / 2 - drift * shift + normal.log_tail(shift + float(s[-1]) - drift))
         tails = np.cumsum(np.append((slope * tail).sum(axis=1), beyond)[::-1])[::-1]
-        rests = np.append(0.0, np.cumsum((slope * _tail(-(shift + inner))).sum(axis=1)))
+        rests = np.append(0.0, np.cumsum((slope * above(-(shift + inner))).sum(axis=1)))
         root = np.exp(rate * s)
         values = exp(log_scale) * np.expm1(rate * s) * (root if is_double else 1.0)
         return _Side(values, tails, rests)
@@ -109,9 +110,3 @@ class _Side(NamedTuple):
     values: Array
     tails: Array
     rests: Array
-
-
-def _tail(x: Array) -> Array:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(-x))

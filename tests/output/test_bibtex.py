@@ -24,9 +24,10 @@ def printed(line):
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_every_citation_of_a_source_has_an_entry(name):
-    """By arXiv number, and by the year that ends a citation: both must belong to one of the entries."""
+    """By arXiv number, and by the year that ends a citation: both must belong to one of the entries. Theorems of this
+    project may have no other source."""
     source, found = BOUNDS[name].source, cited(BOUNDS[name].source)
-    assert found
+    assert found or source.startswith("proof in dpcalc")
     assert set(re.findall(r"arXiv:(\d+\.\d+)", source)) <= {reference.arxiv for reference in found}
     years = re.findall(r"[\w’] ((?:19|20)\d\d)\b", source)
     assert set(years) <= {way[-4:] for reference in found for way in reference.citations}

@@ -7,6 +7,7 @@ from math import comb, cos, exp, factorial, pi, sin
 import chains
 import numpy as np
 from scipy.special import ndtr
+from shuffled_games import delta, random_game
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.curve import of_bound
@@ -217,6 +218,25 @@ def shuffled(rng):
     yield from ask.rdp("shuffle-no-amplification", p, q, ask.orders(rng, 3), run, function="rdp")
 
 
+def shuffled_games(rng):
+    """Epochs of one to three batches whose gradients depend on earlier outputs; once all records are used, and once some
+    are left out, which is the first epoch of one order for all epochs, too."""
+    draws = np.random.default_rng(rng.randrange(2**32))
+    for leftover in ("used", "dropped"):
+        game = random_game(draws, leftover=leftover)
+        while leftover == "dropped" and game.rest >= game.batch_size:
+            game = random_game(draws, leftover=leftover)
+        replaced = game.adjacency == "replace-one"
+        run = {"noise_of_record": game.sigma / (2 if replaced else 1), "n": game.n, "batch_size": game.batch_size,
+               "drop_last": leftover == "dropped", "replaced": replaced, "group_size": 1, "tail": 1e-14}
+        epoch = {"whole_epochs": 1, "unfinished": 0}
+        named = {"used": {"shuffle-profile-used": {"clipped": True, **epoch}},
+                 "dropped": {"shuffle-profile": epoch, "shuffle-profile-one-order": {"epochs": 1}}}[leftover]
+        for name, more in named.items():
+            parts = ask.BOUNDS[name].value(**run, **more)
+            yield name, f"δ({game.epsilon:.6g})", max(delta(game)), exp(log_delta_at_epsilon(parts, game.epsilon).upper)
+
+
 def batch_sums(gradients, rate, most):
     """The probability of every sum of a truncated Poisson batch: given its size, a batch is a uniform subset."""
     n = len(gradients)
@@ -378,5 +398,5 @@ def allocated_replaced(rng):
                exp(log_delta_at_epsilon(parts, epsilon).upper))
 
 
-FAMILIES = (sampled, much_noise, grouped, replaced, replaced_in_other_noise, shuffled, truncated, zeroed_fixed_size, drawn_with_replacement, allocated,
+FAMILIES = (sampled, much_noise, grouped, replaced, replaced_in_other_noise, shuffled, shuffled_games, truncated, zeroed_fixed_size, drawn_with_replacement, allocated,
             allocated_several, allocated_replaced)

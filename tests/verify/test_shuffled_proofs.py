@@ -35,7 +35,9 @@ def test_the_law_of_the_difference_keeps_its_mean_and_has_its_tails(direction, e
     for k in (200, 700, 900, 1001, 1200, 1600):
         assert masses @ np.maximum(points - points[k], 0) + excess >= (
             float(swapped_exact.call(mp, direction, gamma, m, gamma * points[k])) / gamma * (1 - 1e-12) if k > 1000 else 0)
-        above = float(swapped_exact.tail(mp, direction, gamma, m, gamma * (points[k] + points[k + 1]) / 2))
+        at = gamma * (points[k] + points[k + 1]) / 2
+        above = float(swapped_exact.above(mp, direction, gamma, m, at) if at > 0 else
+                      1 - swapped_exact.below(mp, direction, gamma, m, -at))
         assert masses[k + 1:].sum() == pytest.approx(above, abs=0.01 * above + 1e-9)
 
 
@@ -58,7 +60,7 @@ def test_two_equal_batches_are_bounded_by_the_least_value_of_the_theorem(directi
         true = float(swapped_exact.mean_of_positive_part(mp, direction, mp.exp(mp.mpf(epsilon)), 1 / mp.mpf(1.3), 2,
                                                          mp.mpf(0)) / 2)
         found = shuffled_used._delta(1.0, epoch(steps=1, rest=0, replaced=direction == 0), direction, epsilon, true, 1e-3)
-        assert true <= found <= true * 1.12  # few nodes
+        assert true <= found <= true * 1.2  # few nodes
 
 
 @pytest.mark.parametrize("rate, level", [(0.01, 1), (0.3, 5), (40.0, 150), (170.0, 420)])

@@ -108,8 +108,8 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
 
 
 def of_records(of_one: "Callable[[float], Parts]", group_size: int, tail: float) -> "Parts":
-    """The pairs for groups of records, by the chain in dpcalc/pld/chain.py."""
-    from dpcalc.pld import chain
+    """The pairs for groups of records, by the chain in _engine/chain.py."""
+    from dpcalc.bounds.sampling._engine import chain
 
     return chain.of_records(of_one, group_size, tail)
 
