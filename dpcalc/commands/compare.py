@@ -270,7 +270,7 @@ COMMAND = Command(
          "--delta 1e-5",
          "ε = 1.1341"),
         ("compare --n 60000 --batches shuffled --batch-size 256 --drop-last --epochs 15 --epsilon 8 --delta 1e-5 "
-         "--solve noise-multiplier", "Noise multiplier = 1.0255"),
+         "--solve noise-multiplier", "Noise multiplier = 1.02551"),
     ),
     theorems=theorems,
     elsewhere=noise_multiplier.PARTS_OF_BATCHES,

@@ -255,7 +255,7 @@ def test_a_comparison_needs_no_norm_where_none_matters():
     free, scaled = answer("compare", **run), answer("compare", clipping_norm=7, **run)
     assert [(b["name"], pytest.approx(b["epsilon"], rel=1e-9)) for b in free.bounds] == [(b["name"], b["epsilon"])
                                                                                          for b in scaled.bounds]
-    assert len(free.bounds) == 3
+    assert len(free.bounds) == 4
     with pytest.raises(DpcalcError, match="--lipschitz or --clipping-norm"):
         answer("compare", batches="full", n=600, steps=3, sigma=3, delta=1e-5)
 

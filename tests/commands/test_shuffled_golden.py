@@ -51,4 +51,4 @@ def test_never_above_what_holds_without_amplification(leftover, noise, epochs):
 def test_leaving_out_records_loses_less_than_using_all():
     for noise in (1, 3):
         assert (epsilon("dropped", SMALL["dropped"], 3, noise) < epsilon("used", SMALL["used"], 3, noise)
-                < epsilon("used", SMALL["used"], 3, noise, bound="shuffle-no-amplification"))
+                < epsilon("used", SMALL["used"], 3, noise, bound="shuffle-no-amplification") * (1 + CHORDS["used"]))
