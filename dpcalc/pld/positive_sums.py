@@ -53,8 +53,8 @@ class Question:
 
 
 class Summand(NamedTuple):
-    """Masses on increasing points that give every increasing convex φ >= 0 a mean of at least E φ(min(D, last point)),
-    and an upper bound of E(D − last point)₊."""
+    """Masses on points that give every increasing convex φ >= 0 a mean of at least E φ(min(D, largest point)), and an
+    upper bound of E(D − largest point)₊."""
 
     points: Array
     masses: Array
@@ -73,8 +73,8 @@ def mean_of_sum(copy: Summand, question: Question, other: Summand | None = None,
     """An upper bound of E(constant + ΣD)₊ for independent copies of the first variable, and one of the other one if it
     is given, and its grid; the grid of a similar sum saves the choice of one."""
     points, masses, excess = copy
-    if question.constant + question.count * float(points[-1]) <= 0 and other is None:
-        return question.count * excess, grid  # only what is above the last point is positive
+    if question.constant + question.count * float(points.max()) <= 0 and other is None:
+        return question.count * excess, grid  # only what is above the largest point is positive
     if question.count * (float(masses.sum()) - 1) > 1:  # values are so far apart that rounding errors are too large
         return inf, grid
     grid, best = grid or choose_grid(points, masses, question, excess), inf
@@ -118,7 +118,8 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     that makes the mean of the sum 0: windows are wider at larger tilts. """
     count, target = question.count, -question.constant / question.count
     negligible = NEGLIGIBLE * question.precision
-    points, masses = _merged(points, masses)
+    order = np.argsort(points)
+    points, masses = _merged(points[order], masses[order])
     high, largest_tilt, deviation = _cap_and_tilt(points, masses, question)
     one = deviation / sqrt(count)
     beyond = excess + np.append(np.cumsum((np.cumsum(masses[:0:-1])[::-1] * np.diff(points))[::-1])[::-1], 0.0)

@@ -1,9 +1,10 @@
 """The privacy profile of an epoch of shuffled batches that uses all n records, by the theorem in
 dpcalc/bounds/sampling/shuffle_profile_used.py.
 
-With T = n/b batches, N = n − b records after the first batch, and any α(d) = a_0 + Σ_i s_i (d − d_i)₊, the profile is
-at most (a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l c_l G(k_l/N))/T if s_i, c_l >= 0, Σ s_i >= 1 and, for all nodes d_i and
-numbers of records k, α(d_i) + Σ_l c_l min(1, k_l/k) >= h(d_i, k). As neither side increases in k, it is enough to
+With T = n/b batches, N = n − b records after the first batch, and any α(d) = a_0 + Σ_i s_i (d − d_i)₊, Tδ is at most
+a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l c_l C_l if s_i, c_l >= 0, Σ s_i >= 1 and, for all nodes d_i and numbers of records k,
+α(d_i) + Σ_l c_l L_l(k) >= h(d_i, k). By lists L_l = min(1, k_l/k) and C_l = G(k_l/N); by the largest likelihood ratio
+L_l = (N/(k + 1) − z_l)₊, and C_l = N·H(g) + g·H(z_l/g) for any g. As neither side increases in k, it is enough to
 compare the left side at each level to an upper bound of h at the next lower one. The best a_0, s and c for given nodes
 and levels solve a linear program. Its solution need not be exact: the largest violation is added to a_0. """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
 from dpcalc.pld.tilted_sums import UNIT
@@ -34,7 +36,7 @@ POISSON_NODES = 8  # to which the number of records in a batch is moved
 LARGEST_LEVEL = 0.7  # in units of N
 LEVEL_RATIO = 2.4  # of neighbouring levels, about
 MEANS, MEANS_OF_FEW, FEW = 4.0, 32.0, 64  # precision of h, in units of that of δ; where a level has FEW records
-GAIN = .015  # relative, by which a further level may lower the bound at most
+GAIN, GAIN_OF_RATIOS = .015, .002  # relative, by which a further level may lower the bound, by lists and by ratios
 FEW_BATCHES = 32  # from which on fewer nodes do: that changes ε by less than 1 %
 EXCESSES = (1.0, 0.2, 0.04, 0.005)  # E(D* − d)₊ at the upper nodes d, in units of Tδ
 MORE_EXCESSES = (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
@@ -42,6 +44,7 @@ LOWEST = 2.5  # the lowest node, below the mean of D*, in standard deviations of
 POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
 ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
 ATTEMPTS, UNEXPECTED = 2, 1.3  # at nodes, which are chosen again where δ is that much larger than expected
+FACTORS, QUANTILES = 150, 14.0  # numbers g, and the range of quantiles at which they are the slopes of G
 SIMILAR = 3.0  # the ratio of two means whose grids may be the same
 PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
 
@@ -59,6 +62,7 @@ class Profile:
         self.last = rest / batch_size
         self.batches = self.later / batch_size
         self.total = n / batch_size
+        self.by_lists = True  # rather than by the largest ratio, at the last ε
         self.grids: dict[tuple[int, int], tuple[Grid | None, float]] = {}
         self.means: dict[tuple[int, int], float] = {}
 
@@ -99,14 +103,22 @@ class Profile:
         add(max(floor(LARGEST_LEVEL * self.later), 1))
         k = 0
         while k + 1 < len(levels):
-            low, high = self._in_the_list(np.array(levels[k : k + 2]) / self.later)
-            gain = float(np.max(rows[k] - rows[k + 1])) * (high - low)
+            gain = float(np.max(rows[k] - rows[k + 1])) * self._share_between(*levels[k : k + 2])
             middle = round(sqrt(levels[k] * levels[k + 1]))
-            if gain > GAIN * about and levels[k + 1] > LEVEL_RATIO * levels[k] and middle > levels[k]:
+            enough = (GAIN if self.by_lists else GAIN_OF_RATIOS) * about
+            if gain > enough and levels[k + 1] > LEVEL_RATIO * levels[k] and middle > levels[k]:
                 add(middle)
             else:
                 k += 1
         return levels[::-1], np.minimum.accumulate(np.array(rows))[::-1]
+
+    def _share_between(self, low: int, high: int) -> float:
+        """About the share of layers with so many records, or the probability of so large a ratio: as the last bound."""
+        if self.by_lists:
+            below, above = self._in_the_list(np.array([low, high]) / self.later)
+            return float(above - below)
+        below, above = self._above_ratios(self.later / np.array([high, low]))
+        return float(below - above) / (self.later / low - self.later / high)
 
     def _in_the_list(self, shares: Array) -> Array:
         from scipy.special import ndtr, ndtri
@@ -134,26 +146,47 @@ class Profile:
         return value / (float(pdtr(level - 1, mean)) * (1 - PDTR_ERROR))
 
     def _least(self, law: _Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
-        """The least bound of Tδ for these nodes and levels, in units of e^ε."""
-        from scipy.optimize import linprog
+        """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
+        shares = np.array(levels) / self.later
+        begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
+        by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
+        ratios = 1 / shares
+        by_ratio = self._above_ratios(ratios[:-1]), np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
+        found = [_solved(law, nodes, values, about, *x) for x in (by_lists, by_ratio)]
+        self.by_lists = found[0] <= found[1]
+        return min(found)
 
-        shares = np.array(levels[:-1]) / self.later
-        begins = np.append(1.0, shares)  # the largest share m/N for which a row of the table is needed
-        costs = np.concatenate(([1.0], [law.call(d) for d in nodes], self._in_the_list(shares)))
-        hats = np.maximum(nodes[:, None] - nodes, 0.0)
-        layers = np.minimum(1.0, shares / begins[:, None])
-        left = np.concatenate([np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1))))
-                               for layer in layers])
-        slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(len(shares))))
-        right, unit = values.ravel(), about
-        found = linprog(costs, -np.vstack((left, slopes)), -np.append(right / unit, 1 / unit),
-                        bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
-        if found.x is None:
-            return inf
-        x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
-        x[len(nodes)] += max(1 - float(x[1:len(nodes) + 1].sum()), 0.0)
-        x[0] += max(float((right - left @ x).max()), 0.0)
-        return float(costs @ x)
+    def _above_ratios(self, ratios: Array) -> Array:
+        """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z: the least N·H(g) + g·H(z_l/g) of some g."""
+        from scipy.special import ndtri
+
+        least = max(-float(ndtri(1 / self.later)) - 1, 0.0)
+        log_g = np.maximum(self.reach * np.linspace(least, least + QUANTILES, FACTORS) - self.reach**2 / 2, 0.0)
+        log_z = np.log(ratios)[:, None]
+        small, reach = log_z < log_g, np.array(self.reach)
+        profile = np.exp(np.minimum(log_z, log_g) + log_theta(np.abs(log_z - log_g), reach))
+        second = profile + np.where(small, np.exp(log_g) - np.exp(log_z), 0.0)
+        return np.asarray((self.later * np.exp(log_theta(log_g, reach)) + second).min(axis=1))
+
+
+def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
+    """The least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h."""
+    from scipy.optimize import linprog
+
+    costs = np.concatenate(([1.0], [law.call(d) for d in nodes], costs))
+    hats = np.maximum(nodes[:, None] - nodes, 0.0)
+    left = np.concatenate([np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1))))
+                           for layer in layers])
+    slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(layers.shape[1])))
+    right, unit = values.ravel(), about
+    found = linprog(costs, -np.vstack((left, slopes)), -np.append(right / unit, 1 / unit),
+                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
+    if found.x is None:
+        return inf
+    x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
+    x[len(nodes)] += max(1 - float(x[1:len(nodes) + 1].sum()), 0.0)
+    x[0] += max(float((right - left @ x).max()), 0.0)
+    return float(costs @ x)
 
 
 class _Law:
@@ -179,10 +212,8 @@ class _Law:
         counts, weights, beyond = poisson_nodes(rate)
         points, masses, excess = self.summand
         values = np.outer(counts / unit, points + shift).ravel()
-        order = np.argsort(values)
         share = rate / unit
-        return Summand(values[order], np.outer(weights, masses).ravel()[order],
-                       beyond / unit * self.call(-shift) + share * excess)
+        return Summand(values, np.outer(weights, masses).ravel(), beyond / unit * self.call(-shift) + share * excess)
 
 
 @lru_cache(maxsize=1024)

@@ -10,12 +10,19 @@ Jung's theorem. For integers k >= 1 let
 
     h(d, k) = E(d + (t + w)·(B_1 D*_1 + B_2 D*_2 + …)/k)₊
 
-with B multinomial(k; w_j/(t + w)) and independent copies D*_j of D*.
+with B multinomial(k; w_j/(t + w)) and independent copies D*_j of D*. Let H(γ) = sup over v of G(v) − γv, the profile of
+Gaussian noise between vectors at a distance of ρ.
 
-Theorem. Let α(d) = a_0 + Σ_i s_i (d − d_i)₊ with s_i >= 0 and Σ_i s_i >= 1, and let c_l >= 0 and integers
-1 <= k_l < N with
-    α(d_i) + Σ_l c_l min(1, k_l/k) >= h(d_i, k)  for all i and all integers 1 <= k <= N.
-Then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l c_l G(k_l/N).
+Theorem. Let α(d) = a_0 + Σ_i s_i (d − d_i)₊ with s_i >= 0 and Σ_i s_i >= 1. Let numbers c_l >= 0 be given, and
+
+by lists: integers 1 <= k_l < N with
+    α(d_i) + Σ_l c_l min(1, k_l/k) >= h(d_i, k)  for all i and all integers 1 <= k <= N;
+then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l c_l G(k_l/N);
+
+or by the largest ratio: numbers z_l >= 1 with
+    α(d_i) + Σ_l c_l (N/(k + 1) − z_l)₊ >= h(d_i, k)  for all i and all integers 1 <= k <= N;
+then in each direction, and for every ε, Tδ(ε) <= a_0 + Σ_i s_i C*(d_i) + Σ_l c_l (N·H(g_l) + g_l·H(z_l/g_l)) for all
+g_l > 0.
 
 Proof. (1) Let A be uniform over the arrangements with the record of interest in the first batch. Given A, it stays with
 probability b/n, and is exchanged with each of the N records of the later places with probability 1/n. Then every
@@ -35,32 +42,43 @@ D_r of batch j with weights f_r/F_j, which are known after ξ, has E(· − k)�
 induction in (3) of shuffle_profile.py, from the last step to the second one, the D_r may be replaced:
 nδ(ε) <= E(b·d̄ + Σ_j F_j D*_j)₊, where the D*_j are independent of ξ and of the partition, which under the base is
 independent of ξ.
-(3) Layers. Given ξ, let M_s be the set of the later records r with f_r > s, so that f_r = ∫1{r ∈ M_s}ds and
-∫|M_s|ds = Σ_r f_r = N. Then b·d̄ + Σ_j F_j D*_j = ∫(|M_s|/N)(b·d̄ + (N/|M_s|) Σ_j |M_s ∩ j| D*_j)ds, and (·)₊ is
-convex. Given the D*_j, the sum Σ_j |M ∩ j| D*_j over the uniform partition is one of k = |M| draws without replacement
-from N numbers, of which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement
-(Hoeffding 1963, Theorem 4). With N = b(t + w) this gives Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds.
+(3) Given ξ, let Ξ(f) be the mean of (b·d̄ + Σ_j F_j D*_j)₊ over the D*_j and the partition. It is convex in f, and
+symmetric, as the partition is uniform. For a set M of k later records, and f = N/k on M and 0 elsewhere, the sum is
+b·d̄ + (N/k) Σ_j |M ∩ j| D*_j. Given the D*_j, Σ_j |M ∩ j| D*_j is one of k draws without replacement from N numbers, of
+which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement (Hoeffding 1963,
+Theorem 4). With N = b(t + w) this gives Ξ(f) <= b·h(d̄, k). (By lists) Let M_s be the set of the later records r with
+f_r > s. Then f = ∫1{r ∈ M_s}ds and ∫|M_s|ds = Σ_r f_r = N, so that f is the mean, with weights |M_s|ds/N, of functions
+N/|M_s| on M_s. So Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds. (By the largest ratio) Let z = max_r f_r, which is at least 1,
+the mean, and k the integer with k <= N/z < k + 1. The vectors with entries from 0 to N/k and the sum N, of which f is
+one, are mixtures of those with the entry N/k in k places and 0 in all others. So Tδ(ε) <= E h(d̄, k).
 (4) Given the D*_j the draws with replacement are independent and have the same law, so that the mean of k + 1 draws is
 the mean of those of its k-subsets; as (·)₊ is convex, h(d, k) does not increase in k. In d it is convex, with slopes
 from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes: between nodes α is linear, below
-the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most
-E∫(|M_s|/N)α(d̄)ds + Σ_l c_l E∫min(|M_s|, k_l)ds/N. In the first term ∫(|M_s|/N)ds = 1, and E(d̄ − k)₊ <= C*(k) for
-every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄, and at most C*(k) for each φ_{u_r}. So it is at
-most a_0 + Σ_i s_i C*(d_i).
-(5) The list. ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let R be the event that r is among them, ties being
-broken by a fixed order. The mean under φ̄ of Σ_r f_r 1_R is Σ_r P_{u_r}(R), P_u being N(u, σ²I). Let c be the centre of
-the ball. By Neyman and Pearson P_{u_r}(R) <= G(P_c(R)), and Σ_r P_c(R) = k, as at every ξ exactly k records are on the
-list. As G is concave, the sum is at most N·G(k/N). ∎
+the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most E α(d̄) and, by
+lists, Σ_l c_l E∫min(|M_s|, k_l)ds/N, as ∫(|M_s|/N)ds = 1; by the largest ratio, Σ_l c_l E(z − z_l)₊, as N/(k + 1) < z.
+E(d̄ − k)₊ <= C*(k) for every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄, and at most C*(k) for each
+φ_{u_r}. So E α(d̄) <= a_0 + Σ_i s_i C*(d_i).
+(5) ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let R_r be the event that r is among these, ties being broken by a
+fixed order. The mean under φ̄ of Σ_r f_r 1_{R_r} is Σ_r P_{u_r}(R_r), P_u being N(u, σ²I). Let c be the centre of the
+ball. By Neyman and Pearson P_{u_r}(R_r) <= G(P_c(R_r)), and Σ_r P_c(R_r) = k, as at every ξ exactly k records are among
+them. As G is concave, the sum is at most N·G(k/N). Let now k = 1, A the event z > z_l, and p = P_c(A). In the same way
+E z1_A = Σ_r P_{u_r}(A ∩ R_r) <= N·G(p/N) <= N·H(g) + gp. Under φ̄, the mean of the φ_{u_r}, A has at least the
+probability v with G(v) = p, and gp − z_l v = g(G(v) − (z_l/g)v) <= g·H(z_l/g). So E(z − z_l)₊ <= N·H(g) + g·H(z_l/g). ∎
 
 Numbers of records with independent Poisson laws. For Λ > 0 and independent B′_j ~ Poisson(Λw_j/(t + w)),
     h(d, k) <= E(Σ_j B′_j ((t + w)D*_j + d))₊/(Λ·P(Poisson(Λ) <= k − 1)).
 Proof. Given M = Σ_j B′_j the B′_j are multinomial, so that the mean is E(M h(d, M)) >= h(d, k)·E(M; M <= k), by (4),
 and E(M; M <= k) = Λ·P(Poisson(Λ) <= k − 1). ∎ And h(d, 1) = (t + w)·C*(−d/(t + w)).
 
-Levels. Let 1 = κ_0 < κ_1 < … be some numbers of records. As h does not increase in k, and the left side of the
-inequality does not either, it holds for κ_j <= k <= κ_{j+1} (N for the last level) if its left side at κ_{j+1} is at
-least an upper bound of h(d_i, κ_j). The best a_0, s and c for given nodes and levels solve a linear program. With one
-node d_1 the theorem uses h(d, k) <= (d − d_1)₊ + h(d_1, k): one term for the record's own batch, and one for the rest.
+Levels. Let 1 = κ_0 < κ_1 < … be some numbers of records. As h does not increase in k, and the left sides of the
+inequalities do not either, they hold for κ_j <= k < κ_{j+1} (k <= N for the last level) if the left side at k =
+κ_{j+1} − 1 (N), by lists even at κ_{j+1}, is at least an upper bound of h(d_i, κ_j). The best a_0, s and c for given
+nodes, levels and z_l solve a linear program. With one node d_1 lists use h(d, k) <= (d − d_1)₊ + h(d_1, k): one term
+for the record's own batch, and one for the rest.
+
+Which one is smaller. Where the noise is large, few records have a ratio far from 1, so that the largest ratio is small,
+and all later records hide the record together; then the bound is near that of an epoch that leaves out records. With
+little noise some record always has a large ratio, and lists are smaller.
 
 Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early leave out records, and are covered there.
 """
@@ -146,10 +164,11 @@ BOUND = CompositionBound(
         name="shuffle-profile-used",
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="one epoch of T = n/b batches that uses all records: Tδ(ε) ≤ a_0 + Σ_i s_i E(D − d_i)₊ + "
-                  "Σ_l c_l Φ(Φ⁻¹(k_l/N) + 1/z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l c_l min(1, k_l/k) is "
+                  "Σ_l c_l Φ(Φ⁻¹(k_l/N) + 1/Z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l c_l min(1, k_l/k) is "
                   "at least E(d + (T−1)/k·Σ_j B_j D_j)₊ at all nodes d = d_i and for k = 1, …, N records, which fall "
-                  "into the later batches at random, B_j of them into batch j; D_j as in shuffle-profile; epochs are "
-                  "composed numerically",
+                  "into the later batches at random, B_j of them into batch j; D_j as in shuffle-profile; or the same "
+                  "with (N/(k+1) − z_l)₊ for min(1, k_l/k), and N·H(g) + g·H(z_l/g) for Φ(…), H the hockey-stick "
+                  "divergence of noise Z, any g > 0; epochs are composed numerically",
         source="proof in dpcalc/bounds/sampling/shuffle_profile_used.py; Hoeffding 1963, Theorem 4; Zhu, Dong & Wang "
                "2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
