@@ -117,7 +117,7 @@ class Profile:
         if self.by_lists:
             below, above = self._in_the_list(np.array([low, high]) / self.later)
             return float(above - below)
-        below, above = self._above_ratios(self.later / np.array([high, low]))
+        below, above = self._above_ratios(self.later / np.array([high, low]))[0]
         return float(below - above) / (self.later / low - self.later / high)
 
     def _in_the_list(self, shares: Array) -> Array:
@@ -151,13 +151,14 @@ class Profile:
         begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
         by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
         ratios = 1 / shares
-        by_ratio = self._above_ratios(ratios[:-1]), np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
+        by_ratio = self._above_ratios(ratios[:-1])[0], np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
         found = [_solved(law, nodes, values, about, *x) for x in (by_lists, by_ratio)]
         self.by_lists = found[0] <= found[1]
         return min(found)
 
-    def _above_ratios(self, ratios: Array) -> Array:
-        """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z: the least N·H(g) + g·H(z_l/g) of some g."""
+    def _above_ratios(self, ratios: Array) -> tuple[Array, Array]:
+        """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z: the least N·H(g) + g·H(z_l/g) of some g; and
+        these log g."""
         from scipy.special import ndtri
 
         least = max(-float(ndtri(1 / self.later)) - 1, 0.0)
@@ -166,7 +167,8 @@ class Profile:
         small, reach = log_z < log_g, np.array(self.reach)
         profile = np.exp(np.minimum(log_z, log_g) + log_theta(np.abs(log_z - log_g), reach))
         second = profile + np.where(small, np.exp(log_g) - np.exp(log_z), 0.0)
-        return np.asarray((self.later * np.exp(log_theta(log_g, reach)) + second).min(axis=1))
+        found = self.later * np.exp(log_theta(log_g, reach)) + second
+        return found.min(axis=1), log_g[found.argmin(axis=1)]
 
 
 def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:

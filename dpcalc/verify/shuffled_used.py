@@ -1,8 +1,8 @@
 """One epoch of shuffled batches that uses all records, as a privacy loss distribution from above.
 
 The profile is that of the theorem in bounds/sampling/shuffle_profile_used.py. Nodes, levels, Poisson rates and grids of
-sums are those of the calculator, and α and A solve a linear program; any choice is valid. Upper bounds of h are
-computed here, and the largest violation of the theorem's inequality is added to a_0.
+sums are those of the calculator, and α and c solve linear programs; any choice is valid. Upper bounds of h are computed
+here, and the largest violation of the theorem's inequality is added to a_0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import shuffled_epoch, shuffled_used
@@ -82,8 +83,14 @@ def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float,
         row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d, grid in zip(nodes, grids, strict=True)])
         table.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
-    largest = [_in_the_list(epoch, radius, level) for level in levels[1:]]
-    least = _least(epoch, nodes, levels, np.array(table), np.array([1.0, *excesses, *largest]), about)
+    table, shares = np.array(table), np.array([*levels, epoch.records]) / epoch.records
+    lists = [_in_the_list(epoch, radius, level) for level in levels[1:]]
+    by_lists = _least(nodes, table, excesses, lists, np.minimum(1.0, shares[1:-1] / shares[1:, None]), about)
+    ratios = 1 / shares[1:]
+    above = [_above_ratio(epoch, radius, z, log_g) for z, log_g in
+             zip(ratios[:-1].tolist(), search._above_ratios(ratios[:-1])[1].tolist(), strict=True)]
+    by_ratio = _least(nodes, table, excesses, above, np.maximum(ratios[:, None] - ratios[:-1], 0.0), about)
+    search.by_lists, least = by_lists <= by_ratio, min(by_lists, by_ratio)
     return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
 
 
@@ -150,16 +157,32 @@ def _in_the_list(epoch: Epoch, radius: float, level: int) -> float:
     return double_outwards(mp, mp.ncdf(mp.mpf(at) + mp.mpf(radius) / mp.mpf(epoch.sigma)), 1)
 
 
-def _least(epoch: Epoch, nodes: Array, levels: Sequence[int], table: Array, costs: Array, unit: float) -> float:
-    """Return about the least a_0 + Σ_i s_i C*(d_i) + Σ_l A_l G(k_l/N), never less. The rows of the table are upper
-    bounds of h at the nodes for at least as many records as the level, and so for all numbers up to the next level."""
+@lru_cache(maxsize=1024)
+def _above_ratio(epoch: Epoch, radius: float, ratio: float, log_g: float) -> float:
+    """Return N·H(g) + g·H(z/g), rounded up."""
+    mp = epoch.mp
+    g, z, mu = mp.exp(mp.mpf(log_g)), mp.mpf(ratio), mp.mpf(radius) / mp.mpf(epoch.sigma)
+
+    def profile(gamma: Any) -> Any:
+        """H(γ); below 1 by H(γ) = 1 − γ + γH(1/γ)."""
+        if gamma >= 1:
+            return theta(mp, mp.log(gamma), mu)
+        return 1 - gamma + gamma * theta(mp, -mp.log(gamma), mu)
+
+    return double_outwards(mp, epoch.records * profile(g) + g * profile(z / g), 1)
+
+
+def _least(nodes: Array, table: Array, excesses: Sequence[float], others: Sequence[float], layers: Array,
+           unit: float) -> float:
+    """Return about the least a_0 + Σ_i s_i C*(d_i) + Σ_l c_l·cost_l, never less. The rows of the table are upper bounds
+    of h at the nodes for at least as many records as the level, and so for all numbers below the next level, where the
+    c_l are multiplied by those of `layers`."""
     from scipy.optimize import linprog
 
-    tops = np.array([*levels[1:], epoch.records])
+    costs = np.array([1.0, *excesses, *others])
     hats = np.maximum(nodes[:, None] - nodes, 0.0)
-    layers = np.minimum(1.0, np.array(levels[1:]) / tops[:, None])
     left = np.array([[1.0, *hat, *layer] for layer in layers for hat in hats])
-    slopes = np.array([0.0, *np.ones(len(nodes)), *np.zeros(len(levels) - 1)])
+    slopes = np.array([0.0, *np.ones(len(nodes)), *np.zeros(len(others))])
     found = linprog(costs, -np.vstack((left, slopes)), -np.append(table.ravel() / unit, 1 / unit),
                     bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
     if found.x is None:
@@ -167,6 +190,6 @@ def _least(epoch: Epoch, nodes: Array, levels: Sequence[int], table: Array, cost
     x = np.maximum(found.x * unit, 0.0)
     x[len(nodes)] += max(1 + ROUNDING - float(slopes @ x), 0.0)
     x[0] = 0.0
-    others = left @ x
-    x[0] = float((table.ravel() - others + ROUNDING * (table.ravel() + others)).max())
+    others_at = left @ x
+    x[0] = float((table.ravel() - others_at + ROUNDING * (table.ravel() + others_at)).max())
     return float(costs @ x + ROUNDING * (costs @ np.abs(x)))
