@@ -117,8 +117,9 @@ class Profile:
         if self.by_lists:
             below, above = self._in_the_list(np.array([low, high]) / self.later)
             return float(above - below)
-        below, above = self._above_ratios(self.later / np.array([high, low]))[0]
-        return float(below - above) / (self.later / low - self.later / high)
+        ratios = self.later / np.array([high, low])
+        below, above = excess_of_largest_ratio(self.later, self.reach, ratios)[0]
+        return float((below - above) / (ratios[1] - ratios[0]))
 
     def _in_the_list(self, shares: Array) -> Array:
         from scipy.special import ndtr, ndtri
@@ -151,24 +152,24 @@ class Profile:
         begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
         by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
         ratios = 1 / shares
-        by_ratio = self._above_ratios(ratios[:-1])[0], np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
+        by_ratio = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])[0], np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
         found = [_solved(law, nodes, values, about, *x) for x in (by_lists, by_ratio)]
         self.by_lists = found[0] <= found[1]
         return min(found)
 
-    def _above_ratios(self, ratios: Array) -> tuple[Array, Array]:
-        """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z: the least N·H(g) + g·H(z_l/g) of some g; and
-        these log g."""
-        from scipy.special import ndtri
 
-        least = max(-float(ndtri(1 / self.later)) - 1, 0.0)
-        log_g = np.maximum(self.reach * np.linspace(least, least + QUANTILES, FACTORS) - self.reach**2 / 2, 0.0)
-        log_z = np.log(ratios)[:, None]
-        small, reach = log_z < log_g, np.array(self.reach)
-        profile = np.exp(np.minimum(log_z, log_g) + log_theta(np.abs(log_z - log_g), reach))
-        second = profile + np.where(small, np.exp(log_g) - np.exp(log_z), 0.0)
-        found = self.later * np.exp(log_theta(log_g, reach)) + second
-        return found.min(axis=1), log_g[found.argmin(axis=1)]
+def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Array, Array]:
+    """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z of N later records, whose vectors are in a ball of
+    the radius `reach`, in deviations of the noise: the least N·H(g) + g·H(z_l/g) of some g; and these log g."""
+    from scipy.special import ndtri
+
+    least = max(-float(ndtri(1 / later)) - 1, 0.0)
+    log_g = np.maximum(reach * np.linspace(least, least + QUANTILES, FACTORS) - reach**2 / 2, 0.0)
+    log_z, distance = np.log(ratios)[:, None], np.array(reach)
+    profile = np.exp(np.minimum(log_z, log_g) + log_theta(np.abs(log_z - log_g), distance))
+    second = profile + np.where(log_z < log_g, np.exp(log_g) - np.exp(log_z), 0.0)
+    found = later * np.exp(log_theta(log_g, distance)) + second
+    return found.min(axis=1), log_g[found.argmin(axis=1)]
 
 
 def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:

@@ -87,8 +87,8 @@ def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float,
     lists = [_in_the_list(epoch, radius, level) for level in levels[1:]]
     by_lists = _least(nodes, table, excesses, lists, np.minimum(1.0, shares[1:-1] / shares[1:, None]), about)
     ratios = 1 / shares[1:]
-    above = [_above_ratio(epoch, radius, z, log_g) for z, log_g in
-             zip(ratios[:-1].tolist(), search._above_ratios(ratios[:-1])[1].tolist(), strict=True)]
+    factors = shuffled_used.excess_of_largest_ratio(epoch.records, search.reach, ratios[:-1])[1]
+    above = [_above_ratio(epoch, radius, *x) for x in zip(ratios[:-1].tolist(), factors.tolist(), strict=True)]
     by_ratio = _least(nodes, table, excesses, above, np.maximum(ratios[:, None] - ratios[:-1], 0.0), about)
     search.by_lists, least = by_lists <= by_ratio, min(by_lists, by_ratio)
     return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
