@@ -4,9 +4,9 @@ Setting. As in shuffle_profile.py, but no record is left out: b divides n, or th
 smaller batch, with the same noise on its sum. Let n >= 2b. T = n/b, and N = n − b records come after the first batch:
 in t >= 1 full batches and, perhaps, a last one of wb records, 0 <= w < 1, so that N/b = t + w = T − 1. Let w_j = 1 for
 a full batch j, and w for the last, smaller one. γ, m, φ_u, C* and D* are those of shuffle_profile.py. Let the vectors
-of all records at the first step be in a ball of radius ρ, and G(v) = Φ(Φ⁻¹(v) + ρm). Where vectors are clipped, ρ = 1.
-Where a record is replaced, and only the distances of any two vectors are known to be at most 2, ρ = √2 is enough, by
-Jung's theorem. For integers k >= 1 let
+of all records at the first step be in one ball of radius ρ, given the past, and G(v) = Φ(Φ⁻¹(v) + ρm). Where vectors
+are clipped, ρ = 1. Where a record is replaced, and only the distances of any two vectors are known to be at most 2, ρ =
+√2 is enough, by Jung's theorem. For integers k >= 1 let
 
     h(d, k) = E(d + (t + w)·(B_1 D*_1 + B_2 D*_2 + …)/k)₊
 
@@ -32,7 +32,7 @@ may be known. Let the first batch of A be given from here on. The partition of t
 uniform.
 (2) Let S be the sum of the vectors of the b − 1 others of the first batch, and ξ the first output minus S. If the
 record stays, ξ has the density φ_x on one data set, and φ_x′ on the other. If it is exchanged with the record r, ξ has
-the density φ_{u_r} on both, where u_r is the vector of r at the first step; it does not depend on the arrangement.
+the density φ_{u_r} on both, where u_r, the vector of r at the first step, does not depend on the arrangement.
 Then, given the outputs before its step, a later batch with r has the record of interest in place of r, and all others
 are as in A. Take as base φ̄, the mean of the φ_{u_r}, for ξ, and for later outputs their law in A if the record stays,
 given the earlier outputs. Relative to it, n times the difference of the two likelihoods, the second one times γ, is
@@ -43,27 +43,32 @@ induction in (3) of shuffle_profile.py, from the last step to the second one, th
 nδ(ε) <= E(b·d̄ + Σ_j F_j D*_j)₊, where the D*_j are independent of ξ and of the partition, which under the base is
 independent of ξ.
 (3) Given ξ, let Ξ(f) be the mean of (b·d̄ + Σ_j F_j D*_j)₊ over the D*_j and the partition. It is convex in f, and
-symmetric, as the partition is uniform. For a set M of k later records, and f = N/k on M and 0 elsewhere, the sum is
-b·d̄ + (N/k) Σ_j |M ∩ j| D*_j. Given the D*_j, Σ_j |M ∩ j| D*_j is one of k draws without replacement from N numbers, of
-which b·w_j are D*_j; a convex function of it has at most the mean of that for draws with replacement (Hoeffding 1963,
-Theorem 4). With N = b(t + w) this gives Ξ(f) <= b·h(d̄, k). (By lists) Let M_s be the set of the later records r with
-f_r > s. Then f = ∫1{r ∈ M_s}ds and ∫|M_s|ds = Σ_r f_r = N, so that f is the mean, with weights |M_s|ds/N, of functions
-N/|M_s| on M_s. So Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds. (By the largest ratio) Let z = max_r f_r, which is at least 1,
-the mean, and k the integer with k <= N/z < k + 1. The vectors with entries from 0 to N/k and the sum N, of which f is
-one, are mixtures of those with the entry N/k in k places and 0 in all others. So Tδ(ε) <= E h(d̄, k).
-(4) Given the D*_j the draws with replacement are independent and have the same law, so that the mean of k + 1 draws is
-the mean of those of its k-subsets; as (·)₊ is convex, h(d, k) does not increase in k. In d it is convex, with slopes
-from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes: between nodes α is linear, below
-the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at most E α(d̄) and, by
-lists, Σ_l c_l E∫min(|M_s|, k_l)ds/N, as ∫(|M_s|/N)ds = 1; by the largest ratio, Σ_l c_l E(z − z_l)₊, as N/(k + 1) < z.
-E(d̄ − k)₊ <= C*(k) for every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄, and at most C*(k) for each
-φ_{u_r}. So E α(d̄) <= a_0 + Σ_i s_i C*(d_i).
-(5) ∫min(|M_s|, k)ds is the sum of the k largest f_r. Let R_r be the event that r is among these, ties being broken by a
-fixed order. The mean under φ̄ of Σ_r f_r 1_{R_r} is Σ_r P_{u_r}(R_r), P_u being N(u, σ²I). Let c be the centre of the
-ball. By Neyman and Pearson P_{u_r}(R_r) <= G(P_c(R_r)), and Σ_r P_c(R_r) = k, as at every ξ exactly k records are among
-them. As G is concave, the sum is at most N·G(k/N). Let now k = 1, A the event z > z_l, and p = P_c(A). In the same way
-E z1_A = Σ_r P_{u_r}(A ∩ R_r) <= N·G(p/N) <= N·H(g) + gp. Under φ̄, the mean of the φ_{u_r}, A has at least the
-probability v with G(v) = p, and gp − z_l v = g(G(v) − (z_l/g)v) <= g·H(z_l/g). So E(z − z_l)₊ <= N·H(g) + g·H(z_l/g). ∎
+symmetric, as the partition is uniform. Let f = N/k on a set M of k later records, and 0 elsewhere. Given the D*_j,
+Σ_j |M ∩ j| D*_j is the sum of k draws without replacement from N numbers, of which b·w_j are D*_j. A convex function of
+it has at most the mean that it has for draws with replacement (Hoeffding 1963, Theorem 4). As F_j = (N/k)|M ∩ j| and
+N = b(t + w), Ξ(f) <= b·h(d̄, k).
+By lists: let M_s be the set of the later records r with f_r > s. Then f = ∫1{r ∈ M_s}ds and ∫|M_s|ds = Σ_r f_r = N: f
+is the mean, with weights |M_s|ds/N, of functions that are N/|M_s| on M_s. So Tδ(ε) <= E∫(|M_s|/N) h(d̄, |M_s|)ds.
+By the largest ratio: let z = max_r f_r. As the f_r >= 0 have the mean 1, 1 <= z <= N. Let k be the integer with
+k <= N/z < k + 1. Then f has entries from 0 to N/k, and the sum N. An extreme point of the set of such vectors has at
+most one entry that is neither 0 nor N/k, and this is N minus a multiple of N/k, so that there is none: it is N/k in k
+places, and 0 elsewhere. As Ξ is convex and f a mixture of extreme points, Ξ(f) <= b·h(d̄, k), and Tδ(ε) <= E h(d̄, k),
+where k depends on ξ.
+(4) Given the D*_j the draws with replacement are independent and have the same law. The average of k + 1 draws is the
+average, over its k-subsets, of the averages of these; as (·)₊ is convex, h(d, k) does not increase in k. In d it is
+convex, with slopes from 0 to 1. So the inequality of the theorem holds for all d, not only at the nodes d_i: between
+them α is linear, below the first one it is constant, and above the last one its slope is at least 1. Hence Tδ(ε) is at
+most E α(d̄) and, by lists, Σ_l c_l E∫min(|M_s|, k_l)ds/N, as ∫(|M_s|/N)ds = 1; by the largest ratio, Σ_l c_l E(z −
+z_l)₊, as N/(k + 1) < z. E(d̄ − k)₊ <= C*(k) for every k: under φ̄ it is ∫(φ_x − γφ_x′ − kφ̄)₊, which is convex in φ̄,
+and at most C*(k) for each φ_{u_r}. So E α(d̄) <= a_0 + Σ_i s_i C*(d_i).
+(5) Let R_r be the event that r is among the k largest f_r, ties being broken by a fixed order, and let c be the centre
+of the ball. P_u is N(u, σ²I). By Neyman and Pearson P_{u_r}(R) <= G(P_c(R)), and P_c(R) <= G(P_{u_r}(R)), for every R.
+By lists: ∫min(|M_s|, k)ds is the sum of the k largest f_r. Its mean under φ̄ is Σ_r P_{u_r}(R_r) <= Σ_r G(P_c(R_r)),
+and Σ_r P_c(R_r) = k, as at every ξ exactly k records are among them. As G is concave, this is at most N·G(k/N).
+By the largest ratio: let k = 1, Z the event z > z_l, and p = P_c(Z). The events Z ∩ R_r are disjoint, with the union Z,
+so that Σ_r P_c(Z ∩ R_r) = p, and the mean of z on Z is Σ_r P_{u_r}(Z ∩ R_r) <= N·G(p/N) <= N·H(g) + gp. Let v be the
+number with G(v) = p. As p <= G(P_{u_r}(Z)) for each r, Z has at least the probability v under φ̄, the mean of the
+φ_{u_r}. And gp − z_l v = g(G(v) − (z_l/g)v) <= g·H(z_l/g). So E(z − z_l)₊ <= N·H(g) + g·H(z_l/g). ∎
 
 Numbers of records with independent Poisson laws. For Λ > 0 and independent B′_j ~ Poisson(Λw_j/(t + w)),
     h(d, k) <= E(Σ_j B′_j ((t + w)D*_j + d))₊/(Λ·P(Poisson(Λ) <= k − 1)).
@@ -72,13 +77,12 @@ and E(M; M <= k) = Λ·P(Poisson(Λ) <= k − 1). ∎ And h(d, 1) = (t + w)·C*(
 
 Levels. Let 1 = κ_0 < κ_1 < … be some numbers of records. As h does not increase in k, and the left sides of the
 inequalities do not either, they hold for κ_j <= k < κ_{j+1} (k <= N for the last level) if the left side at k =
-κ_{j+1} − 1 (N), by lists even at κ_{j+1}, is at least an upper bound of h(d_i, κ_j). The best a_0, s and c for given
-nodes, levels and z_l solve a linear program. With one node d_1 lists use h(d, k) <= (d − d_1)₊ + h(d_1, k): one term
-for the record's own batch, and one for the rest.
+κ_{j+1} − 1 (N) is at least an upper bound of h(d_i, κ_j); by lists it is enough, too, if the one at κ_{j+1} is. The
+best a_0, s and c for given nodes, levels and z_l solve a linear program. With one node d_1 lists use h(d, k) <= (d −
+d_1)₊ + h(d_1, k): one term for the record's own batch, and one for the rest.
 
-Which one is smaller. Where the noise is large, few records have a ratio far from 1, so that the largest ratio is small,
-and all later records hide the record together; then the bound is near that of an epoch that leaves out records. With
-little noise some record always has a large ratio, and lists are smaller.
+Which one is smaller is no part of the theorem. Where the noise is large against √log N even the largest ratio is near
+1, and the bound near that of an epoch that leaves out records. With little noise lists are smaller, but far out.
 
 Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early leave out records, and are covered there.
 """
