@@ -56,8 +56,8 @@ def _why_nothing_is_gained(given: Given) -> str:
         return ("every epoch counts as one step on all records; the theorems that prove less need --n and --batch-size "
                 "in place of --steps-per-epoch")
     if given["reshuffle"] == "once":
-        return ("every epoch counts as one step on all records, as one order for all epochs is proven to gain only where "
-                "records are left out and there is much noise; shuffle in every epoch (--reshuffle every-epoch)")
+        return ("every epoch counts as one step on all records, as one order for all epochs is proven to gain only "
+                "where records are left out and there is much noise; shuffle in every epoch (--reshuffle every-epoch)")
     if given["n"] < 2 * given["batch_size"]:
         return ("every epoch counts as one step on all records, as nothing is proven to be gained with fewer than two "
                 "full batches; use smaller batches")

@@ -152,7 +152,8 @@ class Profile:
         begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
         by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
         ratios = 1 / shares
-        by_ratio = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])[0], np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
+        excess, _ = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])
+        by_ratio = excess, np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
         found = [_solved(law, nodes, values, about, *x) for x in (by_lists, by_ratio)]
         self.by_lists = found[0] <= found[1]
         return min(found)

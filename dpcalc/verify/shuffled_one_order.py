@@ -61,9 +61,8 @@ def _mus(epoch: Epoch) -> tuple[Any, Any]:
     """Return the μ of W and of X: the condition of the theorem gives q from the p of the calculator."""
     mp, m = epoch.mp, 1 / epoch.mp.mpf(epoch.sigma)
     p2 = mp.mpf(one_order.axes(1 / epoch.sigma, epoch.replaced)[1])
-    if not epoch.replaced:
-        q2 = p2 / (p2 - 1)
-    else:  # q² >= 4 − p²/2, and p²q² >= (4 − p²)(p² + q²)
+    q2 = p2 / (p2 - 1)
+    if epoch.replaced:  # q² >= 4 − p²/2, and p²q² >= (4 − p²)(p² + q²)
         q2 = max(4 - p2 / 2, p2 * (4 - p2) / (2 * p2 - 4), key=float)
     return mp.sqrt(q2) * m, mp.sqrt(p2) * m
 

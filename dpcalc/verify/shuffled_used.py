@@ -77,13 +77,13 @@ def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float,
     difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
     batches, law = mp.mpf(epoch.records) / epoch.batch_size, Summand(points, *difference.masses(points.tolist()), 1)
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
-    table = [row]
+    rows = [row]
     for level in levels[1:]:
         grids = [search.grids.get((level, k), (None, 0))[0] for k in range(len(nodes))]
         row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d, grid in zip(nodes, grids, strict=True)])
-        table.append(row)
+        rows.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
-    table, shares = np.array(table), np.array([*levels, epoch.records]) / epoch.records
+    table, shares = np.array(rows), np.array([*levels, epoch.records]) / epoch.records
     lists = [_in_the_list(epoch, radius, level) for level in levels[1:]]
     by_lists = _least(nodes, table, excesses, lists, np.minimum(1.0, shares[1:-1] / shares[1:, None]), about)
     ratios = 1 / shares[1:]

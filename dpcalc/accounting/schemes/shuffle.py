@@ -256,6 +256,6 @@ ONE_ORDER = SCHEME._replace(
     guarantee=_guarantee_of_one_order,
     fields={"n": COUNT, "batch_size": COUNT, "epochs": COUNT},
     pair=_pair_of_one_order,
-    promise="all epochs must cut the same uniformly random order of all n records, which is drawn before the first one, "
-            "into batches, and leave out nothing but its end",
+    promise="all epochs must cut the same uniformly random order of all n records, which is drawn before the first "
+            "one, into batches, and leave out nothing but its end",
 )
