@@ -8,7 +8,6 @@ from math import inf, nextafter
 from typing import Any
 
 from dpcalc.bounds.sampling import allocation_profile
-from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.core.bound import Params
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.binomial import exact_tails
@@ -22,15 +21,13 @@ from dpcalc.verify import (
     mixture_cells,
     replaced_steps,
     shuffled_attack,
-    shuffled_epochs,
-    shuffled_one_order,
-    shuffled_used,
+    shuffled_uses,
 )
 from dpcalc.verify.arb.context import Formula
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import MECHANISMS, gaussian_mu
-from dpcalc.verify.unchecked import OtherQuestion, Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 
 def _sampled(p: Params, scheme: str) -> Parts:
@@ -62,43 +59,6 @@ def _part_of(p: Params) -> Mapping[str, Any]:
     if "step_profile" in p:
         return p["part"]  # type: ignore[no-any-return]
     return {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}
-
-
-def _shuffled(p: Params, whole: Callable[[], LossPair]) -> Parts:
-    """Return the whole epochs, and the steps of an unfinished one, which leave out records."""
-    n, b, steps, sigma = p["n"], p["batch_size"], p["unfinished"], in_norms(p["noise_of_record"], p["replaced"])
-    _refuse_group(int(p["group_size"]))
-    parts = ((Use(whole()), p["whole_epochs"]),) if p["whole_epochs"] else ()
-    if not steps:
-        return parts
-    return (*parts, (Use(shuffled_epochs.left_out(sigma, steps, b, n - steps * b, p["replaced"], p["tail"])), 1))
-
-
-def _refuse_group(size: int) -> None:
-    if size > 1:
-        raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
-
-
-def _shuffled_left_out(p: Params) -> Parts:
-    n, b, sigma = p["n"], p["batch_size"], in_norms(p["noise_of_record"], p["replaced"])
-    rest = n % b if p["drop_last"] else 0
-    return _shuffled(p, lambda: shuffled_epochs.left_out(sigma, n // b, b, rest, p["replaced"], p["tail"]))
-
-
-def _shuffled_used(p: Params) -> Parts:
-    if p["drop_last"] and p["n"] % p["batch_size"]:
-        raise OtherQuestion("its epochs leave out records")
-    return _shuffled(p, lambda: shuffled_used.all_used(p["noise_of_record"], p["n"], p["batch_size"], p["replaced"],
-                                                       p["clipped"], p["tail"]))
-
-
-def _shuffled_once(p: Params) -> Parts:
-    """Return all epochs together, which have the same order."""
-    n, b = p["n"], p["batch_size"]
-    _refuse_group(int(p["group_size"]))
-    return ((Use(shuffled_one_order.left_out(
-        in_norms(p["noise_of_record"], p["replaced"]), n // b, b, n % b if p["drop_last"] else 0, p["replaced"],
-        p["epochs"], p["tail"])), 1),)
 
 
 def _shuffled_as_allocation(p: Params) -> Parts:
@@ -263,30 +223,6 @@ def _allocated(from_above: Callable[[float, int, float], LossPair]) -> Described
         float(part["noise_multiplier"]), int(s["steps_per_epoch"]), allocation_profile.DEFAULT_TAIL)))
 
 
-def _shuffled_epoch(replaced: bool) -> Described:
-    """Return the function of an epoch of so many steps, in which all records are used, or the others are left out."""
-    def use(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
-        _refuse_group(size)
-        n, b, steps = sampling["n"], sampling["batch_size"], sampling["steps"]
-        noise, tail = float(part["noise_multiplier"]), allocation_profile.DEFAULT_TAIL
-        if steps * b < n:
-            return Use(shuffled_epochs.left_out(in_norms(noise, replaced), steps, b, n - steps * b, replaced, tail))
-        return Use(shuffled_used.all_used(noise, n, b, replaced, bool(part.get("sum")), tail))
-
-    return use
-
-
-def _shuffled_in_one_order(replaced: bool) -> Described:
-    """Return the function of all epochs together, which leave out the records that do not fill a batch."""
-    def use(part: Mapping[str, Any], sampling: Mapping[str, Any], size: int) -> Use:
-        _refuse_group(size)
-        n, b = sampling["n"], sampling["batch_size"]
-        return Use(shuffled_one_order.left_out(in_norms(float(part["noise_multiplier"]), replaced), n // b, b, n % b,
-                                               replaced, sampling["epochs"], allocation_profile.DEFAULT_TAIL))
-
-    return use
-
-
 # By scheme and the relation between neighbouring data sets.
 USES: dict[tuple[str, str], Described] = {
     **dict.fromkeys((("poisson", ADD_REMOVE), ("poisson", ZERO_OUT)), _removed),
@@ -300,10 +236,10 @@ USES: dict[tuple[str, str], Described] = {
     ("truncated-poisson", REPLACE_ONE): _truncated(True),
     **dict.fromkeys((("random-allocation", ADD_REMOVE), ("random-allocation", ZERO_OUT)),
                     _allocated(allocation.from_above)),
-    ("shuffle", ZERO_OUT): _shuffled_epoch(False),
-    ("shuffle", REPLACE_ONE): _shuffled_epoch(True),
-    ("shuffle-once", ZERO_OUT): _shuffled_in_one_order(False),
-    ("shuffle-once", REPLACE_ONE): _shuffled_in_one_order(True),
+    ("shuffle", ZERO_OUT): shuffled_uses.of_epoch(False),
+    ("shuffle", REPLACE_ONE): shuffled_uses.of_epoch(True),
+    ("shuffle-once", ZERO_OUT): shuffled_uses.of_one_order(False),
+    ("shuffle-once", REPLACE_ONE): shuffled_uses.of_one_order(True),
     ("random-allocation", REPLACE_ONE): _allocated(allocation_replaced.from_above),
 }
 
@@ -317,9 +253,9 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "poisson-replace-one-profile": _replaced,
     "poisson-profile": lambda p: _sampled(p, "poisson"),
     "shuffle-lower": lambda p: ((Use(shuffled_attack.dominated_pair(p)), int(p["whole_epochs"])),),
-    "shuffle-profile": _shuffled_left_out,
-    "shuffle-profile-used": _shuffled_used,
-    "shuffle-profile-one-order": _shuffled_once,
+    "shuffle-profile": shuffled_uses.left_out,
+    "shuffle-profile-used": shuffled_uses.all_used,
+    "shuffle-profile-one-order": shuffled_uses.one_order,
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _truncated_poisson,
     "truncated-poisson-lower": _zero_gradients,
