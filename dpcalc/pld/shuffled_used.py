@@ -189,7 +189,8 @@ def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, 
         return inf
     x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
     x[len(nodes)] += max(1 - float(x[1:len(nodes) + 1].sum()), 0.0)
-    x[0] += max(float((right - left @ x).max()), 0.0)
+    rounding = (len(x) + 4) * UNIT * (right + left @ np.abs(x))
+    x[0] += max(float((right - left @ x + rounding).max()), 0.0)
     return float(costs @ x)
 
 
