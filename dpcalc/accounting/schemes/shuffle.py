@@ -204,7 +204,10 @@ def _sentence(text: Mapping[str, str]) -> str:
     size = f"{text['steps_per_epoch']} batches" if "steps_per_epoch" in text else (
         f"batches of {text['batch_size']} of {text['n']} records")
     if text.get("reshuffle") == "once":
-        return f"Every epoch takes {size} in a secret order of the records that is the same in all epochs."
+        same = f"Every epoch takes {size} in a secret order of the records that is the same in all epochs"
+        if "n" in text and leaves_out(int(text["n"]), int(text["batch_size"]), "drop_last" in text):
+            return f"{same}, and leaves out those at the end of that order, which do not fill a batch."
+        return f"{same}."
     afresh = f"Every epoch takes {size} in a secret order of the records that is shuffled afresh"
     if "n" not in text:
         return f"{afresh}."
