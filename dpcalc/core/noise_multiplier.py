@@ -39,9 +39,18 @@ ONE_ORDER = "shuffle-once"  # the scheme of batches from one shuffled order for 
 def scheme_name(values: Mapping[str, Any]) -> str:
     """The sampling scheme of a call; Poisson batches where it has none."""
     name = str(values.get("scheme") or "poisson")
-    if name == "shuffle" and values.get("reshuffle") == "once" and values.get("epochs") != 1:
+    if name == "shuffle" and values.get("reshuffle") == "once" and not _is_one_pass(values):
         return ONE_ORDER
     return TRUNCATED if name == "poisson" and values.get("max_batch_size") is not None else name
+
+
+def _is_one_pass(values: Mapping[str, Any]) -> bool:
+    """Whether a run is known to take at most one pass, so that one order is a new one."""
+    epochs, steps, b = (values.get(name) for name in ("epochs", "steps", "batch_size"))
+    if epochs is not None:
+        return bool(epochs <= 1)
+    batches = values.get("steps_per_epoch") if b is None else values.get("n", 0) // b
+    return steps is not None and batches is not None and bool(steps <= batches)
 
 
 def is_used(given: Given, unknown: str | None) -> bool:

@@ -277,7 +277,7 @@ def test_subsample_and_compare_answer_the_same_for_one_run(cases):
                              ("subsample --scheme shuffle", "compare --batches shuffled"))
         assert compared["bound"] == sampled["bound"] and compared["adjacency"] == sampled["adjacency"]
         for key in sampled["result"].keys() & {"epsilon", "epsilon_lower", "delta", "delta_lower", "noise_multiplier"}:
-            assert compared["result"][key] == pytest.approx(sampled["result"][key], rel=1e-12)
+            assert compared["result"][key] == pytest.approx(sampled["result"][key], rel=1e-4 if "--solve" in asked else 1e-12)
             seen.add(key)
         (note,) = [x for x in sampled["notes"] if x.startswith(("a pass is ", "an epoch is ")) or "--drop-last leaves" in x]
         assert note in compared["notes"]

@@ -91,7 +91,9 @@ def test_the_inequality_of_the_theorem_holds_at_all_nodes_and_numbers_of_records
     nodes = np.sort(rng.normal(size=4))
     table = np.sort(rng.uniform(0, 5, (4, 1)) + np.sort(rng.uniform(0, 2, 4)), axis=0)[::-1]
     costs = np.array([1.0, *np.sort(rng.uniform(0, 1, 4))[::-1], 0.1, 0.4, 0.8])
-    least = shuffled_used._least(one, nodes, levels, table, costs, 1.0)
+    tops = np.array([*levels[1:], one.records])
+    layers = np.minimum(1.0, np.array(levels[1:]) / tops[:, None])
+    least = shuffled_used._least(nodes, table, costs[1:5], costs[5:], layers, 1.0)
     # A plain choice: α(d) = a_0 + (d − d_1)₊, with a_0 the largest excess, costs no less.
     plain = float((table[0] - (nodes - nodes[0])).max()) + costs[1]
     assert least <= plain + 1e-9

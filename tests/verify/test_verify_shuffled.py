@@ -53,7 +53,7 @@ def test_bounds_that_amplify_are_proven_and_numbers_that_are_two_percent_better_
     slow(f"{RUN} --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --adjacency zero-out"),
     slow(f"{RUN} --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --drop-last"),
     slow(f"{RUN} --epochs 2 --noise-multiplier 2 --epsilon 1 --drop-last"),
-    f"{FEW} --reshuffle once",
+    f"{FEW} --reshuffle once --bound shuffle-profile-one-order",
     slow(f"{RUN} --epochs 3 --noise-multiplier 2 --drop-last --delta 1e-5 --adjacency replace-one"),
     f"{RUN} --epochs 3 --noise-multiplier 2 --alpha 6",
     slow(f"{RUN} --epochs 3 --epsilon 2 --delta 1e-5 --drop-last --solve noise-multiplier"),

@@ -168,11 +168,10 @@ BOUND = CompositionBound(
         name="shuffle-profile-used",
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="one epoch of T = n/b batches that uses all records: Tδ(ε) ≤ a_0 + Σ_i s_i E(D − d_i)₊ + "
-                  "Σ_l c_l Φ(Φ⁻¹(k_l/N) + 1/Z), N = n − b, where a_0 + Σ_i s_i (d − d_i)₊ + Σ_l c_l min(1, k_l/k) is "
-                  "at least E(d + (T−1)/k·Σ_j B_j D_j)₊ at all nodes d = d_i and for k = 1, …, N records, which fall "
-                  "into the later batches at random, B_j of them into batch j; D_j as in shuffle-profile; or the same "
-                  "with (N/(k+1) − z_l)₊ for min(1, k_l/k), and N·H(g) + g·H(z_l/g) for Φ(…), H the hockey-stick "
-                  "divergence of noise Z, any g > 0; epochs are composed numerically",
+                  "Σ_l c_l Φ(Φ⁻¹(k_l/N) + 1/Z), N = n − b, if a_0 + Σ_i s_i (d − d_i)₊ + Σ_l c_l min(1, k_l/k) ≥ "
+                  "E(d + (T−1)/k·Σ_j B_j D_j)₊ for all d = d_i and k = 1, …, N records, B_j of them in batch j at "
+                  "random, D_j as in shuffle-profile; or with (N/(k+1) − z_l)₊ and N·H(g) + g·H(z_l/g), H the "
+                  "hockey-stick divergence of Z, for min(1, k_l/k) and Φ(…)",
         source="proof in dpcalc/bounds/sampling/shuffle_profile_used.py; Hoeffding 1963, Theorem 4; Zhu, Dong & Wang "
                "2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
