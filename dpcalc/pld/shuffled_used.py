@@ -45,6 +45,8 @@ POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
 ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
 ATTEMPTS, UNEXPECTED = 2, 1.3  # at nodes, which are chosen again where δ is that much larger than expected
 FACTORS, QUANTILES = 150, 14.0  # numbers g, and the range of quantiles at which they are the slopes of G
+# Of the least value: whichever solution is found, the bound is then nearly the same.
+NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 SIMILAR = 3.0  # the ratio of two means whose grids may be the same
 PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
 
@@ -184,7 +186,7 @@ def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, 
     slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(layers.shape[1])))
     right, unit = values.ravel(), about
     found = linprog(costs, -np.vstack((left, slopes)), -np.append(right / unit, 1 / unit),
-                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
+                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs", options=NEAR)
     if found.x is None:
         return inf
     x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
