@@ -92,7 +92,7 @@ TOPICS = (
          "(--scheme with-replacement): every entry of a batch is any record, so that one may come twice. Cyclic "
          "(--scheme cyclic-poisson): Poisson batches from fixed groups in turn. Fixed order, full batch, stream: "
          "compare --batches fixed-order, full or stream.",
-         "One run, five numbers: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "
+         "One run in five ways: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "
          "allocation: ε = 2.874. Poisson batches: ε = 2.949. A shuffled loader: ε = 7.286, or 6.963 with batches of "
          "999 and --drop-last; its true ε is at least 6.51. Without replacement: ε = 13.02, for replacing a record, "
          "where the others are for adding, removing or zeroing out one.",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PRECISION = 1.2e-4  # relative change of δ at ε = 0 by grids; further out it is as large as changes ε by as much
 SPACING = 1 / 24  # of the ε at which δ is computed, in deviations of the loss: chords change ε by 2e-4 of it
-CURVATURE = 1e-3  # 8 times the relative change of ε by a chord that is allowed far out
+CURVATURE = 1e-3  # 8 times the relative change of ε by a chord that is allowed for small δ
 SHIFT = 3e-3  # 8 times the mean shift of a loss by a chord, relative to the loss
 FAR = 25.0  # log of δ(0)/δ from which on gaps grow in proportion to it: such δ matter for rare questions only
 MOST_POINTS = 1000

@@ -39,8 +39,8 @@ def _check(given: Given, unknown: str | None) -> None:
     if {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
     if unknown in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{flag(unknown)}: what is proven for shuffled batches depends on how many "
-                                           "records an epoch leaves out, and does not rise or fall with it; solve for "
+        raise DpcalcError("unknown-value", f"{flag(unknown)}: for shuffled batches ε depends on how many records an "
+                                           "epoch leaves out, which jumps up and down with it; solve for "
                                            "noise-multiplier or epochs", "--solve")
     by_size = given.provided & {"n", "batch_size"}
     if by_size and given.has("steps_per_epoch"):
@@ -172,7 +172,7 @@ def note_on_an_epoch(n: int, batch_size: int, drop_last: bool) -> str:
     """How many records an epoch of shuffled batches uses."""
     batches, rest = divmod(n, batch_size)
     if drop_last and not rest:
-        return f"{batch_size} divides {n}: --drop-last leaves out no record, and all are used"
+        return f"{batch_size} divides {n}, so that --drop-last leaves out no record: every epoch uses all"
     if rest and not drop_last:
         return (f"an epoch is {_number_of_batches(batches)} of {batch_size}, and a last one of {rest} with the same "
                 "noise on its sum")
@@ -240,9 +240,9 @@ SCHEME = Scheme(
     of_mechanism=_of_mechanism,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (*_FRESH, Route(shuffle_no_amplification.BOUND))),
     only=("gaussian",),
-    promise="every epoch must cut a new, uniformly random order of all n records into batches, and leave out nothing "
-            "but its end (no buffered shuffle, no part cut off before, none that goes on in the next epoch, no record "
-            "twice)",
+    promise="every epoch must put all n records in a new, uniformly random order and cut it into batches; only the end "
+            "of that order may be left out (no buffered shuffle, no records cut off before, no order that goes on in "
+            "the next epoch, no record twice)",
     unit="epoch",
     notes=_notes,
     companions={"steps_per_epoch": "steps_per_epoch", "epochs": "epochs", "steps": "all_steps"},
@@ -259,6 +259,6 @@ ONE_ORDER = SCHEME._replace(
     guarantee=_guarantee_of_one_order,
     fields={"n": COUNT, "batch_size": COUNT, "epochs": COUNT},
     pair=_pair_of_one_order,
-    promise="all epochs must cut the same uniformly random order of all n records, which is drawn before the first "
-            "one, into batches, and leave out nothing but its end",
+    promise="one uniformly random order of all n records, drawn before the first epoch, must be cut into the same "
+            "batches in all epochs; only its end may be left out",
 )

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
-LEFT_OUT = ("every epoch leaves out at least one record: the tail of its own order of all n records, drawn afresh (not "
+LEFT_OUT = ("every epoch leaves out at least one record: the end of its own order of all n records, drawn afresh (not "
             "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
 FIXED = "n, b and the number of steps are public, and fixed before the run"
 ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
@@ -158,11 +158,12 @@ BOUND = CompositionBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
         released="every step's output",
-        in_words="A record that is left out could have been in the place of one of any batch. So the noise hides which "
-                 "batch a record is in, nearly as if each record chose its batch by itself.",
+        in_words="A record that is left out could have been in the place of one of any batch, so that the noise hides "
+                 "its batch. That hides less than if each record chose its batch by itself: the record in its place "
+                 "may have the opposite gradient.",
     ),
     params=PARAMS,
     value=value,
     exact=exact,
-    rtol=3e-2,  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse far out
+    rtol=3e-2,  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ
 )

@@ -82,7 +82,7 @@ best a_0, s and c for given nodes, levels and z_l solve a linear program. With o
 d_1)₊ + h(d_1, k): one term for the record's own batch, and one for the rest.
 
 Which one is smaller is no part of the theorem. Where the noise is large against √log N even the largest ratio is near
-1, and the bound near that of an epoch that leaves out records. With little noise lists are smaller, but far out.
+1, and the bound near that of an epoch that leaves out records. With little noise lists are smaller, except for small δ.
 
 Epochs compose as in shuffle_profile.py; the steps of an epoch that ends early leave out records, and are covered there.
 """
