@@ -89,7 +89,7 @@ def test_a_pipe_hands_on_the_conditions_of_the_last_iterate(batches, own):
         assert f"Note: {promise}." in " ".join(text.split())
     assert all(words in promise for words in ("w₀ lies in the set, and both do not depend on the data", *own))
     every = json.loads(call([*line, "--json"]).stdout)["guarantee"].get("promises", [])
-    assert [promise.startswith("every epoch must cut") for promise in every] == [True] * len(own)  # all iterates
+    assert [promise.startswith("every epoch must put all n records") for promise in every] == [True] * len(own)  # all iterates
 
 
 # --- only what applies -----------------------------------------------------------------------------------------------
