@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.command import NOISE_LEVELS, Command, Given, check_unknown, missing, refuse_unneeded
+from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, check_unknown, refuse_unneeded, require
+from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.question import Question
@@ -91,11 +92,12 @@ def _solvable(command: Command, given: Given) -> str:
 
 def _usual_delta(given: Given) -> str:
     """A δ for an ε without one, as it stands on the command line: 0 for a mechanism that has a pure ε."""
+    mechanism = given["mechanism"] or given["noise"] or "gaussian"
+    if mechanism == "gaussian":
+        return "1e-5"
     from dpcalc.accounting.mechanisms import MECHANISMS
 
-    mechanism = given["mechanism"] or given["noise"]
-    is_pure = mechanism in MECHANISMS and MECHANISMS[mechanism].pure is not None
-    return "0" if is_pure else "1e-5"
+    return "0" if mechanism in MECHANISMS and MECHANISMS[mechanism].pure is not None else "1e-5"
 
 
 def _has(command: Command, name: str) -> bool:
@@ -137,13 +139,15 @@ def check_options(given: Given, question: Question, used: set[str], needed: tupl
     no parameter …" and "needed …"; `ways_out` says what to write instead of some options."""
     refuse_unneeded(given, used, not_used, ways_out)
     check_unknown(question, used, no_parameter)
-    absent = [name for name in needed if given[name] is None]
-    if question.unknown:
-        missing([name for name in absent if name != question.unknown.name], needed_by)
-    elif absent:
-        find = f"--delta {_usual_delta(given)} --solve {flag(absent[0])[2:]}"
-        missing(absent, needed_by, f"; to find it for this ε, add {find}"
-                if given.has("epsilon") and absent[0] in NOISE_LEVELS else "")
+    require(given, needed, needed_by, question.unknown.name if question.unknown else None, hints(given, question))
+
+
+def hints(given: Given, question: Question) -> Texts:
+    """How to find the noise level that is missing, where only ε is given."""
+    if question.unknown or not given.has("epsilon"):
+        return NO_TEXTS
+    delta = _usual_delta(given)
+    return {level: f"; to find it for this ε, add --delta {delta} --solve {flag(level)[2:]}" for level in NOISE_LEVELS}
 
 
 def about_lipschitz(given: Given, reason: DpcalcError) -> DpcalcError:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
 from dpcalc.core import quantities as q
-from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.core.checks import refuse_unneeded, require
+from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Given, Option
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.quantities import symbol
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dpcalc.core.command import Given, require
+from dpcalc.core.checks import require
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 
 THOSE_OF_INPUT = "those of the input"  # the neighbours of an answer, where the given guarantee does not name them

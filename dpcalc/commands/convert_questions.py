@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dpcalc.commands.asking import read_question
 from dpcalc.commands.convert_routes import is_one_sided
-from dpcalc.core.command import Command, Given, require
+from dpcalc.core.checks import require
+from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.question import Question
 

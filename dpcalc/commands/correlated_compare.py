@@ -7,7 +7,8 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.noise_feedback.optimum_finite import mean_coefficient
 from dpcalc.commands import correlated_notes, correlated_sampling, correlated_theorems
 from dpcalc.commands.correlated_design import design as design_of
-from dpcalc.core.command import Given, require
+from dpcalc.core.checks import require
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import SIGMA

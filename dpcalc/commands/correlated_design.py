@@ -7,7 +7,8 @@ from typing import Any
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
-from dpcalc.core.command import Given, require
+from dpcalc.core.checks import require
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, number
 

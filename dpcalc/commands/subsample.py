@@ -10,7 +10,8 @@ from dpcalc.commands import subsample_run as run
 from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+from dpcalc.core.checks import check_unknown, refuse_unneeded
+from dpcalc.core.command import QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route
@@ -113,7 +114,7 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     epsilon, delta = given["point"] or (given["epsilon"], given["delta"])
     params = {"step_epsilon": epsilon, "step_delta": delta, "sampling_rate": rate}
     question = Question("epsilon", epsilon=epsilon, delta=delta)
-    found = rows((Route(amplification.BOUND),), given.replace(params), lambda p: p, question, given["bound"] or ())
+    found = rows((Route(amplification.BOUND),), given.replace(params), dict, question, given["bound"] or ())
     parameters = {**{k: v for k, v in given.values.items() if k in used}, "epsilon": epsilon, "delta": delta}
     promise = run.promise(given, None) if given.inputs else NOTHING.and_of(scheme_of(given.values))
     return Answer("subsample", question, parameters, found,

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.command import Given, refuse_unneeded, require
+from dpcalc.core.checks import refuse_unneeded, require
+from dpcalc.core.command import Given
 from dpcalc.core.quantities import PASSES
 from dpcalc.core.relations import RELATIONS
 

@@ -17,7 +17,8 @@ from dpcalc.commands import convert_routes, subsample_run
 from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound
-from dpcalc.core.command import Given, refuse_unneeded, require
+from dpcalc.core.checks import refuse_unneeded, require
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.accounting.schemes import by_rate, poisson
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED, Scheme, Values, mechanisms_guarantee
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.numerics.rounding import ratio_up

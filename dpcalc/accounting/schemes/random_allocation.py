@@ -15,7 +15,7 @@ from dpcalc.bounds.sampling import (
     allocation_replace_one_profile,
 )
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base

@@ -21,7 +21,7 @@ from dpcalc.bounds.sampling import (
 )
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route

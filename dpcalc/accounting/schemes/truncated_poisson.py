@@ -18,7 +18,7 @@ from dpcalc.accounting.schemes.record import (
 )
 from dpcalc.bounds.sampling import truncated_poisson_lower, truncated_poisson_profile
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.noise_multiplier import TRUNCATED
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base

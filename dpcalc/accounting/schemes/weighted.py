@@ -18,7 +18,7 @@ from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import weighted_rdp
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import REPLACE_ONE, Base
 

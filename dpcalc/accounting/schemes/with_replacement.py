@@ -8,7 +8,7 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import COUNT, NOT_SHUFFLED, Scheme, Use, Values, mechanisms_guarantee
 from dpcalc.bounds.sampling import with_replacement_lower, with_replacement_profile
 from dpcalc.core.bound import Params
-from dpcalc.core.command import require
+from dpcalc.core.checks import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
