@@ -11,10 +11,12 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, check_unknown, refuse_unneeded, require
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 from dpcalc.core.validate import near
+from dpcalc.numerics.rounding import ratio_up
 
 _OF_QUESTION = {"epsilon", "delta", "alpha", "rdp"}
 
@@ -139,10 +141,10 @@ def check_options(given: Given, question: Question, used: set[str], needed: tupl
     no parameter …" and "needed …"; `ways_out` says what to write instead of some options."""
     refuse_unneeded(given, used, not_used, ways_out)
     check_unknown(question, used, no_parameter)
-    require(given, needed, needed_by, question.unknown.name if question.unknown else None, hints(given, question))
+    require(given, needed, needed_by, question.unknown.name if question.unknown else None, level_hints(given, question))
 
 
-def hints(given: Given, question: Question) -> Texts:
+def level_hints(given: Given, question: Question) -> Texts:
     """How to find the noise level that is missing, where only ε is given."""
     if question.unknown or not given.has("epsilon"):
         return NO_TEXTS
@@ -150,16 +152,20 @@ def hints(given: Given, question: Question) -> Texts:
     return {level: f"; to find it for this ε, add --delta {delta} --solve {flag(level)[2:]}" for level in NOISE_LEVELS}
 
 
-def about_lipschitz(given: Given, reason: DpcalcError) -> DpcalcError:
-    """The error, which says of a missing Lipschitz constant when smoothness and diameter imply one: linear losses have
-    β = 0 and any L. Altschuler & Talwar 2022, §1.2, leave the condition out."""
-    if (reason.code, reason.option) == ("missing", "--lipschitz") and given["smoothness"] and given["diameter"]:
-        from dpcalc.core.numbers import plain
-        from dpcalc.numerics.rounding import ratio_up
+def lipschitz_hint(given: Given) -> Texts:
+    """When smoothness and diameter imply the Lipschitz constant that is missing: linear losses have β = 0 and any L.
+    Altschuler & Talwar 2022, §1.2, leave the condition out."""
+    if not given["smoothness"] or not given["diameter"]:
+        return NO_TEXTS
+    implied = plain(ratio_up((given["smoothness"], given["diameter"])))
+    return {"lipschitz": f"; βD = {implied} is one only where every loss has gradient 0 somewhere in the constraint "
+                         f"set: then give --lipschitz {implied}"}
 
-        implied = plain(ratio_up((given["smoothness"], given["diameter"])))
-        reason.message += (f"; βD = {implied} is one only where every loss has gradient 0 somewhere in the constraint "
-                           f"set: then give --lipschitz {implied}")
+
+def about_lipschitz(given: Given, reason: DpcalcError) -> DpcalcError:
+    """The error, with the hint where it says that the Lipschitz constant is missing."""
+    if (reason.code, reason.option) == ("missing", "--lipschitz"):
+        reason.message += lipschitz_hint(given).get("lipschitz", "")
     return reason
 
 
@@ -169,6 +175,18 @@ def key_of_rows(question: Question) -> str:
     if question.unknown:
         return question.unknown.name
     return "log_delta" if question.asks == "delta" else question.asks
+
+
+def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
+    """The largest bound from below, as a number beside the answer: of the rows that are such bounds, and of those with
+    a lower end, which holds for the same mechanism although another row may be smaller in its last digits."""
+    name = f"{question.asks}_lower"
+    if not rows or question.unknown or name in rows[0].result:  # rows of a solution are about different runs
+        return {}
+    same = [row for row in rows if row.context.get("adjacency") == rows[0].context.get("adjacency")]
+    ends = [row.result.get(question.asks if row.route.bound.status == "lower" else name) for row in same]
+    lower = [x for x in ends if x is not None]
+    return {name: max(lower)} if lower else {}
 
 
 def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict[str, Any]:

@@ -27,9 +27,8 @@ def answer(given: Given) -> Answer:
     variation, and with the improvement that one more assumption would give."""
     from dpcalc.accounting.neighbours import NOTHING
     from dpcalc.accounting.schemes import SCHEMES
-    from dpcalc.commands.asking import read_question
+    from dpcalc.commands.asking import lower_end, read_question
     from dpcalc.commands.comparison import Answers, guarantees
-    from dpcalc.commands.subsample_run import lower_end
     from dpcalc.commands.training_run import ALLOCATION, describe
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer

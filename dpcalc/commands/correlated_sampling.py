@@ -16,7 +16,7 @@ from dpcalc.bounds.correlated._engine import profile
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.commands import correlated_notes
 from dpcalc.commands import subsample_run as run
-from dpcalc.commands.asking import check_options, shown, with_solution
+from dpcalc.commands.asking import check_options, lower_end, shown, with_solution
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL
@@ -52,7 +52,7 @@ def answer(given: Given, design: Design, question: Question, used: set[str]) -> 
     notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
     return Answer("correlated", question, shown(values, used), found, run.guarantee(sampled, params), ZERO_OUT,
                   "every step's output", notes,
-                  {**numbers, **run.lower_end(question, found)}, promises=(_promise(cycle, params["sampling_rate"]),))
+                  {**numbers, **lower_end(question, found)}, promises=(_promise(cycle, params["sampling_rate"]),))
 
 
 def cycle_of(given: Given, design: Design) -> int:

@@ -152,7 +152,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     """ε, δ or RDP of a run, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands import shuffled_batches
-    from dpcalc.commands.asking import read_question, shown, with_solution
+    from dpcalc.commands.asking import lower_end, read_question, shown, with_solution
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Answer
 
@@ -174,7 +174,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     # of μ-GDP from JSON the Gaussian mechanism is only the worst case, and σ no noise on a sum
     of_sum = not any(base.kind == "gdp" for base in given.inputs)
     numbers = {**run.run_numbers(values, params), **noise_multiplier.companion(values, run.between(values), of_sum),
-               **run.lower_end(question, found)}
+               **lower_end(question, found)}
     return Answer("subsample", question, shown(values, used), found, run.guarantee(values, params), adjacency,
                   "every step's output", (*run.notes(given, values), *shuffled_batches.notes(given, question, found)),
                   numbers, promise.warnings, scope=run.scope(given, unknown), promises=promise.sentences)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpcalc.accounting.neighbours import Promise
     from dpcalc.accounting.schemes import Scheme
     from dpcalc.core.question import Question
-    from dpcalc.core.results import Route, Row
+    from dpcalc.core.results import Route
 
 Values = Mapping[str, Any]
 
@@ -175,18 +175,6 @@ def run_numbers(values: Values, params: Values) -> dict[str, Any]:
     from dpcalc.accounting.schemes import scheme_of
 
     return {name: params[key] for name, key in scheme_of(values).companions.items()}
-
-
-def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
-    """The largest bound from below, as a number beside the answer: of the rows that are such bounds, and of those with
-    a lower end, which holds for the same mechanism although another row may be smaller in its last digits."""
-    name = f"{question.asks}_lower"
-    if not rows or question.unknown or name in rows[0].result:  # rows of a solution are about different runs
-        return {}
-    same = [row for row in rows if row.context.get("adjacency") == rows[0].context.get("adjacency")]
-    ends = [row.result.get(question.asks if row.route.bound.status == "lower" else name) for row in same]
-    lower = [x for x in ends if x is not None]
-    return {name: max(lower)} if lower else {}
 
 
 def description(given: Given) -> str:

@@ -33,8 +33,8 @@ def answer(given: Given) -> Answer:
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.bounds.conversions import rdp_optimal
-    from dpcalc.commands.asking import with_solution
-    from dpcalc.commands.subsample_run import between, lower_end, run_numbers, scope
+    from dpcalc.commands.asking import lower_end, with_solution
+    from dpcalc.commands.subsample_run import between, run_numbers, scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.bound import PointBound
     from dpcalc.core.question import Question
