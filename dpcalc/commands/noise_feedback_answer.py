@@ -1,0 +1,182 @@
+"""The answer of noise-feedback: ε, δ or RDP of the iterates that are released, with that of the other release, the
+variances, and what the same run without feedback would lose."""
+
+from __future__ import annotations
+
+from math import fsum, inf, sqrt
+
+from dpcalc.accounting.answer import answer_rows
+from dpcalc.accounting.evaluate import evaluate
+from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.noise_feedback import every_iterate, optimum, optimum_finite, with_feedback, without_feedback
+from dpcalc.commands import noise_feedback_optimum
+from dpcalc.commands.asking import level_hints, read_question
+from dpcalc.commands.last_iterate_companions import worst_companions
+from dpcalc.commands.noise_feedback import CHECKS, COMMAND, EVERY, LAST, NEEDS, USES
+from dpcalc.core.bound import Params, ProfileBound
+from dpcalc.core.checks import Mode, check
+from dpcalc.core.command import Given
+from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.numbers import human
+from dpcalc.core.one_record import OneRecord
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.run import Run
+from dpcalc.numerics.rounding import up
+
+_ROUTES = {LAST: (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True)),
+           EVERY: (Route(every_iterate.BOUND),)}
+_AT_EQUAL = "equal_privacy_variance"
+_MOST_NAMED = 8  # steps that are named
+_MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
+
+
+def answer(given: Given) -> Answer:
+    if str(given["solve"]).removeprefix("--") == "feedback":
+        return noise_feedback_optimum.answer(given)
+    plain = given["bound"] == ("without-feedback",)
+    run = Run(COMMAND, given, read_question(COMMAND, given), _params, USES - {"feedback"} if plain else USES)
+    every, here, by = run["release"] == EVERY, "for this question", "by noise-feedback"
+    if not every and not given.has("curvature"):
+        by += " for the last iterate (--release every-iterate holds for any loss)"
+    check(run, Mode(run.uses, NEEDS if every else ("curvature", *NEEDS),
+                    "with --bound without-feedback" if plain else here, by, here,
+                    hints=level_hints(given, run.question)), *CHECKS)
+    rows = answer_rows(run, _ROUTES[run["release"]], run.bounds)
+    run, asks, index = run.solved(rows), run.question.asks, run["index"]
+    by_default = index is None and run["used_at"] is None
+    params = {**run.params, "feedback": 0.0} if rows[0].route.bound is without_feedback.BOUND else run.params
+    numbers, only = _numbers(run, rows[0], params, by_default), None
+    worst = {**params, "uses": (1 if every else params["iterations"],)}
+    if index is not None:
+        of_worst, only = worst_companions(rows[0], worst, run.question, index, worst["uses"][0])
+        numbers |= of_worst
+    if by_default or index is not None:
+        numbers[f"{asks}_worst"] = _loss(run, rows[0].route, worst)
+    else:
+        only = OneRecord(f"for records that are used {_at(params['uses'])} only")
+    warnings: tuple[str, ...] = ()
+    if not every and numbers["mu_every_iterate"] >= _MUCH_LARGER * numbers["mu"] and numbers[f"{asks}_every_iterate"]:
+        warnings = (f"only the last iterate is covered: an observer of all iterates gets {symbol(asks)} = "
+                    f"{human(numbers[f'{asks}_every_iterate'])} (--release every-iterate)",)
+    guarantee = {"kind": "gdp", "mu": numbers["mu"], **({} if by_default else {"index": list(params["uses"])})}
+    return run.answer(rows, guarantee, "replace-one", "every iterate" if every else "last iterate",
+                      _notes(run, params, numbers, by_default), numbers, warnings=warnings, only=only)
+
+
+def _params(run: Run) -> Params:
+    """The parameters of the bounds. Without --index or --used-at the record is the worst one: of the last iterate the
+    one of the last step, of all iterates that of the first."""
+    uses = run["used_at"] or (run["index"] or (run["steps"] if run["release"] == LAST else 1),)
+    return {**{k: run[k] for k in ("feedback", "learning_rate", "sigma", "lipschitz")},
+            "curvatures": run["curvature"] or (), "iterations": run["steps"], "uses": tuple(map(int, sorted(uses)))}
+
+
+def _at(uses: tuple[int, ...]) -> str:
+    """The steps in words, or their number where they are many."""
+    if len(uses) > _MOST_NAMED:
+        return f"at the {len(uses)} given steps"
+    *first, last = map(str, uses)
+    return f"at steps {', '.join(first)} and {last}" if first else f"at step {last}"
+
+
+def _loss(run: Run, route: Route, params: Params) -> float:
+    """The quantity that the question asks for, with other parameters."""
+    question = run.question._replace(orders=(), unknown=None, target=None)
+    return evaluate(route, params, question).result[question.asks]
+
+
+def _numbers(run: Run, head: Row, params: Params, by_default: bool) -> dict[str, float]:
+    """The companion numbers: the variances; λ; μ and the loss of either release, of the record that is given, or else
+    of the worst one of each; and the loss without feedback."""
+    asks, bound, (variances, at_equal) = run.question.asks, head.route.bound, _variances(run, params)
+    assert isinstance(bound, ProfileBound) and bound.mu is not None
+    numbers = {**variances, "feedback": params["feedback"], "mu": bound.mu.mu(**own_params(bound, params))}
+    for name, of, step in (("last_iterate", with_feedback.BOUND, run["steps"]),
+                           ("every_iterate", every_iterate.BOUND, 1)):
+        if not params["curvatures"] and of is with_feedback.BOUND:
+            continue
+        there = {**params, "uses": (step,)} if by_default else params
+        # where double precision does not suffice
+        numbers |= {f"mu_{name}": inf, f"{asks}_{name}": 1.0 if asks == "delta" else inf}
+        try:
+            assert of.mu is not None
+            numbers[f"mu_{name}"] = of.mu.mu(**own_params(of, there))
+            numbers[f"{asks}_{name}"] = _loss(run, Route(of), there)
+        except (DpcalcError, OverflowError):
+            continue
+    without = Route(bound if bound is every_iterate.BOUND else without_feedback.BOUND)
+    numbers[f"{asks}_without_feedback"] = _loss(run, without, {**params, "feedback": 0.0})
+    return numbers | at_equal
+
+
+def _variances(run: Run, params: Params) -> tuple[dict[str, float], dict[str, float]]:
+    """The variances of the last iterate, and the factor by which σ must be larger with feedback for the same privacy of
+    it; and the variances that noise leaves at equal privacy, in units of (s/μ)²."""
+    curvatures, rate, feedback, at_equal = params["curvatures"], run["learning_rate"], params["feedback"], _AT_EQUAL
+    numbers, equal = dict[str, float](), dict[str, float]()
+    own = [(a, rate, 1.0, run["steps"]) for a in curvatures]  # in units of σ²
+    fed = [with_feedback.variance(*one, feedback) for one in own]
+    plain = [without_feedback.variance(*one) for one in own]
+    if curvatures:
+        square, sums = run["sigma"] * run["sigma"], (fsum(fed), fsum(plain))
+        if 0 < square * min(sums) <= square * max(sums) < inf:
+            numbers = {"variance": square * sums[0], "variance_without_feedback": square * sums[1]}
+        numbers["sigma_factor"] = up(sqrt(min(plain) / min(fed)), 1e-14) if feedback else 1.0
+    if curvatures and min(curvatures) > 0:  # of all iterates, after a long run
+        equal = {at_equal: optimum.variance_at_equal_privacy(curvatures, rate, feedback),
+                 f"{at_equal}_independent": optimum.variance_at_equal_privacy(curvatures, rate, 0.0)}
+        try:
+            best = optimum.value(curvatures, rate)
+            equal |= {f"{at_equal}_optimal": best[at_equal], "optimal_feedback": best["feedback"]}
+        except (OutOfScope, OverflowError):  # λ* is 1 in double precision
+            pass
+        if len(curvatures) == 1:
+            equal[f"{at_equal}_filter"] = optimum.least_of_all_filters(curvatures[0], rate)
+    if len(curvatures) > 1:  # of the last iterate; noise added once to the output leaves 1 for each curvature
+        equal |= {f"{at_equal}_last_iterate": fsum(fed) / min(fed),
+                  f"{at_equal}_last_iterate_independent": fsum(plain) / min(plain)}
+    return numbers, equal
+
+
+def _notes(run: Run, params: Params, numbers: dict[str, float], by_default: bool) -> tuple[str, ...]:
+    """What the noise is, what the bound assumes and no output of a run shows, and what other noise would leave."""
+    every, units = run["release"] == EVERY, noise_feedback_optimum.UNITS
+    noise = "σ is the noise on the iterate, not on the gradient"
+    if by_default:
+        noise += f"; the record is the worst one, that of the {'first' if every else 'last'} step"
+    once = "" if run["used_at"] else "that a record is used at one step only (--used-at lists more)"
+    shown = {key.removeprefix(_AT_EQUAL): human(x) for key, x in numbers.items() if key.startswith(_AT_EQUAL)}
+    if every:
+        assumed = ("the bound assumes that neither the first iterate nor a constraint set depends on the data"
+                   f"{once and f' and {once}'}")
+        if "_optimal" not in shown:
+            averaged = ("with λ = 1 each iterate is a sum of exact gradients with one fresh noise, which an observer "
+                        "of all of them can average out; --solve feedback finds the λ with the least variance at "
+                        "equal privacy")
+            return (noise, assumed, averaged) if numbers["feedback"] == 1 else (noise, assumed)
+        this = f"{shown['']} with this feedback" if numbers[_AT_EQUAL] < inf else "without bound for λ = 1"
+        best = f"{shown['_optimal']} with λ = {human(numbers['optimal_feedback'])}"
+        best += f", and {shown['_filter']} with the best linear filter" if "_filter" in shown else ""
+        return noise, assumed, ("at equal privacy of records that are used at one step, the variance of a long run is "
+                                f"{this}, {shown['_independent']} with independent noise, {best}, {units}")
+    assumed = (f"the bound assumes that the first iterate does not depend on the data, {once and f'{once}, '}that no "
+               "iterate is projected on a constraint set and that no gradient is clipped")
+    same, modes = "this holds where both data sets have the same known Hessian", len(params["curvatures"])
+    if modes > 1:
+        return (noise, assumed,
+                "at equal privacy of the last iterate, for records that are used at one step, the sum of its "
+                f"variances over the curvatures is {shown['_last_iterate']} with this feedback, "
+                f"{shown['_last_iterate_independent']} without it, and {modes} with noise that is added once to the "
+                f"output, which is optimal, {units}; {same}",
+                "λ = 1 leaves at most twice the least variance where ηa ≤ 1")
+    needs = f"with it, σ must be {human(numbers['sigma_factor'])} times that of the run without feedback; "
+    return (noise, assumed,
+            "with one curvature, the last iterate has the same variance for every λ at the same privacy, so that "
+            f"feedback is neither gain nor loss: {needs if params['feedback'] else ''}{same}",
+            "with several curvatures (--curvature as a list), noise that is added once to the output is optimal, and "
+            "λ = 1 leaves at most twice its variance where ηa ≤ 1")
+
+
+def theorems() -> tuple[Route, ...]:
+    return (*_ROUTES[LAST], *_ROUTES[EVERY], Route(optimum.BOUND), Route(optimum_finite.BOUND))
