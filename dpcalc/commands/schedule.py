@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+import sys
+from typing import Any
 
+from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST, Schedule
+from dpcalc.core import reading
 from dpcalc.core.command import Given
-
-if TYPE_CHECKING:
-    from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import brief
 
 _KEYS = ("sigma", "learning_rate", "uses")
 _MEGABYTES = 100  # of the largest file that is read
@@ -31,8 +34,6 @@ def read(given: Given) -> Schedule:
 
 def text(steps: Schedule, given: Given) -> str:
     """The schedule as JSON, without the lists that options of the call give."""
-    import json
-
     lists = {"learning_rate": [eta for eta, _, _ in steps], "sigma": [sigma for _, sigma, _ in steps],
              "uses": [int(use) for _, _, use in steps]}
     return json.dumps({name: column for name, column in lists.items() if not given.has(name)})
@@ -40,9 +41,6 @@ def text(steps: Schedule, given: Given) -> str:
 
 def _lists(source: str) -> dict[str, list[Any]]:
     """The lists of the JSON, by name, with an entry for every step."""
-    from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
-    from dpcalc.core import reading
-
     text, where = reading.inline_or_text(source, _MEGABYTES, "--schedule")
     data = reading.json_value(text, where, "--schedule")
     if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list)
@@ -56,8 +54,6 @@ def _lists(source: str) -> dict[str, list[Any]]:
 
 def _repeated(name: str, entries: list[Any]) -> list[Any]:
     """The entries with every [COUNT, VALUE] written out, up to just more steps than are allowed."""
-    from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
-
     found: list[Any] = []
     for entry in entries:
         if not isinstance(entry, list):
@@ -76,11 +72,6 @@ def _is_count(x: Any) -> bool:
 
 
 def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:
-    import sys
-
-    from dpcalc.core.errors import DpcalcError, flag
-    from dpcalc.core.numbers import brief
-
     if name not in lists:
         if given[name] is None:
             raise DpcalcError("missing", f"the schedule has no list {name}; add the list or this option", flag(name))
@@ -94,6 +85,4 @@ def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) ->
 
 
 def _error(message: str) -> Exception:
-    from dpcalc.core.errors import DpcalcError
-
     return DpcalcError("bad-json", message, "--schedule")
