@@ -162,13 +162,6 @@ def lipschitz_hint(given: Given) -> Texts:
                          f"set: then give --lipschitz {implied}"}
 
 
-def about_lipschitz(given: Given, reason: DpcalcError) -> DpcalcError:
-    """The error, with the hint where it says that the Lipschitz constant is missing."""
-    if (reason.code, reason.option) == ("missing", "--lipschitz"):
-        reason.message += lipschitz_hint(given).get("lipschitz", "")
-    return reason
-
-
 def key_of_rows(question: Question) -> str:
     """The name of the number by which rows are ranked: the solution, log δ, or the quantity that the question asks
     for."""
