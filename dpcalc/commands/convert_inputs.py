@@ -1,4 +1,5 @@
-"""Guarantees in JSON, or a total variation, as the input of dpcalc convert and dpcalc tv."""
+"""Guarantees in JSON, or a total variation, as the input of dpcalc convert and dpcalc tv. What reads JSON imports
+pydantic, so it is imported where there is an input."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dpcalc.accounting import neighbours
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
@@ -19,8 +21,6 @@ _ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha",
 def with_inputs(given: Given) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
     source that describes them together."""
-    from dpcalc.accounting import neighbours
-
     given = _checked(given)
     if given.has("adjacency") and not given.inputs:
         given = given.replace({**given.values, "promise": neighbours.of_numbers(given["adjacency"])})
@@ -58,7 +58,6 @@ def with_inputs(given: Given) -> Given:
 def _of_group(given: Given) -> Given:
     """The call about groups of records: with mechanisms from JSON as they are for groups, or with the known (ε, δ) of
     one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
-    from dpcalc.accounting import neighbours
     from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled
     from dpcalc.accounting.guarantee_sums import one_group_size
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dpcalc.accounting.guarantee_words import delta_result
+from dpcalc.bounds.conversions import group_privacy
 from dpcalc.commands.asking import read_question
+from dpcalc.commands.convert import COMMAND
 from dpcalc.commands.convert_routes import is_one_sided
 from dpcalc.core.checks import require
-from dpcalc.core.command import Command, Given
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.question import Question
+from dpcalc.numerics.rounding import ratio_up, sum_up
 
 
-def plain_question(command: Command, given: Given) -> Question:
+def plain_question(given: Given) -> Question:
     """The question that --to tv or --to zcdp asks, or that ε, δ, α and --solve ask."""
     to = given["to"]
     if to == "tv":
@@ -25,7 +29,7 @@ def plain_question(command: Command, given: Given) -> Question:
         raise DpcalcError("missing", _NO_ALPHA, "--alpha")
     if to == "dp" and given["delta"] is None and given["epsilon"] is None:
         raise DpcalcError("missing", "add --delta (prints ε) or --epsilon (prints δ); --to dp needs one", "--to")
-    question = read_question(command, given)
+    question = read_question(COMMAND, given)
     _check_target(to, question)
     return question
 
@@ -60,11 +64,11 @@ def _implies(given: Given, to: str) -> bool:
             return source == "gdp" or (source, to) == ("zcdp", "zcdp")
 
 
-def outcome_question(command: Command, given: Given) -> Question:
+def outcome_question(given: Given) -> Question:
     """The question about outcome probabilities. Without options that ask, it is the pure ε; or the total variation,
     where an outcome is possible on one data set only and no pure ε exists."""
     if any(given[name] is not None for name in ("epsilon", "delta", "alpha", "rdp", "solve", "to")):
-        return plain_question(command, given)
+        return plain_question(given)
     return Question("tv") if is_one_sided(given) else Question("epsilon", delta=0.0)
 
 
@@ -76,17 +80,17 @@ def _check_target(to: str | None, question: Question) -> None:
                           f"{to} does not go with options that ask for {gives}; drop --to", "--to")
 
 
-def curve_question(command: Command, given: Given) -> Question:
+def curve_question(given: Given) -> Question:
     """The question about an RDP curve, which --alpha and --rdp describe: ε, δ or total variation."""
     free = given.replace({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"}, ())
     if given["to"] in ("tv", "zcdp", "gdp", "rdp"):
-        return plain_question(command, free)
-    question = read_question(command, free)
+        return plain_question(free)
+    question = read_question(COMMAND, free)
     _check_target(given["to"], question)
     return question
 
 
-def mixture_question(command: Command, given: Given) -> Question:
+def mixture_question(given: Given) -> Question:
     """The question about a mixture of mechanisms with known RDP at one order: its RDP there."""
     require(given, ("alpha",), "with --weights")
     for option in ("delta", "epsilon"):
@@ -99,7 +103,7 @@ def mixture_question(command: Command, given: Given) -> Question:
     return question
 
 
-def dp_question(command: Command, given: Given) -> Question:
+def dp_question(given: Given) -> Question:
     """The question about (ε, δ) of every step, which --epsilon and --delta describe: that of --target-epsilon,
     --target-delta, --slack, --alpha or --to."""
     to = given["to"]
@@ -117,23 +121,20 @@ def dp_question(command: Command, given: Given) -> Question:
     if given["slack"] is not None:
         return _advanced_composition(given)
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return read_question(command, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
+        return read_question(COMMAND, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
                      "target_delta")
     raise DpcalcError("missing",
                       "nothing to compute: add --target-delta (prints the total ε), --target-epsilon (prints the total "
                       "δ), --slack or --to tv; for pure ε also --to gdp, --to zcdp or --alpha")
 
 
-def group_question(command: Command, given: Given) -> Question:
+def group_question(given: Given) -> Question:
     """The question about groups of records: that of --target-epsilon or --target-delta, or of --solve. Of a single
     (ε, δ), without options that ask, it is the least ε with its δ, both of the group."""
-    from dpcalc.accounting.guarantee_words import delta_result
-    from dpcalc.bounds.conversions import group_privacy
-
     if given["to"] not in (None, "dp"):
         raise DpcalcError("refused", "the generic bound for groups of records gives (ε, δ) only", "--to")
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return read_question(command, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
+        return read_question(COMMAND, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
                              "target_delta")
     if given["profile_points"] and len(given["profile_points"]) > 1:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε) or --epsilon (prints δ)")
@@ -146,7 +147,7 @@ def group_question(command: Command, given: Given) -> Question:
     return Question("epsilon", delta=delta_result(log_delta, epsilon)["delta"])
 
 
-def converted_question(command: Command, given: Given) -> Question:
+def converted_question(given: Given) -> Question:
     """The question for an (ε, δ) that is only converted to other neighbours: its ε, with its δ."""
     return Question("epsilon", delta=given["delta"])
 
@@ -159,8 +160,6 @@ def _refuse_delta(given: Given, why: str) -> None:
 
 def _advanced_composition(given: Given) -> Question:
     """The question for the total ε at the total δ = Tδ + δ′, for the slack δ′ of advanced composition."""
-    from dpcalc.numerics.rounding import ratio_up, sum_up
-
     for target in ("target_delta", "target_epsilon"):
         if given[target] is not None:
             raise DpcalcError("contradictory", "not used with --slack, which fixes the total δ = Tδ + δ′; drop one",

@@ -1,56 +1,63 @@
 """The bounds by which each kind of guarantee is converted or composed, and the parameters of these bounds, for dpcalc
-convert and dpcalc tv.
-"""
+convert and dpcalc tv."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from math import fsum
-from typing import TYPE_CHECKING, Any
+from math import fsum, sqrt
+from typing import Any
 
+from dpcalc.accounting.routes import COMPOSITION, converted, to_total_variation
+from dpcalc.bounds.conversions import (
+    bounded_range_zcdp,
+    composition_advanced,
+    composition_basic,
+    composition_optimal,
+    dp_tv,
+    gdp_composition,
+    gdp_exact,
+    gdp_rdp,
+    gdp_zcdp,
+    outcomes,
+    profile_composition,
+    pure_gdp,
+    pure_rdp,
+    pure_zcdp,
+    rdp_composition,
+    rdp_curve,
+    zcdp_composition,
+    zcdp_rdp,
+    zcdp_sum,
+)
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.results import Route
+from dpcalc.core.run import Run
+from dpcalc.numerics.rounding import up
 
-if TYPE_CHECKING:
-    from dpcalc.core.question import Question
-    from dpcalc.core.results import Route
-
-Values = Mapping[str, Any]
-
-
-def scalar_params(*names: str) -> Callable[[Values], dict[str, Any]]:
-    """A function from the options to bound parameters of the same names, and the number of steps."""
-    return lambda values: {**{n: values[n] for n in names}, "steps": int(values["steps"])}
-
+CURVES = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}  # of zCDP the RDP curve is a line
 
 # --- (ε, δ) of every step --------------------------------------------------------------------------------------------
 
 
-def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def dp_routes(run: Run) -> tuple[Route, ...]:
     """From (ε, δ) of every step."""
-    from dpcalc.accounting.routes import COMPOSITION, converted
-    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, pure_gdp, pure_rdp
-    from dpcalc.core.results import Route
-
-    if question.asks == "mu":
+    if run.question.asks == "mu":
         return (Route(pure_gdp.BOUND),)
-    if question.asks == "rho":
+    if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=True)
-    if question.asks == "rdp":
+    if run.question.asks == "rdp":
         return (Route(pure_rdp.BOUND),)
-    if question.asks == "tv":
-        return tv_routes_of_dp(given["steps"] > 1)
-    if given["slack"] is not None:
+    if run.question.asks == "tv":
+        return tv_routes_of_dp(run["steps"] > 1)
+    if run["slack"] is not None:
         return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
-    return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
+    return COMPOSITION + (converted(pure_rdp.BOUND) if run["delta"] == 0 else ())
 
 
 def tv_routes_of_dp(several: bool) -> tuple[Route, ...]:
     """From (ε, δ) of every release to the total variation of one or of several."""
-    from dpcalc.bounds.conversions import composition_optimal, dp_tv
-    from dpcalc.core.results import Route
-
     return (Route(composition_optimal.BOUND if several else dp_tv.BOUND),)
 
 
@@ -58,109 +65,67 @@ def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
     """From pure ε to zCDP, with bounded range on request. Bounded range, a privacy loss with a range of length ε, is an
     assumption about an unknown mechanism. It is false for the described ones: with Laplace noise and with randomised
     response of this ε the range has the length 2ε."""
-    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
-    from dpcalc.core.results import Route
-
     bounded = (Route(bounded_range_zcdp.BOUND, on_request=True),) if may_have_bounded_range else ()
     return (Route(pure_zcdp.BOUND), *bounded)
 
 
-def dp_params(values: Values) -> dict[str, Any]:
+def dp_params(run: Run) -> dict[str, Any]:
     """The parameters of composition: ε and δ of every step, and the number of steps."""
-    from dpcalc.bounds.conversions import composition_basic
-
-    return composition_basic.repeated(values["epsilon"], values["delta"], int(values["steps"]))
+    return composition_basic.repeated(run["epsilon"], run["delta"], int(run["steps"]))
 
 
-def group_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """From (ε, δ), or from points of a profile, to groups of records."""
-    from dpcalc.bounds.conversions import group_privacy
-    from dpcalc.core.results import Route
-
-    return (Route(group_privacy.BOUND),)
-
-
-def group_params(values: Values) -> dict[str, Any]:
+def group_params(run: Run) -> dict[str, Any]:
     """The known (ε, δ) for one record, and the size of the group."""
-    points = values.get("profile_points") or ((values["epsilon"], values["delta"]),)
-    return {"profile_points": points, "group_size": values["group_size"]}
-
-
-def converted_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """From (ε, δ) of a record that is added or removed to that of one that is replaced."""
-    from dpcalc.bounds.conversions import to_replace_one
-    from dpcalc.core.results import Route
-
-    return (Route(to_replace_one.BOUND),)
+    points = run.get("profile_points") or ((run["epsilon"], run["delta"]),)
+    return {"profile_points": points, "group_size": run["group_size"]}
 
 
 # --- μ-GDP, zCDP and RDP ---------------------------------------------------------------------------------------------
 
 
-def gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def gdp_routes(run: Run) -> tuple[Route, ...]:
     """From μ-GDP."""
-    from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import gdp_composition, gdp_exact, gdp_rdp, gdp_zcdp
-    from dpcalc.core.results import Route
-
-    if question.asks == "mu":
+    if run.question.asks == "mu":
         return (Route(gdp_composition.BOUND),)
-    if question.asks == "rho":
+    if run.question.asks == "rho":
         return (Route(gdp_zcdp.BOUND),)
     return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
 
 
-def gdp_params(values: Values) -> dict[str, Any]:
+def gdp_params(run: Run) -> dict[str, Any]:
     """The μ of every step and the number of steps; also as what is composed with other guarantees."""
-    steps = int(values["steps"])
-    return {"mu": values["mu"], "steps": steps, "mus": ((values["mu"], 1.0, steps),), "pure": ()}
+    steps = int(run["steps"])
+    return {"mu": run["mu"], "steps": steps, "mus": ((run["mu"], 1.0, steps),), "pure": ()}
 
 
-def gdp_guarantee(values: Values) -> dict[str, Any]:
+def gdp_guarantee(run: Run) -> dict[str, Any]:
     """The μ-GDP of all steps, μ√T rounded up, for the next command."""
-    from math import sqrt
-
-    from dpcalc.numerics.rounding import up
-
-    return {"kind": "gdp", "mu": up(values["mu"] * sqrt(int(values.get("steps") or 1)), 5e-16)}
+    return {"kind": "gdp", "mu": up(run["mu"] * sqrt(int(run.get("steps") or 1)), 5e-16)}
 
 
-def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def curve_routes(run: Run) -> tuple[Route, ...]:
     """From an RDP curve, or from zCDP, whose RDP curve is a line."""
-    from dpcalc.accounting.routes import converted, to_total_variation
-    from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
-    from dpcalc.core.results import Route
-
-    if question.asks == "rho":
+    if run.question.asks == "rho":
         return (Route(zcdp_composition.BOUND),)
-    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
-    bound = bounds[given["from"]]
-    return to_total_variation(bound) if question.asks == "tv" else converted(bound, by_conversion=True)
+    bound = CURVES[run["from"]]
+    return to_total_variation(bound) if run.question.asks == "tv" else converted(bound, by_conversion=True)
 
 
-def rdp_params(values: Values) -> dict[str, Any]:
+def rdp_params(run: Run) -> dict[str, Any]:
     """The orders of the curve and the RDP at each; one value stands for all orders."""
-    alphas, rdps = values["alpha"], values["rdp"]
+    alphas, rdps = run["alpha"], run["rdp"]
     if len(rdps) == 1:
         rdps = rdps * len(alphas)
     if len(alphas) != len(rdps):
         raise DpcalcError("contradictory",
                           f"{len(alphas)} orders but {len(rdps)} values; give one value for each order, or one for "
                           "all", "--rdp")
-    return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
+    return {"alphas": alphas, "rdps": rdps, "steps": int(run["steps"])}
 
 
-def mixture_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """From the RDP of several mechanisms of which one is drawn."""
-    from dpcalc.bounds.conversions import rdp_mixture
-    from dpcalc.core.results import Route
-
-    return (Route(rdp_mixture.BOUND),)
-
-
-def mixture_params(values: Values) -> dict[str, Any]:
+def mixture_params(run: Run) -> dict[str, Any]:
     """The RDP of each mechanism, and the probability that it is drawn."""
-    rdps, weights = values["rdp"], values["weights"]
+    rdps, weights = run["rdp"], run["weights"]
     if len(rdps) != len(weights):
         raise DpcalcError("contradictory", f"{len(weights)} weights but {len(rdps)} values of --rdp; give one for each "
                                            "mechanism", "--weights")
@@ -169,7 +134,7 @@ def mixture_params(values: Values) -> dict[str, Any]:
 
 
 def _check_sum(probabilities: Sequence[float], option: str) -> None:
-    from dpcalc.accounting.guarantee import UNIT
+    from dpcalc.accounting.guarantee import UNIT  # imports pydantic
 
     if abs(fsum(probabilities) - 1) > UNIT:
         raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(probabilities):g}, not 1", option)
@@ -178,57 +143,51 @@ def _check_sum(probabilities: Sequence[float], option: str) -> None:
 # --- a finite mechanism ----------------------------------------------------------------------------------------------
 
 
-def total_count(values: Values) -> int:
+def total_count(run: Run) -> int:
     """How often a finite mechanism is used: --steps times the count of the guarantee that is read."""
-    return int(values.get("steps") or 1) * int(values.get("count") or 1)
+    return int(run.get("steps") or 1) * int(run.get("count") or 1)
 
 
-def is_one_sided(given: Given) -> bool:
+def is_one_sided(run: Run | Given) -> bool:
     """Whether an outcome is possible on one data set only."""
-    return any((a > 0) != (b > 0) for a, b in zip(given["p"] or (), given["q"] or (), strict=False))
+    return any((a > 0) != (b > 0) for a, b in zip(run["p"] or (), run["q"] or (), strict=False))
 
 
-def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def outcome_routes(run: Run) -> tuple[Route, ...]:
     """From outcome probabilities: one use in closed form; several uses by their RDP, by composing the mechanism's own
     dominating pair, and by the sum of their pure ε."""
-    from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import composition_basic, gdp_composition, outcomes, profile_composition
-    from dpcalc.core.results import Route
-
-    if question.asks == "mu":
+    if run.question.asks == "mu":
         return (Route(gdp_composition.BOUND),)
-    if question.asks == "rho":
+    if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=False)
-    several = question.unknown is not None or total_count(given.values) > 1
-    if question.asks == "rdp":
+    several = run.unknown is not None or total_count(run) > 1
+    if run.question.asks == "rdp":
         return (Route(outcomes.RDP),) if several else (Route(outcomes.PROFILE), Route(outcomes.RDP))
     if not several:
         return (Route(outcomes.PROFILE),)
-    if is_one_sided(given):  # there is no finite Rényi divergence and no pure ε
+    if is_one_sided(run):  # there is no finite Rényi divergence and no pure ε
         return (Route(profile_composition.BOUND),)
-    sums = () if question.asks == "tv" else (Route(composition_basic.BOUND),)
+    sums = () if run.question.asks == "tv" else (Route(composition_basic.BOUND),)
     return (*converted(outcomes.RDP), Route(profile_composition.BOUND), *sums)
 
 
-def outcome_params(values: Values) -> dict[str, Any]:
+def outcome_params(run: Run) -> dict[str, Any]:
     """The outcome probabilities, and the parts of a composition of several uses. Raises DpcalcError where --p and --q
     are not two distributions on the same outcomes."""
-    p, r = values["p"], values["q"]
+    p, r = run["p"], run["q"]
     if len(p) != len(r):
         raise DpcalcError("contradictory", f"{len(p)} outcomes in --p, but {len(r)} in --q", "--q")
     _check_sum(p, "--p")
     _check_sum(r, "--q")
-    steps = total_count(values)
+    steps = total_count(run)
     described = ({"kind": "outcomes", "p": p, "q": r, "count": 1},)
-    parts = _finite_parts(p, r, steps, bool(values.get("solve")))
-    return {"p": p, "q": r, "steps": steps, "described": described, "precision": values.get("precision"), **parts}
+    parts = _finite_parts(p, r, steps, bool(run.get("solve")))
+    return {"p": p, "q": r, "steps": steps, "described": described, "precision": run.get("precision"), **parts}
 
 
 def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved: bool) -> dict[str, Any]:
     """The parts of a composition of several uses of a finite mechanism: its pure ε, if that is finite, and its
     dominating pair."""
-    from dpcalc.bounds.conversions import outcomes
-
     try:
         pure = ((outcomes.pure(p, q), 0.0, steps),)
         sums: dict[str, Any] = {"points": pure, "pure": pure, "mus": ()}
@@ -236,7 +195,7 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved
         sums = {"no_pure": reason}
     if steps == 1 and not solved:
         return sums
-    from dpcalc.pld import atoms
+    from dpcalc.pld import atoms  # imports numpy
 
     return {**sums, "pairs": ((atoms.outcomes(p, q), 1),)}
 
@@ -244,44 +203,37 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved
 # --- several guarantees ----------------------------------------------------------------------------------------------
 
 
-def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def part_routes(run: Run) -> tuple[Route, ...]:
     """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
     basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
-    from dpcalc.accounting.routes import converted, to_total_variation
-    from dpcalc.bounds.conversions import composition_basic, gdp_composition, profile_composition, rdp_composition
-    from dpcalc.core.results import Route
-
-    if question.asks == "mu":
+    if run.question.asks == "mu":
         return (Route(gdp_composition.BOUND),)
-    if question.asks == "rho":
-        return _terms_to_zcdp(given)
-    curve = to_total_variation if question.asks == "tv" else partial(converted, by_conversion=True)
-    rdp = curve(rdp_composition.BOUND) if "parts" in given.values else ()
-    profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
-    has_sum = "points" in given.values and question.asks in ("epsilon", "delta")
+    if run.question.asks == "rho":
+        return _terms_to_zcdp(run)
+    curve = to_total_variation if run.question.asks == "tv" else partial(converted, by_conversion=True)
+    rdp = curve(rdp_composition.BOUND) if "parts" in run else ()
+    profile = (Route(profile_composition.BOUND),) if "pairs" in run and run.question.asks != "rdp" else ()
+    has_sum = "points" in run and run.question.asks in ("epsilon", "delta")
     found = rdp + profile + ((Route(composition_basic.BOUND),) if has_sum else ())
     if not found:
-        raise given["reason"]
+        raise run["reason"]
     return found
 
 
-def _terms_to_zcdp(given: Given) -> tuple[Route, ...]:
+def _terms_to_zcdp(run: Run) -> tuple[Route, ...]:
     """From the ρ of several guarantees: by the theorem about their kind, where they all are of one."""
-    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp, zcdp_sum
-    from dpcalc.core.results import Route
-
-    kinds = {divided_by for _, divided_by, _ in given["terms"] or ()}
+    kinds = {divided_by for _, divided_by, _ in run["terms"] or ()}
     if kinds == {zcdp_sum.BOUNDED_RANGE}:
         return (Route(bounded_range_zcdp.BOUND), Route(pure_zcdp.BOUND))
-    if kinds <= {zcdp_sum.PURE} and "points" in given.values:
-        return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
+    if kinds <= {zcdp_sum.PURE} and "points" in run:
+        return _pure_to_zcdp(all(part["kind"] == "dp" for part in run["described"] or ()))
     return (Route(zcdp_sum.BOUND),)
 
 
-def part_params(values: Values) -> dict[str, Any]:
+def part_params(run: Run) -> dict[str, Any]:
     """The parts that are composed, from convert_inputs. `no_pure` is the reason where some guarantee has no (ε, δ)."""
-    steps = int(values["steps"])
-    sums = {name: tuple((a, b, count * steps) for a, b, count in values[name])
-            for name in ("points", "mus", "pure", "terms") if name in values}
-    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"],
-            "steps": steps, "precision": values.get("precision"), **sums, "no_pure": values.get("no_pure")}
+    steps = int(run["steps"])
+    sums = {name: tuple((a, b, count * steps) for a, b, count in run[name])
+            for name in ("points", "mus", "pure", "terms") if name in run}
+    return {"parts": run.get("parts", ()), "pairs": run.get("pairs", ()), "described": run["described"],
+            "steps": steps, "precision": run.get("precision"), **sums, "no_pure": run.get("no_pure")}

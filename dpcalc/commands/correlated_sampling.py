@@ -89,8 +89,8 @@ def _is_attained(design: Design, cycle: int) -> bool:
 def rows_of(given: Given, question: Question, design: Design, cycle: int) -> tuple[Row, ...]:
     """The rows of the theorems about Poisson batches."""
     call = given.replace({**given.values, **_sampled({**given.values, "sigma": given["sigma"] or 1.0}, design, cycle)})
-    found = rows(run.routes(call, question), given, lambda values: run.bound_params(_sampled(values, design, cycle)),
-                 question, given["bound"] or ())
+    found = rows(run.routes(call.values, question), given,
+                 lambda values: run.bound_params(_sampled(values, design, cycle)), question, given["bound"] or ())
     return tuple(row._replace(route=of_groups(row.route)) for row in found)
 
 

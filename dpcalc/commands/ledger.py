@@ -170,7 +170,7 @@ def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.commands.convert import theorems as of_convert
+    from dpcalc.commands.convert_answer import theorems as of_convert
 
     return of_convert()
 

@@ -11,7 +11,7 @@ from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import human, plain
 
 if TYPE_CHECKING:
-    from dpcalc.commands.convert import Composition
+    from dpcalc.commands.convert_answer import Composition
     from dpcalc.commands.ledger_releases import Entry, Unknown
     from dpcalc.core.question import Question
     from dpcalc.core.results import Row
@@ -21,7 +21,7 @@ def solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Q
     """The rows of the answer, by every bound for the composition, each with its own solution. Raises NoSolution where
     no value meets the budget, and where every value does."""
     from dpcalc.accounting.answer import rows
-    from dpcalc.commands.convert import composition
+    from dpcalc.commands.convert_answer import composition
     from dpcalc.commands.ledger_releases import composed_of
 
     options = {name: given[name] for name in ("orders", "precision", "bound", "delta") if given[name] is not None}

@@ -3,33 +3,31 @@ why nothing is gained from the shuffling where that is so."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpcalc.accounting.schemes import scheme_of, shuffle
+from dpcalc.commands import calculator
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
-
-if TYPE_CHECKING:
-    from dpcalc.core.question import Question
-    from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Row
+from dpcalc.core.run import Run
 
 _POISSON = ("poisson-profile", "poisson-rdp")
 _LEFT_OUT, _NO_GAIN = "shuffle-profile", "shuffle-no-amplification"
 _OF_QUESTION = ("epsilon", "delta", "solve", "mechanism", "format", "group_size")
 
 
-def refuse_poisson(given: Given) -> None:
+def refuse_poisson(run: Run) -> None:
     """Raises DpcalcError where --bound names a bound for Poisson batches, with its number and why it does not apply."""
-    from dpcalc.commands import calculator
-
-    named = next((name for name in given["bound"] or () if name in _POISSON), None)
-    if given["scheme"] != "shuffle" or named is None:
+    named = next((name for name in run.bounds if name in _POISSON), None)
+    if run["scheme"] != "shuffle" or named is None:
         return
-    poisson = _with_scheme(given, given.values, "poisson", bound=(named,))
+    poisson = _with_scheme(run, "poisson", bound=(named,))
     number = "" if poisson is None else f", for which it gives {_number(poisson)}"
-    without = given.replace({**given.values, "bound": None}, given.provided - {"bound"})
+    without = run.given.replace({**run.given.values, "bound": None}, run.given.provided - {"bound"})
     shuffled = calculator("subsample").answer(without)
     asks, result = shuffled.quantity, {**shuffled.extra, **shuffled.headline.result}
     lower = result.get(f"{asks}_lower")
@@ -39,53 +37,46 @@ def refuse_poisson(given: Given) -> None:
                                  f"batches, {true}", "--bound")
 
 
-def notes(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[str, ...]:
+def notes(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
     """Why nothing is gained from the shuffling, where that is so, and the ε of epochs that leave out records and of
     random allocation."""
-    if given["scheme"] != "shuffle" or question.asks != "epsilon" or question.unknown or given["bound"]:
+    if run["scheme"] != "shuffle" or run.question.asks != "epsilon" or run.unknown or run.bounds:
         return ()
-    head = found[0]
-    reason = _why_nothing_is_gained(given) if head.route.bound.name == _NO_GAIN else ""
-    others = ", and ".join(filter(None, (_if_left_out(given, head.result["epsilon"]), _if_allocated(given))))
+    reason = _why_nothing_is_gained(run) if rows[0].route.bound.name == _NO_GAIN else ""
+    allocated = _with_scheme(run, "random-allocation")
+    others = ", and ".join(filter(None, (
+        _if_left_out(run, rows[0].result["epsilon"]),
+        allocated and f"random allocation of the records (--scheme random-allocation) has {_number(allocated)}")))
     return tuple(filter(None, (reason, f"with the same noise multiplier, {others}" if others else "")))
 
 
-def _why_nothing_is_gained(given: Given) -> str:
+def _why_nothing_is_gained(run: Run) -> str:
     """The reason why no theorem proves less than one step on all records for every epoch, and the way out."""
-    if given["n"] is None:
+    if run["n"] is None:
         return ("every epoch counts as one step on all records; the theorems that prove less need --n and --batch-size "
                 "in place of --steps-per-epoch")
-    if given["reshuffle"] == "once":
+    if run["reshuffle"] == "once":
         return ("every epoch counts as one step on all records, as one order for all epochs is proven to gain only "
                 "where records are left out and there is much noise; shuffle in every epoch (--reshuffle every-epoch)")
-    if given["n"] < 2 * given["batch_size"]:
+    if run["n"] < 2 * run["batch_size"]:
         return ("every epoch counts as one step on all records, as nothing is proven to be gained with fewer than two "
                 "full batches; use smaller batches")
     return ""
 
 
-def _if_left_out(given: Given, epsilon: float) -> str:
+def _if_left_out(run: Run, epsilon: float) -> str:
     """The ε of the run if every epoch leaves out records, where that is below this ε."""
-    from dpcalc.accounting.schemes import shuffle
-
-    if given["n"] is None or given["reshuffle"] == "once":
+    if run["n"] is None or run["reshuffle"] == "once":
         return ""
-    n, b = int(given["n"]), int(given["batch_size"])
+    n, b = int(run["n"]), int(run["batch_size"])
     size = shuffle.size_that_leaves_out(n, b)
-    if size is None or shuffle.leaves_out(n, b, bool(given["drop_last"])):
+    if size is None or shuffle.leaves_out(n, b, bool(run["drop_last"])):
         return ""
-    other = _with_scheme(given, given.values, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
+    other = _with_scheme(run, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
     if other is None or not other.value < epsilon:
         return ""
     options = "--drop-last" if size == b else f"--drop-last and --batch-size {size}, which does not divide {n}"
     return f"epochs that leave out the records that do not fill a batch ({options}) have {_number(other)}"
-
-
-def _if_allocated(given: Given) -> str:
-    """The ε of random allocation."""
-    other = _with_scheme(given, given.values, "random-allocation")
-    return "" if other is None else (
-        f"random allocation of the records (--scheme random-allocation) has {_number(other)}")
 
 
 def _number(answer: Answer) -> str:
@@ -93,27 +84,23 @@ def _number(answer: Answer) -> str:
     return f"{symbol(answer.quantity)} = {human(answer.value, upward=upward)}"
 
 
-def _with_scheme(given: Given, values: dict[str, Any], scheme: str, **options: Any) -> Answer | None:
+def _with_scheme(run: Run, scheme: str, **options: Any) -> Answer | None:
     """The answer for the same number of batches in an epoch, the same number of epochs, the same noise multiplier and
     the same neighbours; None where there is none."""
-    from dpcalc.accounting.schemes import scheme_of
-    from dpcalc.commands import calculator
-
-    scheme_of_run = scheme_of(values)
-    multiplier = noise_multiplier.companion(values, scheme_of_run.base(values).relation, not given.inputs)
-    unknown = {"epochs", "steps"} & {str(given["solve"])}
-    if given.inputs or unknown or not (multiplier or given["solve"]):
+    own = scheme_of(run)
+    multiplier = noise_multiplier.companion(run, own.base(run).relation, not run.given.inputs)
+    if run.given.inputs or {"epochs", "steps"} & {str(run["solve"])} or not (multiplier or run["solve"]):
         return None
-    run = scheme_of_run.params(scheme_of_run.with_sigma(values))
-    batches = {"steps_per_epoch": run["steps_per_epoch"], "epochs": run["epochs"]}
+    params = own.params(own.with_sigma(run))
+    batches = {"steps_per_epoch": params["steps_per_epoch"], "epochs": params["epochs"]}
     if scheme != "random-allocation":
-        named = {name: values[name] for name in ("n", "batch_size", "epochs", "steps") if values.get(name) is not None}
-        batches = named if "n" in named else {"sampling_rate": 1 / run["steps_per_epoch"], "steps": run["all_steps"]}
-    asked = {name: values[name] for name in _OF_QUESTION if values.get(name) is not None}
+        named = {name: run[name] for name in ("n", "batch_size", "epochs", "steps") if run[name] is not None}
+        batches = named if "n" in named else {"sampling_rate": 1 / params["steps_per_epoch"],
+                                              "steps": params["all_steps"]}
+    asked = {name: run[name] for name in _OF_QUESTION if run[name] is not None}
     if "solve" in asked:
         asked["solve"] = "noise-multiplier"
-    described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": scheme_of_run.relation(values),
-                 **options}
+    described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": own.relation(run), **options}
     try:
         return calculator("subsample").answer(Given({"sensitivity": 1.0, **described}, frozenset(described)))
     except DpcalcError:

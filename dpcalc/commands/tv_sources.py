@@ -4,6 +4,7 @@ and its guarantee. No I/O."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,58 +12,68 @@ from dpcalc.accounting import neighbours
 from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.neighbours import NOTHING, Promise
-from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition
+from dpcalc.accounting.routes import to_total_variation
+from dpcalc.accounting.schemes import scheme_of
+from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition, rdp_optimal
 from dpcalc.bounds.total_variation import exact, kl, product
-from dpcalc.commands import convert_routes, subsample_run
+from dpcalc.commands import convert_routes
+from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT
 from dpcalc.core import noise_multiplier
-from dpcalc.core.bound import Bound
-from dpcalc.core.checks import refuse_unneeded, require
-from dpcalc.core.command import Given
+from dpcalc.core.bound import Bound, Params, PointBound
+from dpcalc.core.checks import NO_TEXTS, Mode, Texts, check, check_unknown
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.question import Question
+from dpcalc.core.relations import ADD_REMOVE
 from dpcalc.core.results import Route
+from dpcalc.core.run import Run
 
-Values = Mapping[str, Any]
-_ASKS_TV = Question("tv")
+_THIS = "on this total variation"  # where a parameter has no effect
 
 
 class Source(NamedTuple):
     """A kind of description that a total variation can be computed from."""
 
-    check: Callable[[Given, str | None], set[str]]  # the options in use; raises DpcalcError as subsample_run.check does
-    routes: Callable[[Given, bool], tuple[Route, ...]]  # (call, whether there are several releases)
-    bound_params: Callable[[Values], dict[str, Any]]
-    guarantee: Callable[[Values, float], dict[str, Any]]  # (values, TV) → for the next command
-    adjacency: Callable[[Values], str] = lambda values: str(values.get("adjacency") or THOSE_OF_INPUT)
+    checked: Callable[[Run], Run]  # with the options in use; raises DpcalcError for those that are missing or not used
+    routes: Callable[[Run], tuple[Route, ...]]
+    params: Callable[[Run], Params]
+    guarantee: Callable[[Run, float], dict[str, Any]] = lambda run, tv: {"kind": "tv", "tv": tv}  # for the next command
+    adjacency: Callable[[Run], str] = lambda run: str(run["adjacency"] or THOSE_OF_INPUT)
     released: str = EVERY_OUTPUT
-    notes: Callable[[Given, Values], tuple[str, ...]] = lambda given, values: ()
+    notes: Callable[[Run], tuple[str, ...]] = lambda run: ()
+    numbers: Callable[[Run], dict[str, Any]] = lambda run: {"steps": run.params.get("steps", 1)}
     # of a bound on the total variation alone: the profile whose value at ε = 0 it is
     profiles: Mapping[str, Bound] = MappingProxyType({})
-    # (call, name of the unknown) → what must hold
-    promise: Callable[[Given, str | None], Promise] = lambda given, unknown: given["promise"] or NOTHING
+    promise: Callable[[Run], Promise] = lambda run: run["promise"] or NOTHING  # what must hold
+    scope: Callable[[Run], str] = lambda run: ""
     of_respondents: bool = False
+
+    def profile(self, route: Route) -> Route:
+        """The route of which the whole profile is known: that of the best (ε, δ) of a curve."""
+        if isinstance(route.conversion, PointBound):
+            return route._replace(conversion=rdp_optimal.BOUND)
+        return Route(self.profiles[route.bound.name]) if route.bound.name in self.profiles else route
 
 
 def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",),
-           ways_out: Mapping[str, str] = MappingProxyType({})) -> Callable[[Given, str | None], set[str]]:
+           ways_out: Texts = NO_TEXTS) -> Callable[[Run], Run]:
     """The check of a description that needs the options `names` and allows `may`; `what` names it in messages, and
     `ways_out` says what to write instead of some options."""
-    def check(given: Given, unknown: str | None) -> set[str]:
-        used = {*names, *may, "adjacency"}
-        refuse_unneeded(given, used, what, ways_out)
-        require(given, names, what, unknown)
-        return used
+    uses = frozenset({*names, *may, "adjacency"})
 
-    return check
+    def checked(run: Run) -> Run:
+        check(run, Mode(uses, names, what, solving=_THIS, ways_out=ways_out))
+        return replace(run, uses=uses)
 
-
-def _tv_only(values: Values, tv: float) -> dict[str, Any]:
-    return {"kind": "tv", "tv": tv}
+    return checked
 
 
-def _steps(values: Values) -> int:
-    return int(values.get("steps") or 1)
+def _steps(run: Run) -> int:
+    return int(run["steps"] or 1)
+
+
+def _several(run: Run) -> bool:
+    """Whether there are several releases."""
+    return run.unknown in ("steps", "epochs") or _steps(run) > 1
 
 
 # --- a mechanism -----------------------------------------------------------------------------------------------------
@@ -71,151 +82,122 @@ def _steps(values: Values) -> int:
 def _mechanism(name: str) -> Source:
     mechanism = MECHANISMS[name]
 
-    def bound_params(values: Values) -> dict[str, Any]:
-        params = with_steps(mechanism, values)
-        params["precision"] = values.get("precision")
+    def params(run: Run) -> Params:
+        params = {**with_steps(mechanism, run), "precision": run["precision"]}
         if mechanism.tv.ratio is None:
             return {**params, "step_tv": mechanism.profile(params).total_variation}
         ratio = mechanism.tv.ratio(params)
         return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"]}
 
-    def record(values: Values, tv: float) -> dict[str, Any]:
-        return {"kind": "mechanisms",
-                "mechanisms": [mechanism.as_part(unsampled(values), None, _steps(values))]}
-
-    def check(given: Given, unknown: str | None) -> set[str]:
-        required, optional = noise_multiplier.options(mechanism, given, unknown)
-        adjacency(given.values)  # raises where the mechanism cannot have it
+    def checked(run: Run) -> Run:
+        required, optional = noise_multiplier.options(mechanism, run.given, run.unknown)
+        adjacency(run)  # raises where the mechanism cannot have it
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
-        return _needs(f"with --mechanism {name}", *required,
-                      may=(*optional, "mechanism", "steps", "group_size", *composed),
-                      ways_out=mechanism.ways_out)(given, unknown)
+        return _needs(f"with --mechanism {name}", *required, may=(*optional, "mechanism", "steps", "group_size",
+                                                                 *composed), ways_out=mechanism.ways_out)(run)
 
-    def adjacency(values: Values) -> str:
-        by_multiplier = values.get(noise_multiplier.NAME) is not None
-        return neighbours.of_mechanism(mechanism, values, by_multiplier) or neighbours.UNSTATED
+    def adjacency(run: Run) -> str:
+        by_multiplier = run[noise_multiplier.NAME] is not None
+        return neighbours.of_mechanism(mechanism, run, by_multiplier) or neighbours.UNSTATED
 
-    def notes(given: Given, values: Values) -> tuple[str, ...]:
-        by_multiplier = values.get(noise_multiplier.NAME) is not None
-        return noise_multiplier.notes(given, values, adjacency(values)) if by_multiplier else mechanism.notes
+    def notes(run: Run) -> tuple[str, ...]:
+        by_multiplier = run[noise_multiplier.NAME] is not None
+        return noise_multiplier.notes(run.given, run, adjacency(run)) if by_multiplier else mechanism.notes
 
-    def routes(given: Given, several: bool) -> tuple[Route, ...]:
-        return mechanism.tv.often if several else mechanism.tv.once
-
-    return Source(check, routes, bound_params, record, adjacency, "every output", notes,
-                  {exact.BOUND.name: mechanism.tv.profile}, lambda given, unknown: NOTHING,
-                  bool(mechanism.query.not_sampled))
+    return Source(
+        checked, lambda run: mechanism.tv.often if _several(run) else mechanism.tv.once, params,
+        lambda run, tv: {"kind": "mechanisms", "mechanisms": [mechanism.as_part(unsampled(run), None, _steps(run))]},
+        adjacency, "every output", notes,
+        lambda run: {"steps": run.params["steps"], **noise_multiplier.companion(run, ADD_REMOVE, of_sum=False)},
+        {exact.BOUND.name: mechanism.tv.profile}, lambda run: NOTHING,
+        of_respondents=bool(mechanism.query.not_sampled))
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------
 
 
-def _run_promise(given: Given, unknown: str | None) -> Promise:
-    if given["scheme"] == "weighted":
-        raise DpcalcError("refused",
-                          "weighted has an RDP bound only, which gives no total variation; use another scheme",
-                          "--scheme")
-    return subsample_run.promise(given, unknown, is_tv=True)
+def _run_promise(run: Run) -> Promise:
+    if run["scheme"] == "weighted":
+        raise DpcalcError("refused", "weighted has an RDP bound only, which gives no total variation; use another "
+                                     "scheme", "--scheme")
+    return batches.promise(run, is_tv=True)
 
 
-def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    return subsample_run.guarantee(values, subsample_run.bound_params(values))
-
-
-def _run_routes(given: Given, several: bool) -> tuple[Route, ...]:
-    """The bounds of a run; no parameter is solved for by a bound from below."""
-    found = subsample_run.routes(given, _ASKS_TV)
-    return tuple(r for r in found if r.bound.status != "lower") if given.has("solve") else found
-
-
-_RUN = Source(subsample_run.check, _run_routes, subsample_run.bound_params, _run_guarantee, subsample_run.neighbours,
-              "every step's output", subsample_run.notes, promise=_run_promise)
+def _run_checked(run: Run) -> Run:
+    run = batches.checked(run)
+    check_unknown(run.question, run.uses, _THIS)
+    return run
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------
 
 
-def _gdp(values: Values) -> dict[str, Any]:
-    return {"mechanism": "gaussian", "ratio": values["mu"], "mu": values["mu"], "steps": _steps(values)}
+def _curve(name: str) -> Callable[[Run], tuple[Route, ...]]:
+    return lambda run: (Route(kl.BOUND), *to_total_variation(convert_routes.CURVES[name]))
 
 
-def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
-    def routes(given: Given, several: bool) -> tuple[Route, ...]:
-        given = given.replace({**given.values, "from": name}, inputs=())
-        return (Route(kl.BOUND), *convert_routes.curve_routes(given, _ASKS_TV))
-
-    return routes
-
-
-def _rdp(values: Values) -> dict[str, Any]:
-    params = convert_routes.rdp_params(values)
+def _rdp(run: Run) -> Params:
+    params = convert_routes.rdp_params(run)
     return {**params, "kl": min(params["rdps"])}
 
 
-def _dp(values: Values) -> dict[str, Any]:
-    return {"step_epsilon": values["epsilon"], "step_delta": values["delta"], "steps": _steps(values)}
+def _dp(run: Run) -> dict[str, Any]:
+    return {"step_epsilon": run["epsilon"], "step_delta": run["delta"], "steps": _steps(run)}
 
 
-def _outcome_routes(given: Given, several: bool) -> tuple[Route, ...]:
-    several = several or convert_routes.total_count(given.values) > 1
-    return (Route(profile_composition.BOUND if several else outcomes.PROFILE),)
+def _outcomes(run: Run) -> Params:
+    from dpcalc.pld import atoms  # imports numpy
 
-
-def _outcomes(values: Values) -> dict[str, Any]:
-    from dpcalc.pld import atoms
-
-    params = convert_routes.outcome_params(values)
+    params = convert_routes.outcome_params(run)
     return {"pairs": ((atoms.outcomes(params["p"], params["q"]), 1),), **params}
 
 
-def _points(values: Values) -> dict[str, Any]:
+def _points(run: Run) -> Params:
     """The dominating pair of the profile through (0, TV) and (ε, δ), with the point itself."""
-    from dpcalc.accounting.guarantee import Sampled
+    from dpcalc.accounting.guarantee import Sampled  # imports pydantic
     from dpcalc.accounting.guarantee_pld import dominating_pairs
 
-    return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"),
-            "pairs": dominating_pairs(Sampled(**_profile(values))),
-            "described": (_profile(values),)}
+    profile = _profile(run)
+    return {**_dp(run), "step_tv": run["tv"], "precision": run["precision"],
+            "pairs": dominating_pairs(Sampled(**profile)), "described": (profile,)}
 
 
-def _profile(values: Values) -> dict[str, Any]:
-    return {"kind": "profile", "epsilon": (0.0, values["epsilon"]), "delta": (values["tv"], values["delta"])}
+def _profile(run: Run) -> dict[str, Any]:
+    return {"kind": "profile", "epsilon": (0.0, run["epsilon"]), "delta": (run["tv"], run["delta"])}
 
 
-def _points_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    if _steps(values) > 1:
-        return _tv_only(values, tv)
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in _profile(values).items()}
-
-
-def _point_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    return _tv_only(values, tv) if _steps(values) > 1 else {"kind": "dp", "epsilon": values["epsilon"],
-                                                            "delta": values["delta"]}
+def _unless_several(once: Callable[[Run], dict[str, Any]]) -> Callable[[Run, float], dict[str, Any]]:
+    """What is given, for one release; the total variation for several."""
+    return lambda run, tv: {"kind": "tv", "tv": tv} if _steps(run) > 1 else once(run)
 
 
 _COMPOSED = ("steps", "precision")
 SOURCES: dict[str, Source] = {
     **{name: _mechanism(name) for name in MECHANISMS},
-    "run": _RUN,
-    "gdp": Source(_needs("with --mu", "mu"), lambda given, several: (Route(exact.BOUND),), _gdp,
-                  lambda values, tv: convert_routes.gdp_guarantee(values), profiles={"tv-exact": gdp_exact.BOUND}),
+    "run": Source(_run_checked, lambda run: batches.routes(run, run.question), batches.bound_params,
+                  lambda run, tv: batches.guarantee(run, run.params), lambda run: scheme_of(run).relation(run),
+                  "every step's output", batches.notes, batches.numbers, promise=_run_promise, scope=batches.scope),
+    "gdp": Source(_needs("with --mu", "mu"), lambda run: (Route(exact.BOUND),),
+                  lambda run: {"mechanism": "gaussian", "ratio": run["mu"], "mu": run["mu"], "steps": _steps(run)},
+                  lambda run, tv: convert_routes.gdp_guarantee(run), profiles={"tv-exact": gdp_exact.BOUND}),
     "zcdp": Source(_needs("with --rho", "rho"), _curve("zcdp"),
-                   lambda v: {"rho": v["rho"], "kl": v["rho"], "steps": _steps(v)}, _tv_only),
-    "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp, _tv_only),
-    "kl": Source(_needs("with --kl", "kl"), lambda given, several: (Route(kl.BOUND),),
-                 lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
+                   lambda run: {"rho": run["rho"], "kl": run["rho"], "steps": _steps(run)}),
+    "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp),
+    "kl": Source(_needs("with --kl", "kl"), lambda run: (Route(kl.BOUND),),
+                 lambda run: {"kl": run["kl"], "steps": _steps(run)}),
     "outcomes": Source(_needs("with outcome probabilities", "p", "q", may=_COMPOSED),
-                       _outcome_routes, _outcomes, _tv_only),
+                       lambda run: (Route(profile_composition.BOUND if _several(run) or convert_routes.total_count(run)
+                                          > 1 else outcomes.PROFILE),), _outcomes),
     "dp": Source(_needs("with an (ε, δ) guarantee", "epsilon", "delta"),
-                 lambda given, several: convert_routes.tv_routes_of_dp(several), _dp, _point_guarantee,
+                 lambda run: convert_routes.tv_routes_of_dp(_several(run)), _dp,
+                 _unless_several(lambda run: {"kind": "dp", "epsilon": run["epsilon"], "delta": run["delta"]}),
                  profiles={"dp-tv": composition_optimal.BOUND}),
-    "tv": Source(_needs("with --tv", "tv"), lambda given, several: (Route(product.BOUND),),
-                 lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
+    "tv": Source(_needs("with --tv", "tv"), lambda run: (Route(product.BOUND),),
+                 lambda run: {"step_tv": run["tv"], "steps": _steps(run)}),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
-                     lambda given, several: (Route(profile_composition.BOUND), Route(product.BOUND),
-                                             *convert_routes.tv_routes_of_dp(several=True)),
-                     _points, _points_guarantee),
-    "parts": Source(_needs("with an input", may=_COMPOSED),
-                    lambda given, several: convert_routes.part_routes(given, _ASKS_TV),
-                    convert_routes.part_params, _tv_only),
+                     lambda run: (Route(profile_composition.BOUND), Route(product.BOUND),
+                                  *convert_routes.tv_routes_of_dp(several=True)), _points,
+                     _unless_several(lambda run: {k: list(v) if isinstance(v, tuple) else v
+                                                  for k, v in _profile(run).items()})),
+    "parts": Source(_needs("with an input", may=_COMPOSED), convert_routes.part_routes, convert_routes.part_params),
 }

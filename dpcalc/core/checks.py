@@ -63,12 +63,42 @@ class Check(NamedTuple):
             raise DpcalcError(self.code, self.message.format(it=it, **values), self.option or flag(self.about[0]))
 
 
-def excludes(option: str, other: str, message: str, at: str = "") -> Check:
-    """Two options that may not stand together."""
-    return Check((option, other), lambda *_: True, message, "contradictory", at)
+class Rule(NamedTuple):
+    """What may not be, in view of which options are given or solved for, whatever their values."""
+
+    broken: Callable[[Run], Any]
+    message: str
+    code: str
+    option: str  # that the error names, as written on the command line
+
+    def test(self, run: Run) -> None:
+        """Raises DpcalcError where the rule is broken."""
+        if self.broken(run):
+            raise DpcalcError(self.code, self.message, self.option)
 
 
-def check(run: Run, *tests: Mode | Check) -> None:
+class Needed(NamedTuple):
+    """Options that are needed: always, or where one of `beside` is given or solved for."""
+
+    names: Sequence[str]
+    why: str
+    beside: Sequence[str] = ()
+
+    def test(self, run: Run) -> None:
+        """Raises DpcalcError where one of them is missing."""
+        if not self.beside or run.sets(*self.beside):
+            require(run, self.names, self.why, run.unknown)
+
+
+def excludes(option: str, other: str, message: str, at: str = "") -> Rule:
+    """Two options of which only one may be given or solved for."""
+    return Rule(lambda run: run.sets(option) and run.sets(other), message, "contradictory", at or flag(option))
+
+
+Test = Mode | Check | Rule | Needed
+
+
+def check(run: Run, *tests: Test) -> None:
     """Raises DpcalcError for the first test that the options of a run do not pass."""
     for one in tests:
         one.test(run)

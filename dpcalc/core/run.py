@@ -68,6 +68,10 @@ class Run(Mapping[str, Any]):
         """The bounds that --bound names."""
         return self["bound"] or ()
 
+    def sets(self, *options: str) -> bool:
+        """Whether one of these options is given, or to be solved for."""
+        return any(self.given.has(option) or option == self.unknown for option in options)
+
     def asking(self, question: Question) -> Run:
         """The same run with another question."""
         return replace(self, question=question)

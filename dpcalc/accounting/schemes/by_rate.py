@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core.checks import require
+from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
     from dpcalc.accounting.schemes.record import Values
-    from dpcalc.core.command import Given
+    from dpcalc.core.run import Run
 
-ONE_RATE = "give --sampling-rate, or --n and --batch-size, not both"
 NO_RATE = "add --sampling-rate, or --n and --batch-size"
 OPTIONS = ("sampling_rate", "n", "batch_size", "steps", "epochs")
+BY_SIZE = ("n", "batch_size")
 
 
-def has_no_steps(given: Given, unknown: str | None) -> bool:
+def has_no_steps(run: Run) -> bool:
     """Whether no number of steps or epochs is given or solved for."""
-    return not {"steps", "epochs"} & (given.provided | {unknown})
+    return not run.sets("steps", "epochs")
 
 
-def require_steps(given: Given, unknown: str | None,
-                  needed: str = "--steps (number of steps) or --epochs; --steps 1 asks for one step") -> None:
-    """Raises DpcalcError where a run says no number of steps or epochs."""
-    if has_no_steps(given, unknown):
-        raise DpcalcError("missing", f"add {needed}", needed.split()[0].rstrip(","))
+def needs_steps(where: Callable[[Run], bool] = lambda run: True,
+                needed: str = "--steps (number of steps) or --epochs; --steps 1 asks for one step") -> Rule:
+    """The rule that a run says its number of steps or epochs."""
+    return Rule(lambda run: where(run) and has_no_steps(run), f"add {needed}", "missing",
+                needed.split()[0].rstrip(","))
 
 
-def check(given: Given, unknown: str | None) -> None:
-    """Raises DpcalcError where the sampling rate or the number of steps is missing or given twice."""
-    if {"steps", "epochs"} <= given.provided | {unknown}:
-        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
-    by_batch = given.provided & {"n", "batch_size"} or unknown in ("n", "batch_size")
-    if by_batch and (given.has("sampling_rate") or unknown == "sampling_rate"):
-        raise DpcalcError("contradictory", ONE_RATE, "--sampling-rate")
-    if by_batch:
-        require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
-        check_batch_size(given)
-    elif unknown != "sampling_rate" and given["sampling_rate"] is None:
-        raise DpcalcError("missing", NO_RATE, "--sampling-rate")
-    if by_batch or not given.inputs:  # what is read from JSON is amplified once, at a rate
-        require_steps(given, unknown)
-
-
-def check_batch_size(given: Given) -> None:
-    """Raises DpcalcError where a batch is larger than the data set."""
-    if given["n"] is not None and given["batch_size"] is not None and given["batch_size"] > given["n"]:
-        raise DpcalcError("out-of-range", f"{given['batch_size']} is above n = {given['n']}, the number of records",
-                          "--batch-size")
+STEPS_OR_EPOCHS = excludes("steps", "epochs", "give --steps or --epochs, not both")
+BATCH_SIZE = Check(("batch_size", "n"), lambda b, n: b > n, "{batch_size} is above n = {n}, the number of records")
+EITHER_RATE = tuple(excludes("sampling_rate", name, "give --sampling-rate, or --n and --batch-size, not both")
+                    for name in BY_SIZE)
+# What is read from JSON is amplified once, at a rate.
+STEPS = needs_steps(lambda run: not run.given.inputs or not run.sets("sampling_rate"))
+CHECKS: tuple[Test, ...] = (
+    STEPS_OR_EPOCHS,
+    *EITHER_RATE,
+    Needed(BY_SIZE, "for the sampling rate b/n", BY_SIZE),
+    BATCH_SIZE,
+    Rule(lambda run: not run.sets("sampling_rate", *BY_SIZE), NO_RATE, "missing", "--sampling-rate"),
+    STEPS,
+)
 
 
 def sampling_rate(values: Values) -> float:

@@ -16,34 +16,19 @@ records; a last turn that is incomplete counts as a whole one. """
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.accounting.schemes import by_rate, poisson
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED, Scheme, Values, mechanisms_guarantee
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
+from dpcalc.core.checks import Check, Needed
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.numerics.rounding import ratio_up
 
-if TYPE_CHECKING:
-    from dpcalc.core.command import Given
-
-
-def _check(given: Given, unknown: str | None) -> None:
-    require(given, ("bands",), "with --scheme cyclic-poisson: the number of groups that batches are drawn from in turn",
-            unknown)
-    by_rate.check(given, unknown)
-    if all(given[name] is not None for name in ("n", "batch_size", "bands")):
-        _check_group(given.values)
-
-
-def _check_group(values: Values) -> None:
-    """Raises OutOfScope where a batch is larger than a group."""
-    n, b, bands = (values[name] for name in ("n", "batch_size", "bands"))
-    if b > n // bands:
-        raise OutOfScope("out-of-range", f"{b} is above {n // bands}, the records of the smallest of {bands} groups",
-                         "--batch-size")
+_TOO_LARGE = "{batch_size} is above {it}, the records of the smallest of {bands} groups"
+_BATCH_SIZE = Check(("batch_size", "n", "bands"), lambda b, n, bands: str(n // bands) if b > n // bands else "",
+                    _TOO_LARGE)
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -54,8 +39,11 @@ def _params(values: Values) -> dict[str, Any]:
         steps = by_rate.number_of_steps({**values, "epochs": _passes(values, bands)}, rate)
     else:
         by_rate.sampling_rate(values)  # raises for what is missing
-        _check_group(values)
-        rate = ratio_up((values["batch_size"],), (values["n"] // bands,))
+        n, b = values["n"], values["batch_size"]
+        if b > n // bands:
+            raise OutOfScope("out-of-range", _TOO_LARGE.format(batch_size=b, it=n // bands, bands=bands),
+                             "--batch-size")
+        rate = ratio_up((b,), (n // bands,))
         steps = by_rate.number_of_steps(values, rate)
     return {"sampling_rate": rate, "run_steps": steps, "steps": -(-steps // bands)}
 
@@ -90,7 +78,8 @@ SCHEME = Scheme(
     refusal="whose groups are formed by the positions of the records: without a record, others would change their "
             "groups",
     options=(*by_rate.OPTIONS, "bands"),
-    check=_check,
+    checks=(Needed(("bands",), "with --scheme cyclic-poisson: the number of groups that batches are drawn from in "
+                               "turn"), *by_rate.CHECKS, _BATCH_SIZE),
     params=_params,
     routes=poisson.SCHEME.routes,
     group_routes=poisson.SCHEME.group_routes,

@@ -26,7 +26,6 @@ from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
 # Relation → bounds for Gaussian noise by Rényi divergences, by profiles, and of any mechanism.
@@ -40,14 +39,14 @@ _CLOSED = tuple(route._replace(on_request=True) for route in converted(poisson_r
 _CLOSED_FORMS = dict.fromkeys((ADD_REMOVE, ZERO_OUT), _CLOSED)
 
 
-def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    if "curve" in given.values:
+def _routes(run: Values, relation: str) -> tuple[Route, ...]:
+    if "curve" in run:
         raise DpcalcError("refused", "Poisson sampling of an RDP curve is not supported; use --scheme "
                                      "without-replacement, or give the mechanism", "--scheme")
     rdp, of_gaussian, of_any = _BOUNDS[relation]
-    if given["mechanism"] == "gaussian":
+    if run["mechanism"] == "gaussian":
         return (*converted(rdp), Route(of_gaussian), *_CLOSED_FORMS.get(relation, ()))
-    pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
+    pure = PURE_COMPOSITION if MECHANISMS[run["mechanism"]].pure is not None else ()
     return (*pure, Route(of_any))
 
 
@@ -121,7 +120,7 @@ SCHEME = Scheme(
     words="Poisson batches",
     bases={ADD_REMOVE: Base(ADD_REMOVE), REPLACE_ONE: Base(ADD_REMOVE), ZERO_OUT: Base(ADD_REMOVE, of_sum=True)},
     options=by_rate.OPTIONS,
-    check=by_rate.check,
+    checks=by_rate.CHECKS,
     params=by_rate.params,
     routes=_routes,
     guarantee=_guarantee,

@@ -15,14 +15,13 @@ from dpcalc.bounds.sampling import (
     allocation_replace_one_profile,
 )
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
+from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
 _REMOVED = (allocation_profile.BOUND, allocation_lower.BOUND)
@@ -32,27 +31,21 @@ _GIVE = "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n 
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 
 
-def _check(given: Given, unknown: str | None) -> None:
-    """Raises DpcalcError where the epochs are not described, or described twice."""
-    if "steps" in given.provided or unknown == "steps":
-        raise DpcalcError("unneeded", "not used with --scheme random-allocation, whose theorem is about whole epochs: "
-                                      + _GIVE, "--steps")
-    if unknown in ("n", "batch_size"):
-        raise DpcalcError("unneeded",
-                          f"{flag(unknown)[2:]} cannot be solved for with --scheme random-allocation, whose epochs "
-                          "have whole numbers of steps; solve for noise-multiplier or epochs", "--solve")
-    if given.provided & {"n", "batch_size"}:
-        if given.has("steps_per_epoch"):
-            raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
-                              "--steps-per-epoch")
-        require(given, ("n", "batch_size"), "for the steps of an epoch, n/b", unknown)
-        by_rate.check_batch_size(given)
-        by_rate.require_steps(given, unknown, "--epochs (passes over the data)")
-    elif not given.has("steps_per_epoch"):
-        raise DpcalcError("missing", _NO_STEPS, "--steps-per-epoch")
-    if given.has("epochs") and given["epochs"] != int(given["epochs"]):
-        raise DpcalcError("out-of-range", f"{plain(given['epochs'])} is not a whole number, and the theorem of random "
-                                          "allocation is about whole epochs", "--epochs")
+_CHECKS: tuple[Test, ...] = (
+    Rule(lambda run: run.sets("steps"), f"not used with --scheme random-allocation, whose theorem is about whole "
+         f"epochs: {_GIVE}", "unneeded", "--steps"),
+    Check(("unknown",), lambda x: flag(x)[2:] if x in by_rate.BY_SIZE else "", "{it} cannot be solved for with "
+          "--scheme random-allocation, whose epochs have whole numbers of steps; solve for noise-multiplier or epochs",
+          "unneeded", "--solve"),
+    *(excludes("steps_per_epoch", name, "give --steps-per-epoch, or --n and --batch-size, not both")
+      for name in by_rate.BY_SIZE),
+    Needed(by_rate.BY_SIZE, "for the steps of an epoch, n/b", by_rate.BY_SIZE),
+    by_rate.BATCH_SIZE,
+    by_rate.needs_steps(lambda run: run.sets(*by_rate.BY_SIZE), "--epochs (passes over the data)"),
+    Rule(lambda run: not run.sets("steps_per_epoch", *by_rate.BY_SIZE), _NO_STEPS, "missing", "--steps-per-epoch"),
+    Check(("epochs",), lambda epochs: plain(epochs) if epochs != int(epochs) else "", "{it} is not a whole number, and "
+          "the theorem of random allocation is about whole epochs"),
+)
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -78,12 +71,12 @@ def _steps_per_epoch(values: Values) -> int:
     return int(n // b)
 
 
-def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    if "curve" in given.values:
+def _routes(run: Values, relation: str) -> tuple[Route, ...]:
+    if "curve" in run:
         raise DpcalcError("refused", "random allocation of an RDP curve is not supported; give the noise of the "
                                      "mechanism", "--scheme")
     of_profile, of_lower = _BOUNDS[relation]
-    return (Route(of_profile),) if (given["participations"] or 1) > 1 else (Route(of_profile), Route(of_lower))
+    return (Route(of_profile),) if (run.get("participations") or 1) > 1 else (Route(of_profile), Route(of_lower))
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
@@ -117,7 +110,7 @@ SCHEME = Scheme(
            REPLACE_ONE: Base(ADD_REMOVE, described=True)},
     ways_out={"sampling_rate": _GIVE},
     options=("steps_per_epoch", "participations", "n", "batch_size", "epochs", "steps"),
-    check=_check,
+    checks=_CHECKS,
     params=_params,
     routes=_routes,
     guarantee=_guarantee,

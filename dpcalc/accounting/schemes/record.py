@@ -9,12 +9,12 @@ from dpcalc.accounting.mechanisms.record import Mechanism
 from dpcalc.bounds.curve import Curve
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
+from dpcalc.core.checks import Test
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import Base
 from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.core.results import Route
     from dpcalc.pld.pair import Pair
 
@@ -56,9 +56,9 @@ class Scheme(NamedTuple):
     # one is meant where none is given.
     bases: Mapping[str, Base]
     options: tuple[str, ...]  # of the run, besides --scheme, --adjacency and those of the mechanism
-    check: Callable[[Given, str | None], None]  # raises DpcalcError for options that are missing or contradictory
+    checks: tuple[Test, ...]  # of the options of the run
     params: Callable[[Values], dict[str, Any]]  # of its bounds, besides those of the mechanism; with `steps`
-    routes: Callable[[Given, str], tuple[Route, ...]]  # from the call and the relation of its neighbours
+    routes: Callable[[Values, str], tuple[Route, ...]]  # from the options and the relation of neighbours
     guarantee: Callable[[Values, Params], dict[str, Any]]  # of the run, for the next command
     sentence: Callable[[Mapping[str, str]], str]  # for a statement: how batches are drawn, from the options as text
     refusal: str = ""  # why it has no theorem for some relation, in words after "is not supported with --scheme NAME, "

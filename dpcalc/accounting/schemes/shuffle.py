@@ -21,40 +21,34 @@ from dpcalc.bounds.sampling import (
 )
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
-from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
+from dpcalc.core.errors import flag
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import quotient_up, ratio_down
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
 _IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 
 
-def _check(given: Given, unknown: str | None) -> None:
-    if {"steps", "epochs"} <= given.provided | {unknown}:
-        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
-    if unknown in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{flag(unknown)}: for shuffled batches ε depends on how many records an "
-                                           "epoch leaves out, which jumps up and down with it; solve for "
-                                           "noise-multiplier or epochs", "--solve")
-    by_size = given.provided & {"n", "batch_size"}
-    if by_size and given.has("steps_per_epoch"):
-        raise DpcalcError("contradictory", "give --steps-per-epoch, or --n and --batch-size, not both",
-                          "--steps-per-epoch")
-    if given["drop_last"] and not by_size:
-        raise DpcalcError("missing", "--drop-last needs --n and --batch-size, from which follows how many records are "
-                                     "left out", "--n")
-    if not by_size and not given.has("steps_per_epoch"):
-        raise DpcalcError("missing", "add --n and --batch-size, or --steps-per-epoch", "--n")
-    if by_size:
-        require(given, ("n", "batch_size"), "for the number of batches in an epoch", unknown)
-        by_rate.check_batch_size(given)
-        by_rate.require_steps(given, unknown, "--epochs, or --steps (the steps of all epochs)")
+_CHECKS: tuple[Test, ...] = (
+    by_rate.STEPS_OR_EPOCHS,
+    Check(("unknown",), lambda x: flag(x) if x in by_rate.BY_SIZE else "", "{it}: for shuffled batches ε depends on "
+          "how many records an epoch leaves out, which jumps up and down with it; solve for noise-multiplier or epochs",
+          "unknown-value", "--solve"),
+    *(excludes("steps_per_epoch", name, "give --steps-per-epoch, or --n and --batch-size, not both")
+      for name in by_rate.BY_SIZE),
+    Rule(lambda run: run["drop_last"] and not run.sets(*by_rate.BY_SIZE), "--drop-last needs --n and --batch-size, "
+         "from which follows how many records are left out", "missing", "--n"),
+    Rule(lambda run: not run.sets("steps_per_epoch", *by_rate.BY_SIZE), "add --n and --batch-size, or "
+         "--steps-per-epoch", "missing", "--n"),
+    Needed(by_rate.BY_SIZE, "for the number of batches in an epoch", by_rate.BY_SIZE),
+    by_rate.BATCH_SIZE,
+    by_rate.needs_steps(lambda run: run.sets(*by_rate.BY_SIZE), "--epochs, or --steps (the steps of all epochs)"),
+)
 
 
 def _params_of_one_order(values: Values) -> dict[str, Any]:
@@ -92,19 +86,16 @@ def _of_mechanism(use: Use) -> dict[str, Any]:
             "noise_of_record": use.noise_multiplier, "clipped": use.of_sum}
 
 
-def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    return (*_FRESH, *_routes_of_any_order(given, relation))
+def _routes(run: Values, relation: str) -> tuple[Route, ...]:
+    return (*_FRESH, *_routes_of_any_order(run, relation))
 
 
-def _routes_of_one_order(given: Given, relation: str) -> tuple[Route, ...]:
-    return (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(given, relation))
+def _routes_of_one_order(run: Values, relation: str) -> tuple[Route, ...]:
+    return (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(run, relation))
 
 
-def _routes_of_any_order(given: Given, relation: str) -> tuple[Route, ...]:
-    upper = (Route(shuffle_no_amplification.BOUND),)
-    # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
-    attained = all(base.kind == "mechanisms" and not base.upper_bound for base in given.inputs)
-    return (*upper, *_LIKELIHOOD[relation], Route(shuffle_lower_allocation.BOUND)) if attained else upper
+def _routes_of_any_order(run: Values, relation: str) -> tuple[Route, ...]:
+    return (Route(shuffle_no_amplification.BOUND), *_LIKELIHOOD[relation], Route(shuffle_lower_allocation.BOUND))
 
 
 _FRESH = Route(shuffle_profile.BOUND), Route(shuffle_profile_used.BOUND)
@@ -230,7 +221,7 @@ SCHEME = Scheme(
     ways_out={"sampling_rate": "give --epochs, and --n and --batch-size or --steps-per-epoch (1/q at a sampling rate "
               "q)"},
     options=("n", "batch_size", "steps_per_epoch", "steps", "epochs", "drop_last", "reshuffle"),
-    check=_check,
+    checks=_CHECKS,
     params=_params,
     routes=_routes,
     guarantee=_guarantee,

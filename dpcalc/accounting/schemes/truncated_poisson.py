@@ -18,14 +18,12 @@ from dpcalc.accounting.schemes.record import (
 )
 from dpcalc.bounds.sampling import truncated_poisson_lower, truncated_poisson_profile
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.checks import Needed, Rule, Test, excludes
 from dpcalc.core.noise_multiplier import TRUNCATED
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
 _IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
@@ -33,16 +31,16 @@ NEGLIGIBLE = 1e-3  # of δ: what truncation may add before a larger batch size i
 USUAL_DELTA = 1e-6  # where the question gives none
 
 
-def _check(given: Given, unknown: str | None) -> None:
-    """As for Poisson batches, but n is needed beside a sampling rate, too."""
-    rate = given.has("sampling_rate") or unknown == "sampling_rate"
-    if rate and (given.has("batch_size") or unknown == "batch_size"):
-        raise DpcalcError("contradictory", "give --sampling-rate or --batch-size, not both", "--sampling-rate")
-    require(given, ("n",), "with --max-batch-size: how often a batch is truncated depends on the number of records",
-            unknown)
-    if rate:
-        given, unknown = given.replace(given.values, given.provided - {"n"}), None if unknown == "n" else unknown
-    by_rate.check(given, unknown)
+# As for Poisson batches, but n is needed beside a sampling rate, too.
+_CHECKS: tuple[Test, ...] = (
+    excludes("sampling_rate", "batch_size", "give --sampling-rate or --batch-size, not both"),
+    Needed(("n",), "with --max-batch-size: how often a batch is truncated depends on the number of records"),
+    by_rate.STEPS_OR_EPOCHS,
+    Rule(lambda run: not run.sets("sampling_rate", "batch_size"), "needed for the sampling rate b/n", "missing",
+         "--batch-size"),
+    by_rate.BATCH_SIZE,
+    by_rate.STEPS,
+)
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -91,9 +89,9 @@ SCHEME = Scheme(
     refusal="whose batches are truncated: its theorem needs a fixed number of records, and sizes of batches that are "
             "not released",
     options=(*by_rate.OPTIONS, "max_batch_size"),
-    check=_check,
+    checks=_CHECKS,
     params=_params,
-    routes=lambda given, relation: (Route(truncated_poisson_profile.BOUND), Route(truncated_poisson_lower.BOUND)),
+    routes=lambda run, relation: (Route(truncated_poisson_profile.BOUND), Route(truncated_poisson_lower.BOUND)),
     guarantee=_guarantee,
     sentence=lambda text: ("Batches are truncated Poisson samples: each record is drawn with probability "
                            f"{by_rate.rate_text(text)}, independently, and of more than {text['max_batch_size']} drawn "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.accounting.routes import converted
 from dpcalc.accounting.schemes import by_rate
@@ -18,18 +18,8 @@ from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import weighted_rdp
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.checks import Needed
 from dpcalc.core.relations import REPLACE_ONE, Base
-
-if TYPE_CHECKING:
-    from dpcalc.core.command import Given
-
-
-def _check(given: Given, unknown: str | None) -> None:
-    if {"steps", "epochs"} <= given.provided | {unknown}:
-        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
-    require(given, ("max_weight",), "with --scheme weighted", unknown)
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -54,9 +44,9 @@ SCHEME = Scheme(
     bases={REPLACE_ONE: Base(REPLACE_ONE)},
     refusal="whose batches have a fixed size",
     options=("max_weight", "steps", "epochs"),
-    check=_check,
+    checks=(by_rate.STEPS_OR_EPOCHS, Needed(("max_weight",), "with --scheme weighted")),
     params=_params,
-    routes=lambda given, relation: converted(weighted_rdp.BOUND),
+    routes=lambda run, relation: converted(weighted_rdp.BOUND),
     guarantee=_guarantee,
     sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
                            "depend on the data."),

@@ -8,28 +8,24 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import COUNT, NOT_SHUFFLED, Scheme, Use, Values, mechanisms_guarantee
 from dpcalc.bounds.sampling import with_replacement_lower, with_replacement_profile
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import require
+from dpcalc.core.checks import Needed, Rule, Test
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
 _IS_REPLACED = {REPLACE_ONE: True, ZERO_OUT: False}
 
 
-def _check(given: Given, unknown: str | None) -> None:
-    """Raises DpcalcError where the batches or the number of steps are missing or given twice."""
-    if given.has("sampling_rate") or unknown == "sampling_rate":
-        raise DpcalcError("unneeded", "--scheme with-replacement needs --n and --batch-size: how often a record is "
-                                      "drawn depends on both", "--sampling-rate")
-    if {"steps", "epochs"} <= given.provided | {unknown}:
-        raise DpcalcError("contradictory", "give --steps or --epochs, not both", "--steps")
-    require(given, ("n", "batch_size"), "with --scheme with-replacement: the number of records, and that of draws",
-            unknown)
-    by_rate.require_steps(given, unknown)
+_CHECKS: tuple[Test, ...] = (
+    Rule(lambda run: run.sets("sampling_rate"), "--scheme with-replacement needs --n and --batch-size: how often a "
+         "record is drawn depends on both", "unneeded", "--sampling-rate"),
+    by_rate.STEPS_OR_EPOCHS,
+    Needed(by_rate.BY_SIZE, "with --scheme with-replacement: the number of records, and that of draws"),
+    by_rate.needs_steps(),
+)
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -56,9 +52,9 @@ SCHEME = Scheme(
     bases={REPLACE_ONE: Base(REPLACE_ONE, described=True), ZERO_OUT: Base(ZERO_OUT, of_sum=True)},
     refusal="where one record more changes all draws",
     options=("n", "batch_size", "sampling_rate", "steps", "epochs"),
-    check=_check,
+    checks=_CHECKS,
     params=_params,
-    routes=lambda given, relation: (Route(with_replacement_profile.BOUND), Route(with_replacement_lower.BOUND)),
+    routes=lambda run, relation: (Route(with_replacement_profile.BOUND), Route(with_replacement_lower.BOUND)),
     guarantee=_guarantee,
     sentence=lambda text: (f"Each of the {text['batch_size']} entries of a batch is drawn uniformly from all "
                            f"{text['n']} records, independently and afresh at every step, so that a record may be in a "

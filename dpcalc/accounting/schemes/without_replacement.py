@@ -26,14 +26,13 @@ from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
 if TYPE_CHECKING:
-    from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
 
-def _routes_replaced(given: Given) -> tuple[Route, ...]:
-    if "curve" in given.values:
+def _routes_replaced(run: Values) -> tuple[Route, ...]:
+    if "curve" in run:
         return converted(wor_rdp.BOUND)
-    pure = PURE_COMPOSITION if MECHANISMS[given["mechanism"]].pure is not None else ()
+    pure = PURE_COMPOSITION if MECHANISMS[run["mechanism"]].pure is not None else ()
     return (*converted(wor_rdp.BOUND), *pure, Route(wor_profile.BOUND))
 
 
@@ -63,9 +62,9 @@ def _no_curve(use: Use) -> Curve:
                                     "--delta", "--input")
 
 
-_ROUTES: dict[str, Callable[[Given], tuple[Route, ...]]] = {
+_ROUTES: dict[str, Callable[[Values], tuple[Route, ...]]] = {
     REPLACE_ONE: _routes_replaced,
-    ZERO_OUT: lambda given: (Route(wor_zero_out_profile.BOUND), Route(wor_zero_out_lower.BOUND))}
+    ZERO_OUT: lambda run: (Route(wor_zero_out_profile.BOUND), Route(wor_zero_out_lower.BOUND))}
 _PAIRS = {REPLACE_ONE: _pair_replaced, ZERO_OUT: _pair_zeroed}
 _CURVES = {REPLACE_ONE: _curve_replaced, ZERO_OUT: _no_curve}
 
@@ -87,9 +86,9 @@ SCHEME = Scheme(
     bases={REPLACE_ONE: Base(REPLACE_ONE), ZERO_OUT: Base(ZERO_OUT, of_sum=True, only=("gaussian",))},
     refusal="whose batches have a fixed size",
     options=by_rate.OPTIONS,
-    check=by_rate.check,
+    checks=by_rate.CHECKS,
     params=by_rate.params,
-    routes=lambda given, relation: _ROUTES[relation](given),
+    routes=lambda run, relation: _ROUTES[relation](run),
     guarantee=_guarantee,
     sentence=_sentence,
     fields={"rate": RATE},

@@ -1,0 +1,161 @@
+"""The answer of subsample: ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ)
+point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from dpcalc.accounting.answer import answer_rows
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.accounting.neighbours import NOTHING
+from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of
+from dpcalc.bounds.sampling import amplification
+from dpcalc.commands import shuffled_batches
+from dpcalc.commands import subsample_run as batches
+from dpcalc.commands.asking import lower_end, read_question, read_unknown
+from dpcalc.commands.subsample import COMMAND
+from dpcalc.core import quantities as q
+from dpcalc.core.checks import check, check_unknown, refuse_unneeded
+from dpcalc.core.command import Given
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.question import Question
+from dpcalc.core.results import Answer, Route, guarantee_of
+from dpcalc.core.run import Run
+from dpcalc.numerics.rounding import ratio_down
+
+_LEVELS = {"noise_multiplier", *(option.name for option in q.MECHANISM_OPTIONS)}
+_OF_POINT = frozenset({"sampling_rate", "n", "batch_size", "scheme", "adjacency", "epsilon", "delta"})
+
+
+def answer(given: Given) -> Answer:
+    run = Run(COMMAND, given, Question("guarantee"), batches.bound_params)
+    adjacency = scheme_of(run).relation(run)
+    if given.inputs:
+        run = _with_input(run)
+    if "point" in run or _asks_of_point(given):
+        return _amplified_point(run, adjacency)
+    if not given.inputs:
+        _require_noise(given)
+    run = batches.in_whole_epochs(run.asking(read_question(COMMAND, run.given)))
+    promise = batches.promise(run)
+    run = batches.checked(run)
+    check_unknown(run.question, run.uses, f"with --scheme {run['scheme']} and --mechanism {run['mechanism']}")
+    shuffled_batches.refuse_poisson(run)
+    try:
+        rows = answer_rows(run, batches.routes(run, run.question), run.bounds)
+    except DpcalcError as error:
+        if error.code != "unsupported" or run.question.asks != "rdp" or run.bounds:
+            raise
+        raise DpcalcError("unsupported", f"RDP of {batches.description(run)} is not supported; ask with --delta",
+                          "--alpha") from None
+    run = run.solved(rows)
+    return run.answer(rows, batches.guarantee(run, run.params), adjacency, "every step's output",
+                      (*batches.notes(run), *shuffled_batches.notes(run, rows)),
+                      {**batches.numbers(run), **lower_end(run.question, rows)}, warnings=promise.warnings,
+                      scope=batches.scope(run), promises=promise.sentences)
+
+
+# --- what is sampled -------------------------------------------------------------------------------------------------
+
+
+def _with_input(run: Run) -> Run:
+    """The run with a guarantee from JSON in place of the options of a mechanism: as a mechanism, as `curve` (an RDP
+    curve), or as `point` (ε and δ). Raises DpcalcError for a guarantee that cannot be sampled."""
+    from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp  # imports pydantic
+    from dpcalc.accounting.guarantee_curves import curves
+
+    given, base = run.given, run.given.inputs[0]
+    described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
+    for name in sorted(given.provided & described):
+        raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
+    if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
+        raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "
+                                           "another option", "--solve")
+    if len(given.inputs) > 1:
+        raise DpcalcError("contradictory", "give one mechanism; several guarantees are composed with dpcalc convert",
+                          "--input")
+    if base.size_of_group > 1:
+        raise DpcalcError("refused", f"the input is about groups of {base.group_size} records, which a batch samples "
+                          "one by one; describe one record, and give --group-size here", "--input")
+    batches.promise(run)
+    if isinstance(base, Dp):
+        return run.completed(point=(base.epsilon, base.delta))
+    if isinstance(base, Mechanisms):
+        return _with_mechanism(run, base)
+    if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
+        sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
+        return run.completed(mechanism="gaussian", sigma=sigma, attained=False)
+    if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
+        return run.completed(curve=curves(base)[0][0])
+    raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, "
+                      "an RDP curve or an (ε, δ) point can", "--input")
+
+
+def _with_mechanism(run: Run, base: Any) -> Run:
+    """The run with a mechanism from JSON. Raises DpcalcError for several of them."""
+    part = base.mechanisms[0]
+    if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
+        raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
+    params = part.params(base.adjacency or batches.between(run))
+    own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
+    return run.completed(mechanism=part.name, **own, attained=not base.upper_bound)
+
+
+def _require_noise(given: Given) -> None:
+    """Raises DpcalcError where no noise is given and none is solved for."""
+    unknown, name = read_unknown(COMMAND, given), given["mechanism"]
+    if any(given.has(level) or (unknown and unknown.name == level) for level in _LEVELS):
+        return
+    level, other = ("noise_multiplier", " (or --sigma)") if name == "gaussian" else (MECHANISMS[name].options[0], "")
+    if given.has("epsilon") and given.has("delta") and unknown is None:
+        other = f", or --solve {flag(level)[2:]} for this budget"
+    raise DpcalcError("missing", f"no noise given: add {flag(level)}{other}")
+
+
+# --- one (ε, δ) point ------------------------------------------------------------------------------------------------
+
+
+def _asks_of_point(given: Given) -> bool:
+    """Whether --epsilon and --delta are a point to be amplified: nothing else is described, and nothing solved for."""
+    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs"))
+    return not described and given.has("epsilon") and given.has("delta")
+
+
+def _amplified_point(run: Run, adjacency: str) -> Answer:
+    """The (ε, δ) of a mechanism on a random batch, from the (ε, δ) of the mechanism."""
+    _check_point(run, adjacency)
+    rate, (epsilon, delta) = by_rate.sampling_rate(run), run["point"] or (run["epsilon"], run["delta"])
+    point = {"step_epsilon": epsilon, "step_delta": delta, "sampling_rate": rate}
+    promise = batches.promise(run) if run.given.inputs else NOTHING.and_of(scheme_of(run))
+    amplified = Run(COMMAND, run.given, Question("epsilon", epsilon=epsilon, delta=delta), lambda _: point, _OF_POINT)
+    rows = answer_rows(amplified, (Route(amplification.BOUND),), run.bounds)
+    result = rows[0].result
+    return amplified.having(epsilon=epsilon, delta=delta).answer(
+        rows, guarantee_of(result["epsilon"], result["delta"]), adjacency, "one output",
+        numbers={"sampling_rate": rate}, warnings=promise.warnings, scope="for one step", promises=promise.sentences)
+
+
+def _check_point(run: Run, adjacency: str) -> None:
+    """Raises DpcalcError where no theorem amplifies the point, and for options that do not belong to it."""
+    scheme, given = scheme_of(run), run.given
+    if scheme.pure is None or not scheme.fields:
+        raise DpcalcError("refused", f"{scheme.name} sampling amplifies no (ε, δ) point; use --scheme poisson or "
+                          "without-replacement", "--scheme")
+    if adjacency != (usual := scheme.neighbours[0]):
+        raise DpcalcError("refused", f"{adjacency}: {scheme.name} sampling amplifies an (ε, δ) point for {usual} only; "
+                          f"give the mechanism (--noise-multiplier), or --adjacency {usual}", "--adjacency")
+    refuse_unneeded(given, _OF_POINT, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
+    for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
+        raise DpcalcError("unneeded", "not used to amplify one (ε, δ) point, which gives one other: (log(1 + "
+                          "q(e^ε − 1)), qδ); drop it", flag(name))
+    check(run, *by_rate.EITHER_RATE)
+
+
+def theorems() -> Iterator[Route]:
+    yield Route(amplification.BOUND)
+    for scheme in SCHEMES.values():
+        for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
+            yield from scheme.routes({"scheme": scheme.name, "mechanism": mechanism}, adjacency)
+        yield from (route for routes in scheme.group_routes.values() for route in routes)
