@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from math import log
+from typing import Any
 
+from dpcalc.accounting.cautions import with_cautions
 from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.core.command import Command, Given
-from dpcalc.core.errors import DpcalcError, flag
-
-if TYPE_CHECKING:
-    from dpcalc.core.results import Answer
+from dpcalc.core.errors import DpcalcError, NoSolution, flag
+from dpcalc.core.results import Answer
+from dpcalc.core.validate import near, validate
+from dpcalc.numerics.root import Unreachable
 
 
 def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (), every_row: bool = False) -> Answer:
     """The answer to one question, from options as they were given. Its table shows every row with `every_row`, or where
     --bound names bounds. Raises DpcalcError."""
-    from dpcalc.core.validate import validate
-
     given = validate(command, raw, inputs)
     found = _with_request(_answer(command, given), given)
     if given["digits"]:
@@ -28,10 +28,6 @@ def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (
 
 
 def _answer(command: Command, given: Given) -> Answer:
-    from dpcalc.accounting.cautions import with_cautions
-    from dpcalc.core.errors import NoSolution
-    from dpcalc.numerics.root import Unreachable
-
     try:
         return with_cautions(command.answer(given), given.inputs)
     except (OverflowError, ZeroDivisionError, Unreachable):
@@ -45,10 +41,6 @@ def _answer(command: Command, given: Given) -> Answer:
 def _extreme(given: Given) -> str | None:
     """The option that an error names where double precision does not suffice: the one whose number is furthest from 1
     in ratio, or --input; None where neither is given."""
-    from math import log
-
-    from dpcalc.core.errors import flag
-
     sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int)
              and x > 0}
     extreme = max(sizes, key=lambda n: sizes[n], default=None)
@@ -75,8 +67,6 @@ def command_of(name: str) -> Command:
     word = str(name).replace("_", "-")
     if word in COMMANDS and word not in PAGES:
         return calculator(word)
-    from dpcalc.core.validate import near
-
     calculators = tuple(word for word in COMMANDS if word not in PAGES)
     raise DpcalcError("unknown-command",
                       f"there is no calculator {name!r}; there are "
@@ -91,8 +81,6 @@ def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str]
     for key, x in options.items():
         name = names.get(key)
         if name is None:
-            from dpcalc.core.validate import near
-
             instead = command.elsewhere.get(key.replace("_", "-"))
             way_out = f"; {instead}" if instead else near(key[:40], tuple(names)) or (
                 f"; dpcalc {command.name} --help lists the options")

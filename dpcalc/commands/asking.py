@@ -53,25 +53,28 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
         return Question("epsilon", delta=given[delta], orders=orders)
     if has_epsilon:
         return Question("delta", epsilon=given[epsilon], orders=orders)
+    return _no_number(command, given, epsilon, delta)
+
+
+def _no_number(command: Command, given: Given, epsilon: str, delta: str) -> Question:
+    """The question for a description alone. Raises DpcalcError where the options ask for no number, and JSON output is
+    no description."""
     if command.describes and given["format"] in ("json", "jsonl"):
         for name in ("bound", "digits", "orders", "precision"):
             if given.has(name):
-                raise DpcalcError("unneeded",
-                                  "not used without a question; add --delta, --epsilon, --alpha or --solve, or drop it",
-                                  flag(name))
+                raise DpcalcError("unneeded", "not used without a question; add --delta, --epsilon, --alpha or "
+                                              "--solve, or drop it", flag(name))
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""
-    raise DpcalcError("missing",
-                      f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a "
-                      "budget and --solve")
+    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}"
+                                 f"{tv}, or a budget and --solve")
 
 
 def _refuse_rdp(command: Command, given: Given) -> None:
     """Raises DpcalcError for an RDP that is given as a budget without --solve and --alpha."""
     if given.has("rdp") and command.option("rdp").quantity is RDP:
-        raise DpcalcError("unneeded",
-                          "not used without --solve and --alpha; to print the RDP, give --alpha alone",
+        raise DpcalcError("unneeded", "not used without --solve and --alpha; to print the RDP, give --alpha alone",
                           "--rdp")
 
 
@@ -82,10 +85,9 @@ def _solvable(command: Command, given: Given) -> str:
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
     if given["mechanism"]:
-        from dpcalc.accounting.mechanisms import MECHANISMS
-
-        own = {*MECHANISMS[mechanism].options, *MECHANISMS[mechanism].optional}
-        of_others = {"noise_multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
+        every = _mechanisms()
+        of_this = {*every[mechanism].options, *every[mechanism].optional}
+        of_others = {"noise_multiplier", *(o for m in every.values() for o in (*m.options, *m.optional))} - of_this
         names = tuple(name for name in names if name.replace("-", "_") not in of_others)
     names = tuple(name for name in names if not given.has(name.replace("-", "_"))) or names
     first, *others = sorted(names, key=lambda name: name != "sigma")
@@ -97,9 +99,14 @@ def _usual_delta(given: Given) -> str:
     mechanism = given["mechanism"] or given["noise"] or "gaussian"
     if mechanism == "gaussian":
         return "1e-5"
-    from dpcalc.accounting.mechanisms import MECHANISMS
+    found = _mechanisms().get(mechanism)
+    return "0" if found and found.pure is not None else "1e-5"
 
-    return "0" if mechanism in MECHANISMS and MECHANISMS[mechanism].pure is not None else "1e-5"
+
+def _mechanisms() -> Mapping[str, Any]:
+    from dpcalc.accounting.mechanisms import MECHANISMS  # imports bounds that many questions do not need
+
+    return MECHANISMS
 
 
 def _has(command: Command, name: str) -> bool:
@@ -117,21 +124,14 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
         choices = (*command.solvable(), *command.by_formula)
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(choices)}{near(word, choices)}",
                           "--solve")
-    quantity = _whole_where_discrete(solvable[word], given)
+    quantity = solvable[word]
+    if quantity is SENSITIVITY and _mechanisms()[given["mechanism"]].whole_sensitivity:
+        quantity = quantity._replace(kind="count", search=(1.0, LARGEST_COUNT))
     if given.has(quantity.name):
         raise DpcalcError("contradictory", f"{quantity.option} is given, so it cannot be solved for; drop one of "
                                            "them", "--solve")
     noise_multiplier.refuse_others(quantity.name, given.provided)
     return quantity
-
-
-def _whole_where_discrete(quantity: Quantity, given: Given) -> Quantity:
-    """The unknown; a sensitivity of a query with integer values is searched for among the whole numbers."""
-    from dpcalc.accounting.mechanisms import MECHANISMS
-
-    if quantity is not SENSITIVITY or not MECHANISMS[given["mechanism"]].whole_sensitivity:
-        return quantity
-    return quantity._replace(kind="count", search=(1.0, LARGEST_COUNT))
 
 
 def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,

@@ -4,14 +4,17 @@ package's own source."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
+from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
@@ -29,8 +32,6 @@ class Entry(NamedTuple):
 @cache
 def calculators() -> dict[str, Command]:
     """Name → command, for the commands that answer questions."""
-    from dpcalc.commands import COMMANDS, PAGES, calculator
-
     return {name: calculator(name) for name in COMMANDS if name not in PAGES}
 
 
@@ -107,9 +108,6 @@ def measured(name: str) -> dict[str, Any] | None:
 
 @cache
 def _accuracies() -> dict[str, dict[str, Any]]:
-    import json
-    from importlib.resources import files
-
     found: dict[str, dict[str, Any]] = json.loads(files("dpcalc").joinpath("accuracy.json").read_text(encoding="utf-8"))
     return found
 

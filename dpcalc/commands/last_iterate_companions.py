@@ -8,15 +8,22 @@ from collections.abc import Mapping, Sequence
 from math import exp, inf, log
 from typing import Any
 
+from dpcalc.accounting.evaluate import evaluate
+from dpcalc.accounting.guarantee_words import delta_result
+from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
 from dpcalc.bounds.start import START
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
 from dpcalc.core.one_record import OneRecord, for_one
+from dpcalc.core.quantities import symbol
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row, guarantee_of
 from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.numerics.root import Unreachable
 
 Params = Mapping[str, Any]
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
@@ -45,8 +52,6 @@ def start_note(found: Sequence[Row]) -> tuple[str, ...]:
 def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
     """The guarantee that a next command can read, of the record at an index if one was given: μ-GDP, which holds at
     every δ, where a bound that proves it is as sharp as the headline; else the point."""
-    from dpcalc.accounting.orders import own_params
-
     head, of_record, key = found[0].result, {} if index is None else {"index": [index]}, key_of_rows(question)
     for row in found:
         bound = row.route.bound
@@ -78,16 +83,11 @@ def epsilon_for_companions(question: Question, head: Row) -> float | None:
 def worst_index(params: Params, head: Row) -> int:
     """The place of the worst record: the last one, which no step follows, or, of a run that stops at random, the first
     one, which the most steps may follow."""
-    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
-
     return 1 if head.route.bound.theorem.released == RELEASED else int(params["n"])
 
 
 def worst_log_delta(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
     """The place of the worst record and its log δ at ε, by the bound of the headline."""
-    from dpcalc.accounting.evaluate import evaluate
-    from dpcalc.accounting.orders import own_params
-
     bound, index = head.route.bound, worst_index(params, head)
     if index == params["index"] and 0 < epsilon == head.result.get("epsilon"):
         return index, log_delta_of(head.result)  # the guarantee itself
@@ -106,9 +106,6 @@ def worst_companions(head: Row, params: Params, question: Question, index: int, 
                      what: str = "record") -> tuple[dict[str, float], OneRecord]:
     """The asked quantity for the worst record (at a solution, the ε at the δ of the budget), by the bound of the
     headline: as companion numbers and in words. `params` are those of the worst record."""
-    from dpcalc.accounting.evaluate import evaluate
-    from dpcalc.core.quantities import symbol
-
     asks = question.asks
     result = evaluate(head.route, params, question._replace(unknown=None, target=None)).result
     value = human_probability(result["delta"], result["log_delta"]) if asks == "delta" else human(result[asks])
@@ -122,8 +119,6 @@ def worst_companions_at_epsilon(params: Params, worst: float, log_delta: float, 
     ε: as companion numbers and in words.
 
     The δ is never below that of the record of the question, and may be rounded up more coarsely."""
-    from dpcalc.accounting.guarantee_words import delta_result
-
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result
     if 0 < epsilon == own.get("epsilon") and (own_log_delta := log_delta_of(own)) > log_delta:
         result = {"delta": own["delta"], "log_delta": own_log_delta}
@@ -143,10 +138,6 @@ def worst_companions_at_epsilon(params: Params, worst: float, log_delta: float, 
 def _worst_epsilon(params: Params, worst: float, head: Row, question: Question) -> float | None:
     """The ε of the worst record at the δ of the question; None where the worst record depends on ε, or there is no such
     ε."""
-    from dpcalc.accounting.evaluate import evaluate
-    from dpcalc.bounds.online._engine.levels import Listed
-    from dpcalc.numerics.root import Unreachable
-
     if worst == params["index"]:
         return head.result["epsilon"]
     # another record may be the worst one at another ε where the noise of every step is listed
@@ -173,8 +164,6 @@ def limit_companions(log_limit: float, epsilon: float, params: Params, bound: Bo
                      what: str) -> tuple[dict[str, float], str]:
     """The limit δ* as n → ∞ (`what` is its description), and the factor by which the δ of a bound at this n is above
     it: as companion numbers and in words."""
-    from dpcalc.accounting.orders import own_params
-
     numbers = limit_numbers(log_limit)
     as_double = abs(log_limit) < _LOG_OF_LARGEST_DOUBLE or log_limit == -inf
     limit = human(numbers["delta_limit"]) if as_double else human_log(log_limit)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.quantities import Quantity
 
 _KINDS = {"number", "count", "horizon"}
@@ -68,8 +69,6 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
             decimal = f"; did you mean {text.replace(',', '.')}?" if _DECIMAL_COMMA.fullmatch(text) else ""
             raise DpcalcError("not-a-number", f"{text} has one value twice{decimal}", flag(quantity.name))
         return parts
-    from dpcalc.core.numbers import NotANumber, number
-
     parts = tuple(text.split(":"))
     try:
         if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3].strip() != "log"):
