@@ -188,7 +188,7 @@ def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict
     return {**given.values, **({unknown.name: rows[0].result[unknown.name]} if unknown else {})}
 
 
-def shown(values: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
-    """The parameters that an answer shows: those on which it depends, and those of the question. `values` hold the
+def shown(options: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
+    """The parameters that an answer shows: those on which it depends, and those of the question. `options` hold the
     solution."""
-    return {name: value for name, value in values.items() if name in used | _OF_QUESTION}
+    return {name: value for name, value in options.items() if name in used | _OF_QUESTION}

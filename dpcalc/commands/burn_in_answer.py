@@ -59,7 +59,7 @@ def answer(given: Given) -> Answer:
     elif run["index"] is not None:
         guarantee["index"] = [run["index"]]
         worst = (run.params["iterations"] - 1) % run.params["period"] + 1  # the batch of the last step
-        of_worst, only = worst_companions(head, {**run.params, "last": 1}, run.question, run["index"], worst, "batch")
+        of_worst, only = worst_companions(run, head, {**run.params, "last": 1}, worst, "batch")
         numbers |= of_worst
     return run.answer(rows, guarantee, "replace-one", "last iterate", _notes(run, head), numbers, only=only,
                       options=options)

@@ -4,6 +4,7 @@ package's own source."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -232,8 +233,6 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
 
 def _docstring(file: str) -> str:
     """The docstring of a file of this package, which is read without importing the module."""
-    import ast
-
     return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
 
 

@@ -22,6 +22,7 @@ from dpcalc.core.one_record import OneRecord, for_one
 from dpcalc.core.quantities import symbol
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row, guarantee_of
+from dpcalc.core.run import Run
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Unreachable
 
@@ -49,10 +50,11 @@ def start_note(found: Sequence[Row]) -> tuple[str, ...]:
 # --- the guarantee ---------------------------------------------------------------------------------------------------
 
 
-def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
+def guarantee(run: Run, found: Sequence[Row]) -> dict[str, Any]:
     """The guarantee that a next command can read, of the record at an index if one was given: μ-GDP, which holds at
     every δ, where a bound that proves it is as sharp as the headline; else the point."""
-    head, of_record, key = found[0].result, {} if index is None else {"index": [index]}, key_of_rows(question)
+    head, key = found[0].result, key_of_rows(run.question)
+    of_record = {} if run["index"] is None else {"index": [run["index"]]}
     for row in found:
         bound = row.route.bound
         if not isinstance(bound, ProfileBound) or bound.mu is None or key not in row.result:
@@ -61,7 +63,7 @@ def guarantee(question: Question, found: Sequence[Row], index: int | None) -> di
             continue
         if 0 < (mu := bound.mu.mu(**own_params(bound, found[0].params))) < inf:
             return {"kind": "gdp", "mu": mu, **of_record}
-    return {**point_guarantee(question, head), **of_record}
+    return {**point_guarantee(run.question, head), **of_record}
 
 
 def point_guarantee(question: Question, result: Mapping[str, float]) -> dict[str, Any]:
@@ -74,10 +76,10 @@ def point_guarantee(question: Question, result: Mapping[str, float]) -> dict[str
 # --- the worst record ------------------------------------------------------------------------------------------------
 
 
-def epsilon_for_companions(question: Question, head: Row) -> float | None:
+def epsilon_for_companions(run: Run, head: Row) -> float | None:
     """The ε at which companions are computed: that of the budget, where a parameter was solved for, else that of the
     answer; None where neither has one."""
-    return question.epsilon if question.unknown else head.result.get("epsilon", question.epsilon)
+    return run.question.epsilon if run.unknown else head.result.get("epsilon", run.question.epsilon)
 
 
 def worst_index(params: Params, head: Row) -> int:
@@ -86,12 +88,12 @@ def worst_index(params: Params, head: Row) -> int:
     return 1 if head.route.bound.theorem.released == RELEASED else int(params["n"])
 
 
-def worst_log_delta(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
+def worst_log_delta(run: Run, head: Row, epsilon: float) -> tuple[int, float]:
     """The place of the worst record and its log δ at ε, by the bound of the headline."""
-    bound, index = head.route.bound, worst_index(params, head)
-    if index == params["index"] and 0 < epsilon == head.result.get("epsilon"):
+    bound, index = head.route.bound, worst_index(run.params, head)
+    if index == run["index"] and 0 < epsilon == head.result.get("epsilon"):
         return index, log_delta_of(head.result)  # the guarantee itself
-    of_worst = {**params, "index": index}
+    of_worst = {**run.params, "index": index}
     if bound.kind != "profile":
         return index, log_delta_of(evaluate(head.route, of_worst, Question("delta", epsilon=epsilon)).result)
     return index, bound.value(epsilon, **own_params(bound, of_worst))
@@ -102,49 +104,49 @@ def log_delta_of(result: Mapping[str, float]) -> float:
     return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
 
 
-def worst_companions(head: Row, params: Params, question: Question, index: int, worst: int,
+def worst_companions(run: Run, head: Row, params: Params, worst: int,
                      what: str = "record") -> tuple[dict[str, float], OneRecord]:
     """The asked quantity for the worst record (at a solution, the ε at the δ of the budget), by the bound of the
     headline: as companion numbers and in words. `params` are those of the worst record."""
-    asks = question.asks
-    result = evaluate(head.route, params, question._replace(unknown=None, target=None)).result
+    asks = run.question.asks
+    result = evaluate(head.route, params, run.question._replace(unknown=None, target=None)).result
     value = human_probability(result["delta"], result["log_delta"]) if asks == "delta" else human(result[asks])
-    only = for_one(index, worst, f"{symbol(asks)} = {value}", what)
+    only = for_one(run["index"], worst, f"{symbol(asks)} = {value}", what)
     return {"worst_index": worst, f"worst_{asks}": result[asks]}, only
 
 
-def worst_companions_at_epsilon(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
-                                question: Question) -> tuple[dict[str, float], OneRecord]:
+def worst_companions_at_epsilon(run: Run, head: Row, epsilon: float, worst: float,
+                                log_delta: float) -> tuple[dict[str, float], OneRecord]:
     """The worst record with its δ at ε (of a solution, the ε of the budget), and its ε at δ where the question is for
     ε: as companion numbers and in words.
 
     The δ is never below that of the record of the question, and may be rounded up more coarsely."""
-    result, own = delta_result(min(0.0, log_delta), epsilon), head.result
-    if 0 < epsilon == own.get("epsilon") and (own_log_delta := log_delta_of(own)) > log_delta:
-        result = {"delta": own["delta"], "log_delta": own_log_delta}
+    result, found, question = delta_result(min(0.0, log_delta), epsilon), head.result, run.question
+    if 0 < epsilon == found.get("epsilon") and (found_log_delta := log_delta_of(found)) > log_delta:
+        result = {"delta": found["delta"], "log_delta": found_log_delta}
     delta = human_probability(result["delta"], result["log_delta"])
     numbers = {"worst_index": worst, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     # an ε that was given is printed as it was given, one that was computed with a few digits
     epsilon_text = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
     words = f"δ = {delta}" if question.asks == "delta" else f"δ = {delta} at ε = {epsilon_text}"
     if question.asks == "epsilon" and not question.unknown:
-        worst_epsilon = _worst_epsilon(params, worst, head, question)
+        worst_epsilon = _worst_epsilon(run, head, worst)
         if worst_epsilon is not None:
             numbers["worst_epsilon"] = worst_epsilon
             words = f"ε = {human(worst_epsilon)}"
-    return numbers, for_one(params["index"], worst, words)
+    return numbers, for_one(run["index"], worst, words)
 
 
-def _worst_epsilon(params: Params, worst: float, head: Row, question: Question) -> float | None:
+def _worst_epsilon(run: Run, head: Row, worst: float) -> float | None:
     """The ε of the worst record at the δ of the question; None where the worst record depends on ε, or there is no such
     ε."""
-    if worst == params["index"]:
+    if worst == run["index"]:
         return head.result["epsilon"]
     # another record may be the worst one at another ε where the noise of every step is listed
-    if worst == inf or isinstance(params.get("levels"), Listed):
+    if worst == inf or isinstance(run.params.get("levels"), Listed):
         return None
     try:
-        found = evaluate(head.route, {**params, "index": int(worst)}, question).result["epsilon"]
+        found = evaluate(head.route, {**run.params, "index": int(worst)}, run.question).result["epsilon"]
     except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
         return None
     return max(found, head.result["epsilon"])

@@ -49,7 +49,7 @@ def answer(given: Given) -> Answer:
     numbers, only = _numbers(run, rows[0], params, by_default), None
     worst = {**params, "uses": (1 if every else params["iterations"],)}
     if index is not None:
-        of_worst, only = worst_companions(rows[0], worst, run.question, index, worst["uses"][0])
+        of_worst, only = worst_companions(run, rows[0], worst, worst["uses"][0])
         numbers |= of_worst
     if by_default or index is not None:
         numbers[f"{asks}_worst"] = _loss(run, rows[0].route, worst)

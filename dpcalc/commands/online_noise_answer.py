@@ -45,11 +45,11 @@ def answer(given: Given) -> Answer:
     rows = rows_by(run, _ENDLESS if run["n"] == inf else _METHODS)
     run, head = run.solved(rows), rows[0]
     params, noise, index = run.params, run["noise"], run["index"]
-    epsilon = c.epsilon_for_companions(run.question, head)
+    epsilon = c.epsilon_for_companions(run, head)
     numbers: dict[str, float] = {_LEVEL[noise]: params["levels"].at(index)}
     notes, only = (c.noise_note(noise), *c.start_note(rows)), for_one(index)
     if epsilon is not None:
-        more, only = c.worst_companions_at_epsilon(params, *_worst(run, epsilon, rows), epsilon, head, run.question)
+        more, only = c.worst_companions_at_epsilon(run, head, epsilon, *_worst(run, epsilon, rows))
         numbers |= more
     if epsilon is not None and run["c1"] is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
@@ -58,7 +58,7 @@ def answer(given: Given) -> Answer:
             more, note = c.limit_companions(limit, epsilon, params, online_contraction.BOUND, "an upper bound on the "
                                             "limit of δ as n → ∞ (eq. 13 and 15 of Sordello et al. 2021)")
             numbers, notes = numbers | more, (*notes, note)
-    return run.answer(rows, c.guarantee(run.question, rows, index), "replace-one", "last iterate", notes, numbers,
+    return run.answer(rows, c.guarantee(run, rows), "replace-one", "last iterate", notes, numbers,
                       only=only)
 
 

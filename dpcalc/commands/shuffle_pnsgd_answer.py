@@ -50,7 +50,7 @@ def answer(given: Given) -> Answer:
     noise = c.noise_note(run["noise"]) if released != RELEASED else "σ is the noise that is added once, to the output"
     if _passes(run) > 1 and run["tau"] is None and run["release"] != "last-iterate":
         released += " in every epoch, from which the next one starts" if released == RELEASED else " of every epoch"
-    return run.answer(rows, c.guarantee(run.question, rows, run["index"]), "replace-one", released,
+    return run.answer(rows, c.guarantee(run, rows), "replace-one", released,
                       (noise, *c.start_note(rows), *notes), {_NOISE[run["noise"]]: run.params["level"], **numbers},
                       only=only)
 
@@ -133,16 +133,15 @@ def _check_release(run: Run, chosen: tuple[Method, ...]) -> None:
 def _beside(run: Run, rows: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...], OneRecord | None]:
     """The worst record, where the place of the record is known; else the limit of a schedule: as companion numbers, in
     notes, and in words."""
-    head, index, epsilon = rows[0], run["index"], c.epsilon_for_companions(run.question, rows[0])
+    head, index, epsilon = rows[0], run["index"], c.epsilon_for_companions(run, rows[0])
     if index is not None and run.question.asks == "rdp":
         worst = c.worst_index(run.params, head)
-        numbers, only = c.worst_companions(head, {**run.params, "index": worst}, run.question, index, worst)
+        numbers, only = c.worst_companions(run, head, {**run.params, "index": worst}, worst)
         return numbers, (), only
     if epsilon is None or epsilon == inf:
         return {}, (), None if index is None else for_one(index)
     if index is not None:
-        worst, log_delta = c.worst_log_delta(epsilon, run.params, head)
-        numbers, only = c.worst_companions_at_epsilon(run.params, worst, log_delta, epsilon, head, run.question)
+        numbers, only = c.worst_companions_at_epsilon(run, head, epsilon, *c.worst_log_delta(run, head, epsilon))
         return numbers, (), only
     if run["c1"] is None or _passes(run) > 1:
         return {}, (), None

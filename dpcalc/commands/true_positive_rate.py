@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcalc.accounting.cautions import FALSE_POSITIVES
 from dpcalc.commands import calculator
+from dpcalc.commands.ask import answer as answer_of
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.results import Answer
 from dpcalc.numerics.root import Unreachable
@@ -40,8 +41,7 @@ def rate_of_point(epsilon: float, delta: float, fpr: float = FALSE_POSITIVES) ->
 def _ask(answer: Answer) -> Answer:
     """The answer of dpcalc tv about the same guarantee. A question about total variation without a solution is asked
     again, because its own guarantee says less than its bounds."""
-    from dpcalc.accounting.guarantee import read
-    from dpcalc.commands.ask import answer as answer_of
+    from dpcalc.accounting.guarantee import read  # imports pydantic
 
     options: dict[str, Any]
     if answer.command in ("tv", "convert") and answer.inputs and answer.question.unknown is None:
