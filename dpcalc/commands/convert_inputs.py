@@ -23,7 +23,7 @@ def with_inputs(given: Given) -> Given:
     source that describes them together."""
     given = _checked(given)
     if given.has("adjacency") and not given.inputs:
-        given = given.replace({**given.values, "promise": neighbours.of_numbers(given["adjacency"])})
+        given = given.having(promise=neighbours.of_numbers(given["adjacency"]))
     if (given["group_size"] or 1) > 1:
         return _of_group(given)
     if not given.inputs:
@@ -31,28 +31,37 @@ def with_inputs(given: Given) -> Given:
     from dpcalc.accounting.guarantee import Dp, Outcomes
     from dpcalc.accounting.guarantee_sums import gaussian_mu, one_group_size, total_rho
 
-    composed, read = neighbours.compose(given.inputs, given["adjacency"]), given.inputs
-    values = {**given.values, "adjacency": composed.relation or THOSE_OF_INPUT, "promise": composed.promise,
-              "converted": composed.converted, "respondents": neighbours.are_of_respondents(read)}
-    given = given.replace(values, inputs=tuple(g.model_copy(update={"name": None, "promises": None})
-                                               for g in composed.guarantees))
+    read = given.inputs
+    given = _about_the_same(given)
     one_group_size(given.inputs)
     first = given.inputs[0]
-    if len(given.inputs) == 1 and isinstance(first, Dp):
-        if composed.converted and not given.provided & _ASK:
-            values |= {"source": "to-replace-one", "step_epsilon": read[0].epsilon, "step_delta": read[0].delta}
-        return given.replace({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
-                             **_as_targets(given)})
-    if len(given.inputs) == 1 and isinstance(first, Outcomes):
-        return given.replace({**values, "from": "outcomes", "p": first.p, "q": first.q, "count": first.count})
+    if len(read) == 1 and isinstance(first, Dp):
+        if given["converted"] and not given.provided & _ASK:
+            given = given.having(source="to-replace-one", step_epsilon=read[0].epsilon, step_delta=read[0].delta)
+        return _of_point(given, first.epsilon, first.delta)
+    if len(read) == 1 and isinstance(first, Outcomes):
+        return given.having(**{"from": "outcomes"}, p=first.p, q=first.q, count=first.count)
     rho = total_rho(given.inputs)
     if rho == 0:  # no privacy is lost
-        return given.replace({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)})
+        return _of_point(given, 0.0, 0.0)
     if (mu := gaussian_mu(given.inputs)) is not None:
-        return given.replace({**values, "from": "gdp", "mu": mu})
+        return given.having(**{"from": "gdp"}, mu=mu)
     if rho is not None:
-        return given.replace({**values, "from": "zcdp", "rho": rho})
-    return given.replace({**values, "from": "parts", **_composed(given)})
+        return given.having(**{"from": "zcdp"}, rho=rho)
+    return given.having(**{"from": "parts"}, **_composed(given))
+
+
+def _about_the_same(given: Given) -> Given:
+    """The call with guarantees that are about the same neighbouring data sets, and with what must hold for that."""
+    composed = neighbours.compose(given.inputs, given["adjacency"])
+    found = given.having(adjacency=composed.relation or THOSE_OF_INPUT, promise=composed.promise,
+                         converted=composed.converted, respondents=neighbours.are_of_respondents(given.inputs))
+    unnamed = tuple(g.model_copy(update={"name": None, "promises": None}) for g in composed.guarantees)
+    return found.replace(found.values, inputs=unnamed)
+
+
+def _of_point(given: Given, epsilon: float, delta: float) -> Given:
+    return given.having(**{"from": "dp"}, epsilon=epsilon, delta=delta, **_as_targets(given))
 
 
 def _of_group(given: Given) -> Given:
@@ -63,7 +72,7 @@ def _of_group(given: Given) -> Given:
 
     size, inputs = given["group_size"], given.inputs
     if not inputs and given["from"] == "dp":
-        return given.replace({**given.values, "source": "group"})
+        return given.having(source="group")
     if one_group_size(inputs) > 1:
         raise DpcalcError("contradictory", f"the input is about groups of {one_group_size(inputs)} records already",
                           "--group-size")
@@ -72,21 +81,19 @@ def _of_group(given: Given) -> Given:
                                      "record", "--group-size")
     if inputs and all(isinstance(g, Mechanisms) and not g.upper_bound for g in inputs):
         groups = tuple(g.model_copy(update={"group_size": size}) for g in inputs)
-        found = with_inputs(given.replace({**given.values, "group_size": 1}, inputs=groups))
-        return found.replace({**found.values, "group_size": size})
+        one = given.having(group_size=1)
+        return with_inputs(one.replace(one.values, inputs=groups)).having(group_size=size)
     first = inputs[0] if len(inputs) == 1 else None
     if not isinstance(first, Dp | Sampled):
         raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
                           "dp) and for one profile; compose first, and convert the (ε, δ) of the total",
                           "--group-size")
-    composed = neighbours.compose(inputs, given["adjacency"])
-    first = composed.guarantees[0]
-    values = {**given.values, "adjacency": composed.relation or THOSE_OF_INPUT, "promise": composed.promise,
-              "converted": composed.converted, "source": "group", **_as_targets(given)}
+    given = _about_the_same(given).having(source="group", **_as_targets(given))
+    first = given.inputs[0]
     assert isinstance(first, Dp | Sampled)  # a point and a profile are converted to what they are
     if isinstance(first, Dp):
-        return given.replace({**values, "epsilon": first.epsilon, "delta": first.delta})
-    return given.replace({**values, "profile_points": tuple(zip(first.epsilon, first.delta, strict=True))})
+        return given.having(epsilon=first.epsilon, delta=first.delta)
+    return given.having(profile_points=tuple(zip(first.epsilon, first.delta, strict=True)))
 
 
 def _composed(given: Given) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Run(Mapping[str, Any]):
 
     def completed(self, **options: Any) -> Run:
         """The run with options that others imply; the answer shows them as if they were given."""
-        return replace(self, given=self.given.replace({**self.given.values, **options}))
+        return replace(self, given=self.given.having(**options))
 
     def having(self, **options: Any) -> Run:
         """The run with other values of some options."""
