@@ -1,7 +1,7 @@
 """dpcalc convert: one kind of guarantee from another one, or from several composed."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, later
+from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, later, options
 
 COMMAND = Command(
     "convert",
@@ -9,24 +9,13 @@ COMMAND = Command(
     (
         Option(q.FROM, GUARANTEE),
         Option(q.TO, QUESTION),
-        Option(q.ALPHAS, GUARANTEE),
-        Option(q.RDPS, GUARANTEE),
-        Option(q.WEIGHTS, GUARANTEE),
-        Option(q.MU, GUARANTEE),
-        Option(q.RHO, GUARANTEE),
-        Option(q.TV, GUARANTEE),
-        Option(q.P, GUARANTEE),
-        Option(q.Q, GUARANTEE),
+        *options(GUARANTEE, q.ALPHAS, q.RDPS, q.WEIGHTS, q.MU, q.RHO, q.TV, q.P, q.Q),
         Option(q.STEPS._replace(help="how often the guarantee is composed with itself"), RUN, default=1),
         Option(q.GROUP_SIZE._replace(help="records in a group, as those of one user; the answer is about such groups, "
                                           "and what is given about one record"), RUN),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: inputs that do not say it are bound to it, "
                                          "and replace-one converts those for other ones"), RUN),
-        Option(q.SLACK, QUESTION),
-        Option(q.TARGET_EPSILON, QUESTION),
-        Option(q.TARGET_DELTA, QUESTION),
-        Option(q.ORDERS, QUESTION),
-        Option(q.PRECISION, QUESTION),
+        *options(QUESTION, q.SLACK, q.TARGET_EPSILON, q.TARGET_DELTA, q.ORDERS, q.PRECISION),
         # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
         Option(q.EPSILON._replace(aliases=()), QUESTION),
         Option(q.DELTA._replace(aliases=()), QUESTION),

@@ -3,27 +3,16 @@
 from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, later
+from dpcalc.core.command import QUESTION, RUN, Command, Option, later, options
 
 COMMAND = Command(
     "subsample",
     "Privacy of training on random batches that are drawn afresh at every step (DP-SGD). Every step is released.",
     (
         Option(q.SCHEME, RUN, default="poisson"),
-        Option(q.SAMPLING_RATE, RUN),
-        Option(q.N, RUN),
-        Option(q.BATCH_SIZE, RUN),
-        Option(q.MAX_BATCH_SIZE, RUN),
-        Option(q.BANDS, RUN),
-        Option(q.STEPS, RUN),
-        Option(q.EPOCHS, RUN),
-        Option(q.STEPS_PER_EPOCH, RUN),
-        Option(q.DROP_LAST, RUN),
-        Option(q.RESHUFFLE, RUN),
-        Option(q.PARTICIPATIONS, RUN),
-        Option(q.MAX_WEIGHT, RUN),
-        Option(q.ADJACENCY, RUN),
-        Option(q.GROUP_SIZE, RUN),
+        *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.STEPS, q.EPOCHS,
+                 q.STEPS_PER_EPOCH, q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.MAX_WEIGHT, q.ADJACENCY,
+                 q.GROUP_SIZE),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),

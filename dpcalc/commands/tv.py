@@ -3,7 +3,7 @@
 from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later
+from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
@@ -14,33 +14,13 @@ COMMAND = Command(
         *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)"),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=SCHEMES),
-        Option(q.SAMPLING_RATE, RUN),
-        Option(q.N, RUN),
-        Option(q.BATCH_SIZE, RUN),
-        Option(q.MAX_BATCH_SIZE, RUN),
-        Option(q.BANDS, RUN),
-        Option(q.EPOCHS, RUN),
-        Option(q.STEPS_PER_EPOCH, RUN),
-        Option(q.DROP_LAST, RUN),
-        Option(q.RESHUFFLE, RUN),
-        Option(q.PARTICIPATIONS, RUN),
-        Option(q.ADJACENCY, RUN),
-        Option(q.GROUP_SIZE, RUN),
+        *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.EPOCHS, q.STEPS_PER_EPOCH,
+                 q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.ADJACENCY, q.GROUP_SIZE),
         Option(q.EPSILON, GUARANTEE),
         Option(q.DELTA, GUARANTEE),
         Option(q.TV._replace(help="total variation of each release; with --solve, the budget"), GUARANTEE),
-        Option(q.MU, GUARANTEE),
-        Option(q.RHO, GUARANTEE),
-        Option(q.ALPHAS, GUARANTEE),
-        Option(q.RDPS, GUARANTEE),
-        Option(q.KL, GUARANTEE),
-        Option(q.P, GUARANTEE),
-        Option(q.Q, GUARANTEE),
-        Option(q.FPR, ATTACK),
-        Option(q.ROC, ATTACK),
-        Option(q.TPR, ATTACK),
-        Option(q.PRIOR, ATTACK),
-        Option(q.LOSS_RANGE, ATTACK),
+        *options(GUARANTEE, q.MU, q.RHO, q.ALPHAS, q.RDPS, q.KL, q.P, q.Q),
+        *options(ATTACK, q.FPR, q.ROC, q.TPR, q.PRIOR, q.LOSS_RANGE),
         Option(q.PRECISION, QUESTION),
     ),
     later("tv_answer.answer"),
