@@ -1,12 +1,12 @@
 """dpcalc correlated --compare: the noise and the errors of strategies at the same privacy, as a table."""
 
-from __future__ import annotations
-
+from dpcalc.accounting.answer import answer_rows
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.noise_feedback.optimum_finite import mean_coefficient
-from dpcalc.commands import correlated_notes, correlated_sampling, correlated_theorems
+from dpcalc.commands import correlated_notes, correlated_sampling
 from dpcalc.commands.correlated_design import design as design_of
+from dpcalc.commands.correlated_design import routes, run_of
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
@@ -76,16 +76,19 @@ def _sigma(given: Given, design: Design, question: Question) -> float:
     """The least σ that meets the budget."""
     given = Given(given.values, given.provided)  # without the rows of a record: none of them is one of this table
     if given["sampling_rate"] is None:
-        return correlated_theorems.rows_of(given, design, question)[0].result["sigma"]
+        run = run_of(given, design, question)
+        return answer_rows(run, routes(design), run.bounds)[0].result["sigma"]
     cycle = correlated_sampling.cycle_of(given, design)
-    return correlated_sampling.rows_of(given, question, design, cycle)[0].result["sigma"]
+    run = correlated_sampling.run_of(given, design, cycle, question)
+    return correlated_sampling.rows_of(run, design, cycle)[0].result["sigma"]
 
 
 def _labels(given: Given, independent: Design) -> tuple[str, ...]:
     """The strategies that --compare names, or the usual ones."""
     if given["compare"] != USUAL:
         return tuple(label for word in _split(given["compare"])
-                     for label in (_labels(_usual(given), independent) if word == USUAL else (word,)))
+                     for label in (_labels(given.replace({**given.values, "compare": USUAL}), independent)
+                                   if word == USUAL else (word,)))
     if given["sampling_rate"] is not None:
         rate = given["sampling_rate"]
         most = round(1 / rate) if rate * round(1 / rate) <= 1 else int(1 / rate)
@@ -95,10 +98,6 @@ def _labels(given: Given, independent: Design) -> tuple[str, ...]:
               *(f"{s.BANDED_INVERSE_SQRT}:{k}" for k in few), *(f"{s.BANDED_SQRT}:{k}" for k in few))
     most = min(independent.separation, independent.steps)
     return always if independent.order == "once" else (*always, *_banded(most))
-
-
-def _usual(given: Given) -> Given:
-    return given.replace({**given.values, "compare": USUAL})
 
 
 def _split(text: str) -> tuple[str, ...]:

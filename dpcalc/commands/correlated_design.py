@@ -1,16 +1,22 @@
-"""The design of a call of dpcalc correlated: its strategy, and the rounds in which a record takes part."""
-
-from __future__ import annotations
+"""The design of a call of dpcalc correlated: its strategy, the rounds in which a record takes part, and the theorems
+that cover it."""
 
 from typing import Any
 
+from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
+from dpcalc.commands.correlated import COMMAND
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, number
+from dpcalc.core.question import Question
+from dpcalc.core.relations import RELATIONS
+from dpcalc.core.results import Route
+from dpcalc.core.run import Run
 
 _LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
 _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
@@ -47,6 +53,28 @@ def design(given: Given) -> Design:
         "separated": f"with --{'order separated' if given.has('order') else 'participations'}: the least j − i of two "
                      "steps i and j with the same record; 1 where every pass is shuffled anew"}[order])
     return Design(strategy, steps, order, given["separation"], given["participations"])
+
+
+def routes(design: Design) -> tuple[Route, ...]:
+    """The theorems that cover a design whose batches have a fixed order."""
+    if design.participations == 1:
+        return (Route(correlated_once.BOUND),)
+    if design.is_banded:
+        return (Route(correlated_bands.BOUND),)
+    cyclic = (Route(correlated_cyclic.BOUND),) if design.order == "cyclic" else ()
+    return (Route(correlated_separated.BOUND), *cyclic)
+
+
+def run_of(given: Given, design: Design, question: Question, uses: frozenset[str] = frozenset()) -> Run:
+    """The run of a design whose batches have a fixed order."""
+    change = RELATIONS[given["adjacency"]].sensitivity
+    return Run(COMMAND, given, question, lambda run: {"design": design, "change": change, "sigma": run["sigma"]}, uses)
+
+
+def mu_of(route: Route, design: Design, change: float, sigma: float) -> float:
+    """The μ of all steps by one of these theorems; for σ = 1 it is the sensitivity."""
+    assert isinstance(route.bound, ProfileBound) and route.bound.mu is not None
+    return route.bound.mu.mu(design, change, sigma)
 
 
 def _strategy(given: Given) -> Strategy:

@@ -1,20 +1,15 @@
 """The notes and warnings of dpcalc correlated: the sensitivity, the errors of prefix sums, and the conventions of its
 numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import MADE_FOR_CONTRACTION
+from dpcalc.core.command import Given
 from dpcalc.core.noise_multiplier import REPLACED
 from dpcalc.core.numbers import human, human_claimed, plain
 from dpcalc.core.relations import RELATIONS
-
-if TYPE_CHECKING:
-    from dpcalc.bounds.correlated._engine.design import Design
-    from dpcalc.core.command import Given
-    from dpcalc.core.results import Row
+from dpcalc.core.results import Row
 
 SLACK = 1e-12  # relative: a sensitivity that is above a short decimal by at most this is printed as that decimal
 

@@ -4,19 +4,20 @@ The records form m groups, at least as many as C has bands, and step t draws a P
 columns of C of one record's steps have no row in common, so that its steps are ⌈n/m⌉ Poisson-sampled Gaussian
 mechanisms of the sensitivity ‖c‖, the norm of the first column of C (Choquette-Choo et al. 2023, arXiv:2306.08153). """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dpcalc.accounting.answer import rows
+from dpcalc.accounting.answer import answer_rows
 from dpcalc.bounds.correlated import correlated_once
 from dpcalc.bounds.correlated._engine import profile
 from dpcalc.bounds.correlated._engine.design import Design
-from dpcalc.commands import correlated_notes
-from dpcalc.commands import subsample_run as run
-from dpcalc.commands.asking import check_options, lower_end, shown, with_solution
+from dpcalc.bounds.correlated._engine.strategies import INDEPENDENT, Strategy
+from dpcalc.commands import correlated_notes, subsample_run
+from dpcalc.commands.asking import level_hints, lower_end
+from dpcalc.commands.correlated import COMMAND
+from dpcalc.core.bound import Params
+from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL
@@ -24,9 +25,9 @@ from dpcalc.core.quantities import SIGMA
 from dpcalc.core.question import Question
 from dpcalc.core.relations import ZERO_OUT
 from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 
-Values = Mapping[str, Any]
 _UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: with {label}, one use of a "
              "record shows in all later rows of Cg, so that its uses overlap; use --strategy banded-sqrt:B, or, "
              "without amplification, --separation 1 in place of --sampling-rate, as a record may be in every batch")
@@ -36,23 +37,23 @@ _ASSUMED = ("the records form m fixed groups, at least as many as C has bands, a
             "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
 
 
-def answer(given: Given, design: Design, question: Question, used: set[str]) -> Answer:
+def answer(run: Run, design: Design) -> Answer:
     """ε, δ or RDP of all steps, or the σ that meets a budget."""
-    used = {*used, "sampling_rate", "cycle", "precision", "orders"} - {"order", "separation", "participations"}
-    check_options(given, question, used, ("sigma",), "with --sampling-rate", "for this question", "by correlated")
-    if given["adjacency"] not in _COVERED:
+    uses = run.uses - {"order", "separation", "participations"} | {"sampling_rate", "cycle", "precision", "orders"}
+    check(run, Mode(uses, ("sigma",), "with --sampling-rate", "by correlated", "for this question",
+                    hints=level_hints(run.given, run.question)))
+    if run["adjacency"] not in _COVERED:
         raise DpcalcError("refused", "the theorem about cyclic Poisson batches is for zero-out neighbours; drop it",
                           "--adjacency")
-    cycle = cycle_of(given, design)
-    found = rows_of(given, question, design, cycle)
-    values = with_solution(given, question, found)
-    sampled = _sampled(values, design, cycle)
-    params = run.bound_params(sampled)
-    numbers = _numbers(given, question, design, found[0], values["sigma"])
-    notes = (*correlated_notes.absolute(values["sigma"], given), *_notes(design, cycle, params, numbers))
-    return Answer("correlated", question, shown(values, used), found, run.guarantee(sampled, params), ZERO_OUT,
-                  "every step's output", notes,
-                  {**numbers, **lower_end(question, found)}, promises=(_promise(cycle, params["sampling_rate"]),))
+    cycle = cycle_of(run.given, design)
+    run = run_of(run.given, design, cycle, run.question, uses)
+    rows = rows_of(run, design, cycle)
+    run = run.solved(rows)
+    numbers = _numbers(run, design, rows[0])
+    notes = (*correlated_notes.absolute(run["sigma"], run.given), *_notes(design, cycle, run.params, numbers))
+    return run.answer(rows, subsample_run.guarantee(_as_subsample(run, design, cycle), run.params), ZERO_OUT,
+                      "every step's output", notes, {**numbers, **lower_end(run.question, rows)},
+                      promises=(_promise(cycle, run.params["sampling_rate"]),))
 
 
 def cycle_of(given: Given, design: Design) -> int:
@@ -72,13 +73,13 @@ def cycle_of(given: Given, design: Design) -> int:
     return cycle
 
 
-def _sampled(values: Values, design: Design, cycle: int) -> dict[str, Any]:
+def _as_subsample(run: Run, design: Design, cycle: int) -> dict[str, Any]:
     """The same steps as options of dpcalc subsample."""
-    rate = min(ratio_up((values["sampling_rate"], float(cycle))), 1.0)
+    rate = min(ratio_up((run["sampling_rate"], float(cycle))), 1.0)
     return {"scheme": "cyclic-poisson", "bands": cycle, "sampling_rate": rate, "steps": design.steps,
-            "mechanism": "gaussian", "sigma": values["sigma"], "sensitivity": correlated_once.sensitivity(design),
+            "mechanism": "gaussian", "sigma": run["sigma"], "sensitivity": correlated_once.sensitivity(design),
             "adjacency": ZERO_OUT, "attained": _is_attained(design, cycle),
-            **{name: values.get(name) for name in ("precision", "orders", "bound")}}
+            **{name: run[name] for name in ("precision", "orders", "bound")}}
 
 
 def _is_attained(design: Design, cycle: int) -> bool:
@@ -86,11 +87,17 @@ def _is_attained(design: Design, cycle: int) -> bool:
     return (design.steps - 1) % cycle + 1 >= design.strategy.bands(design.steps)
 
 
-def rows_of(given: Given, question: Question, design: Design, cycle: int) -> tuple[Row, ...]:
+def run_of(given: Given, design: Design, cycle: int, question: Question, uses: frozenset[str] = frozenset()) -> Run:
+    """The run of a design on such batches."""
+    return Run(COMMAND, given, question,
+               lambda run: subsample_run.bound_params(_as_subsample(run, design, cycle)), uses)
+
+
+def rows_of(run: Run, design: Design, cycle: int) -> tuple[Row, ...]:
     """The rows of the theorems about Poisson batches."""
-    call = given.replace({**given.values, **_sampled({**given.values, "sigma": given["sigma"] or 1.0}, design, cycle)})
-    found = rows(run.routes(call.values, question), given,
-                 lambda values: run.bound_params(_sampled(values, design, cycle)), question, given["bound"] or ())
+    some_noise = run.having(sigma=run["sigma"] or 1.0)  # the theorems are the same with any
+    same = {**run, **_as_subsample(some_noise, design, cycle)}
+    found = answer_rows(run, subsample_run.routes(same, run.question), run.bounds)
     return tuple(row._replace(route=of_groups(row.route)) for row in found)
 
 
@@ -101,29 +108,27 @@ def of_groups(route: Route) -> Route:
     return route._replace(bound=replace(route.bound, theorem=both))
 
 
-def _numbers(given: Given, question: Question, design: Design, head: Row, sigma: float) -> dict[str, float]:
+def _numbers(run: Run, design: Design, head: Row) -> dict[str, float]:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
     same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
-    errors = design.errors
+    errors, question, sigma = design.errors, run.question, run["sigma"]
     numbers = {"sensitivity": correlated_once.sensitivity(design), "sigma": sigma, **errors.at(sigma)}
     epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
     if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers
     try:
-        plain = independent_sigma(given, design, epsilon, delta)
+        plain = _independent_sigma(run.given, design, epsilon, delta)
     except (NoSolution, OutOfScope):  # out of the range of σ that is searched: then there is nothing to compare with
         return numbers
     return {**numbers, "ratio_to_independent": numbers["rmse"] / (plain * errors.rmse_of_independent)}
 
 
-def independent_sigma(given: Given, design: Design, epsilon: float, delta: float) -> float:
+def _independent_sigma(given: Given, design: Design, epsilon: float, delta: float) -> float:
     """The σ of independent noise on Poisson batches of the same rate that has this (ε, δ)."""
-    from dpcalc.bounds.correlated._engine.strategies import INDEPENDENT, Strategy
-
     same = Design(Strategy(INDEPENDENT), design.steps)
     question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
-    values = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
-    return rows_of(Given(values, frozenset()), question, same, 1)[0].result["sigma"]
+    others = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
+    return rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
 
 
 def _promise(cycle: int, rate: float) -> str:
@@ -135,7 +140,7 @@ def _promise(cycle: int, rate: float) -> str:
             f"batch must take every record of its group {drawn}")
 
 
-def _notes(design: Design, cycle: int, params: Values, numbers: Values) -> tuple[str, ...]:
+def _notes(design: Design, cycle: int, params: Params, numbers: Mapping[str, float]) -> tuple[str, ...]:
     often = (f"a record may be drawn at {params['steps']} of {design.steps} steps (Choquette-Choo et al. 2023)",
              ) if cycle > 1 else ()
     multiplier, norms = correlated_notes.multiplier(numbers), correlated_notes.norms(numbers["sensitivity"])

@@ -10,8 +10,8 @@ import pytest
 from dpcalc.bounds import bounds_in, modules_of
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
+from dpcalc.commands.correlated_design import routes
 from dpcalc.commands.correlated_notes import is_exact
-from dpcalc.commands.correlated_theorems import routes
 from dpcalc.core.results import Route, Row
 
 BOUNDS = {bound.name: bound for module in modules_of("correlated") for bound in bounds_in(module)}
