@@ -10,6 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from dpcalc.accounting.guarantee import load
+from dpcalc.accounting.guarantee import read as read_guarantee
+from dpcalc.commands.ask import command_of, spellings
+from dpcalc.commands.run_file import toml
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.named_files import Folder
@@ -75,8 +79,6 @@ def _values(text: str, where: str) -> list[Any]:
         from dpcalc.core.reading import json_values
 
         return json_values(text, where, "--file")
-    from dpcalc.commands.run_file import toml
-
     try:
         return [toml(text, where, "--file", _EXPECTED)]
     except DpcalcError as error:
@@ -126,8 +128,6 @@ def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> 
 
 def _of_command(data: Mapping[str, Any], where: str, folder: Folder) -> dict[str, Any]:
     """The release by a command; files that its options name are those beside the ledger."""
-    from dpcalc.commands.ask import command_of, spellings
-
     found = {**data, **({"name": " ".join(str(data["name"]).split())} if "name" in data else {})}
     try:
         command = command_of(str(data["command"]))
@@ -152,8 +152,6 @@ def _inputs(x: Any, where: str, folder: Folder) -> list[dict[str, Any]]:
     """The guarantees in a file that stands under the key `input` of a release, or the guarantee itself."""
     if not isinstance(x, str):
         return [_guarantee(x, where)]
-    from dpcalc.accounting.guarantee import load
-
     path = folder.file(x, where)
     try:
         return [g.as_json() for g in load(path)]
@@ -164,8 +162,6 @@ def _inputs(x: Any, where: str, folder: Folder) -> list[dict[str, Any]]:
 
 def _guarantee(data: Any, where: str) -> dict[str, Any]:
     """A guarantee without what only its result says. One with a number to be solved for is read later."""
-    from dpcalc.accounting.guarantee import read as read_guarantee
-
     if isinstance(data, Mapping) and "kind" in data and UNKNOWN in data.values():
         return dict(data)
     try:

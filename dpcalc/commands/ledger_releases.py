@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from dpcalc.accounting.guarantee import read
+from dpcalc.accounting.neighbours import Composed, compose
+from dpcalc.commands import calculator
+from dpcalc.commands.ask import answer, command_of, named
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
 from dpcalc.core.command import Command, Given
@@ -13,9 +17,7 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import REPLACE_ONE
 from dpcalc.core.results import Answer
-
-if TYPE_CHECKING:
-    from dpcalc.accounting.neighbours import Composed
+from dpcalc.core.validate import validate
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
@@ -65,8 +67,6 @@ class Entry:
 
     def _read(self, entry: Mapping[str, Any]) -> Any:
         """The guarantee that an entry without unknown numbers describes."""
-        from dpcalc.accounting.guarantee import read
-
         data = {key: x for key, x in entry.items() if key != "name"}
         if "command" not in data:
             return read(data, self.title)
@@ -87,9 +87,6 @@ class Entry:
 
     def _of_command(self, data: Mapping[str, Any]) -> Any:
         """The guarantee of the answer of a command."""
-        from dpcalc.accounting.guarantee import read
-        from dpcalc.commands.ask import command_of, named
-
         command = command_of(data["command"])
         raw = named(command, {key: x for key, x in data.items() if key not in ("command", "input")})
         if command.name == "convert" and (given := _given_guarantee(command, raw)):
@@ -105,8 +102,6 @@ class Entry:
 
     def _answer(self, command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...]) -> Answer:
         """The answer of the command: with a question of its own, a description, or its ε at the δ of the ledger."""
-        from dpcalc.commands.ask import answer
-
         try:
             return answer(command, {**raw, "format": "json"}, inputs)
         except DpcalcError as error:
@@ -128,8 +123,6 @@ _FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
 
 def _given_guarantee(command: Command, raw: Mapping[str, Any]) -> dict[str, Any] | None:
     """The guarantee that options of `convert` describe where they ask nothing about it; else None."""
-    from dpcalc.core.validate import validate
-
     names = _FIELDS.get(str(raw.get("from")), ())
     if not names or raw.keys() != {"from", *names}:
         return None
@@ -187,8 +180,6 @@ def _quantity(entry: Entry, key: str) -> Quantity:
             raise DpcalcError("unknown-value", f'{entry.title}: {key} cannot be "?"; epsilon of a dp guarantee, mu of '
                               "gdp and rho of zcdp can", "--file")
         return _OF_KIND[kind, key]
-    from dpcalc.commands.ask import command_of, named
-
     command = command_of(entry.data["command"])
     try:
         (name,) = named(command, {key: UNKNOWN})
@@ -229,8 +220,6 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
                 value: float | None = None) -> Composed:
     """The guarantees of all releases, with the value of an unknown number, as guarantees about the same neighbouring
     data sets. Raises DpcalcError where they are not."""
-    from dpcalc.accounting.neighbours import compose
-
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
     refuse_different_groups(entries, found)
     return compose(found, wanted, [entry.title for entry in entries],
@@ -242,9 +231,6 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
 
 def total_of(guarantees: Sequence[Any], delta: Any, options: Any = None, given: Given | None = None) -> Answer:
     """The total as `dpcalc convert` answers it. Where a record is verified, `given` holds its rows."""
-    from dpcalc.commands import calculator
-    from dpcalc.core.validate import validate
-
     convert = calculator("convert")
     call = validate(convert, {**(options or {}), "delta": delta}, tuple(guarantees))
     call.recorded = given.recorded if given else None

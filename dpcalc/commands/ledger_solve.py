@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpcalc.accounting.answer import answer_rows
+from dpcalc.commands.convert_answer import Composition, composition
+from dpcalc.commands.ledger import COMMAND
+from dpcalc.commands.ledger_releases import Entry, Unknown, composed_of, total_of
+from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import human, plain
-
-if TYPE_CHECKING:
-    from dpcalc.commands.convert_answer import Composition
-    from dpcalc.commands.ledger_releases import Entry, Unknown
-    from dpcalc.core.question import Question
-    from dpcalc.core.results import Row
+from dpcalc.core.question import Question
+from dpcalc.core.results import Row
+from dpcalc.core.run import Run
 
 
 def solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> tuple[Row, ...]:
     """The rows of the answer, by every bound for the composition, each with its own solution. Raises NoSolution where
     no value meets the budget, and where every value does."""
-    from dpcalc.accounting.answer import rows
-    from dpcalc.commands.convert_answer import composition
-    from dpcalc.commands.ledger_releases import composed_of
-
     options = {name: given[name] for name in ("orders", "precision", "bound", "delta") if given[name] is not None}
     options["solve"] = unknown.quantity.option[2:]
     _require_room(entries, unknown, given, question)
@@ -34,18 +32,19 @@ def solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Q
 
     kind, routes = _at_first_value(composed_at, unknown)
 
-    def params(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def params(run: Run) -> Params:
         """The parameters of the bounds. A value that a release does not cover is out of scope, and no error."""
         try:
-            found = composed_at(values[unknown.quantity.name])
+            found = composed_at(run[unknown.quantity.name])
         except DpcalcError as error:
             raise OutOfScope(error.code, error.message, error.option) from None
         if found.kind != kind:
             raise OutOfScope("no-solution", f"{kind} composes differently from {found.kind}", "--file")
         return found.params
 
+    run = Run(COMMAND, given.replace(options), question, params)
     try:
-        return rows(routes, given.replace(options), params, question, given["bound"] or ())
+        return answer_rows(run, routes, run.bounds)
     except NoSolution as error:
         error.option, error.message = "--file", f"{entries[unknown.place].title}: {error.message}"
         raise
@@ -77,8 +76,6 @@ def _values(unknown: Unknown) -> Iterator[float]:
 
 def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> None:
     """Raises NoSolution where the other releases alone exceed the budget."""
-    from dpcalc.commands.ledger_releases import composed_of, total_of
-
     others = [entry for k, entry in enumerate(entries) if k != unknown.place]
     if not others:
         return

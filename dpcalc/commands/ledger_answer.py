@@ -1,0 +1,143 @@
+"""The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpcalc.accounting.cautions import large_delta, of_records
+from dpcalc.accounting.guarantee import Mechanisms
+from dpcalc.accounting.neighbours import Composed
+from dpcalc.commands.ledger import COMMAND
+from dpcalc.commands.ledger_file import read
+from dpcalc.commands.ledger_releases import Entry, composed_of, find_unknown, total_of
+from dpcalc.commands.ledger_solve import solved
+from dpcalc.core.command import Given
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import ROUNDED, human, plain
+from dpcalc.core.question import Question
+from dpcalc.core.results import CONVERTED, Answer, Release, Row
+from dpcalc.core.validate import validate
+from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
+
+_WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
+              'one with "?" in place of a number')
+_FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
+          "its output")
+_OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
+
+
+def answer(given: Given) -> Answer:
+    given, listed = _with_files(given)
+    releases = [*listed, *({"name": f"input {k}", **g.as_json()} for k, g in enumerate(given.inputs, 1))]
+    if not releases:
+        raise DpcalcError("missing", "no release is given: name a TOML or JSON file that lists them, a result of "
+                          "dpcalc, or - for standard input", "--file")
+    _refuse(given)
+    entries = [Entry(k, data, given["delta"], len(releases) == 1) for k, data in enumerate(releases, 1)]
+    unknown = find_unknown(entries)
+    options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
+    rows: tuple[Row, ...] = ()
+    value = None
+    if unknown:
+        if given["epsilon"] is None:
+            raise DpcalcError("missing", f'needed for the "?" in {entries[unknown.place].title}: the budget, as '
+                              "--epsilon or as epsilon = 3 in the file", "--epsilon")
+        question = Question("epsilon", epsilon=given["epsilon"], delta=given["delta"], orders=given["orders"] or (),
+                            unknown=unknown.quantity, target=given["epsilon"])
+        rows = solved(entries, unknown, given, question)
+        value = rows[0].result[unknown.quantity.name]
+    composed = composed_of(entries, given["adjacency"], unknown, value)
+    total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
+    shown = _releases([entry.name(unknown, value) for entry in entries], total, composed.guarantees, given)
+    total = total._replace(rows=rows, question=question) if unknown else total
+    return _with_notes(_answer(given, total, composed, listed, shown), entries)
+
+
+def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
+    """The call with δ and the budget of the files where the command line has none, and the releases of the files."""
+    ledger = read(given["file"] or (), bool(given["allow_files_anywhere"]))
+    header = {name: x for name, x in ledger.header.items() if not given.has(name)}
+    try:
+        checked = validate(COMMAND, header)
+    except DpcalcError as error:
+        raise DpcalcError(error.code, f"in the file: {error.message}", error.option) from None
+    both = {**given.values, **{name: checked[name] for name in header}}
+    return given.replace(both, given.provided | header.keys()), ledger.releases
+
+
+def _refuse(given: Given) -> None:
+    """Raises DpcalcError for a question that a ledger does not answer."""
+    for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits", "plot"}):
+        instead = {"solve": 'write "?" in place of the number in the file',
+                   "digits": "dpcalc convert takes it",
+                   "plot": "it has no sweep to draw"}.get(name, "a ledger is about ε at --delta")
+        raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
+    if given["delta"] is None:
+        raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")
+
+
+def _releases(names: Sequence[str], total: Answer, guarantees: Sequence[Any], given: Given) -> tuple[Release, ...]:
+    """Each release with its own ε, the total ε up to it, and what is left of the budget.
+
+    Fewer releases lose no more, so that the total of more of them bounds theirs. Each number is the least of its own
+    and of those after it, as the rounding of numerical compositions may differ.
+    """
+    delta, budget, last = given["delta"], given["epsilon"], total.headline.result["epsilon"]
+    found: list[Release] = []
+    for k in range(len(names), 0, -1):
+        last = min(last, _epsilon(guarantees[:k], delta)) if k < len(names) else last
+        own = last if k == 1 else min(last, _epsilon(guarantees[k - 1:k], delta))
+        left = None if budget is None else decimal_down(decimal(budget) - decimal(last))
+        found.append(Release(names[k - 1], own, last, left))
+    return tuple(reversed(found))
+
+
+def _epsilon(guarantees: Sequence[Any], delta: float) -> float:
+    """ε at δ of some of the releases; infinity where no bound gives one."""
+    try:
+        return total_of(guarantees, delta).headline.result["epsilon"]
+    except DpcalcError:
+        return float("inf")
+
+
+def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[Any],
+            releases: tuple[Release, ...]) -> Answer:
+    """The answer of the ledger, from that of the composition."""
+    budget, epsilon = given["epsilon"], releases[-1].total_epsilon
+    extra, warnings = dict[str, float](), tuple[str, ...]()
+    over = budget is not None and epsilon > budget * (1 + ROUNDED)  # three times 1/3 is within a budget of 1
+    if budget is not None:
+        extra = {"budget": budget, "left": releases[-1].left or 0.0}
+    if over:
+        extra["over"] = decimal_up(decimal(epsilon) - decimal(budget))
+        warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
+    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
+                  if given[name] is not None}
+    parameters |= {"file": [{"release": list(listed)}]} if listed else {}
+    adjacency = composed.relation or "those that each release refers to"
+    converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
+    return of_records(total._replace(
+        command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
+        guarantee=_guarantee(total, composed.guarantees), extra=extra, released="every output of each release",
+        warnings=(*warnings, *composed.promise.warnings),
+        releases=releases, over_budget=over,
+        promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
+        notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
+
+
+def _with_notes(answer: Answer, entries: Sequence[Entry]) -> Answer:
+    """The answer with the warnings of its releases, and with a note on how to find what still fits."""
+    delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
+    warnings = large_delta(min(sizes, default=None), delta)
+    fits = "budget" in answer.extra and not answer.over_budget and not answer.question.unknown
+    return answer._replace(notes=(*answer.notes, *((_WHAT_FITS,) if fits else ())),
+                           warnings=(*answer.warnings, *warnings))
+
+
+def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
+    """The guarantee for the next command: all mechanisms where every release has them, else that of `convert`."""
+    if total.guarantee["kind"] != "dp" or not all(isinstance(g, Mechanisms) for g in guarantees):
+        return total.guarantee
+    return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
+            **({"upper_bound": True} if any(g.upper_bound for g in guarantees) else {})}
