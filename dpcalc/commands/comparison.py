@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.evaluate import evaluate
 from dpcalc.bounds import all_bounds
+from dpcalc.bounds.conversions import dp_tv
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
-from dpcalc.commands.training_run import EVERY, Run
+from dpcalc.commands.training_run import EVERY, TrainingRun
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row, guarantee_of
 from dpcalc.core.text import options_text
+from dpcalc.core.validate import validate
 from dpcalc.numerics.root import Unreachable
 
 
@@ -39,7 +41,8 @@ class Found(NamedTuple):
     error: DpcalcError | None  # the first one of a bound that should apply
 
 
-def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: Answers, whole: bool = True) -> Found:
+def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], answers: Answers,
+               whole: bool = True) -> Found:
     """The guarantees by every interpretation of the run; if `whole`, with total variations and bounds from below.
     `named` are the bounds that --bound names; `answers` caches the answers of other commands."""
     rows: list[tuple[Row, Answer]] = []
@@ -63,8 +66,14 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
         rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)
                  if row.route.bound.status == "proven" or _may_attain(run)]
     key = key_of_rows(question)
-    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency,
-                                         x[0].route.bound.status != "proven", _value(x[0], key)))
+
+    def rank(found: tuple[Row, Answer]) -> tuple[bool, bool, float]:
+        """Of bounds from below the largest number comes first."""
+        row, status = found[0], found[0].route.bound.status
+        sign = -1 if status == "lower" else 1
+        return row.context["adjacency"] != run.adjacency, status != "proven", sign * row.result[key]
+
+    ranked = sorted(rows, key=rank)
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
     if ranked and ranked[0][0].context["adjacency"] == run.adjacency:
@@ -73,12 +82,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
     return Found((), {}, reasons, error)
 
 
-def _value(row: Row, key: str) -> float:
-    """What rows are sorted by: of bounds from below the largest number comes first."""
-    return -row.result[key] if row.route.bound.status == "lower" else row.result[key]
-
-
-def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
+def headline(run: TrainingRun, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
     """The tightest row for the run's own adjacency, or None."""
     found = guarantees(run, question, named, answers, whole=False).rows
     return found[0] if found else None
@@ -91,27 +95,25 @@ def _for_other_neighbours(adjacency: str) -> str:
 # --- the questions to other commands ---------------------------------------------------------------------------------
 
 
-def _bounds(interpretation: Interpretation, run: Run, named: tuple[str, ...], question: Question,
+def _bounds(interpretation: Interpretation, run: TrainingRun, named: tuple[str, ...], question: Question,
             whole: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of an interpretation that apply, and bound → reason where they do not."""
     wanted = tuple(name for name in interpretation.bounds_for(run) if not named or name in named)
     if reason := interpretation.unmet(run):
         return (), dict.fromkeys(wanted, reason)
     below = [name for name in wanted if (question.unknown or not whole) and all_bounds()[name].status == "lower"]
-    return tuple(name for name in wanted if name not in below), dict.fromkeys(below, _NO_SOLUTION)
+    return (tuple(name for name in wanted if name not in below),
+            dict.fromkeys(below, "a bound from below, by which no parameter is solved for"))
 
 
-_NO_SOLUTION = "a bound from below, by which no parameter is solved for"
-
-
-def _conditions_met(interpretation: Interpretation, run: Run) -> int:
+def _conditions_met(interpretation: Interpretation, run: TrainingRun) -> int:
     """The number of conditions that hold before the first one that does not. Where several interpretations give a
     reason why a bound does not apply, the reason of the one with the most conditions met is shown."""
     conditions = interpretation.conditions
     return next((k for k, c in enumerate(conditions) if not c.holds(run)), len(conditions))
 
 
-def _question(question: Question, run: Run, interpretation: Interpretation) -> dict[str, Any]:
+def _question(question: Question, run: TrainingRun, interpretation: Interpretation) -> dict[str, Any]:
     """The options with which another command asks this question."""
     if question.unknown:
         unknown = "noise-multiplier" if interpretation.by_multiplier else "sigma"
@@ -120,17 +122,15 @@ def _question(question: Question, run: Run, interpretation: Interpretation) -> d
             **({"delta": question.delta} if question.asks == "epsilon" else {"epsilon": question.epsilon})}
 
 
-def _noise(run: Run, interpretation: Interpretation) -> dict[str, Any]:
+def _noise(run: TrainingRun, interpretation: Interpretation) -> dict[str, Any]:
     return {noise_multiplier.NAME: run.own_multiplier} if interpretation.by_multiplier else {"sigma": run.sigma}
 
 
-def _ask(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], question: Mapping[str, Any],
+def _ask(interpretation: Interpretation, run: TrainingRun, bounds: tuple[str, ...], question: Mapping[str, Any],
          answers: Answers) -> Answer | DpcalcError:
     """The answer of the command, or the error that says why it has none."""
-    from dpcalc.core.validate import validate
-
-    options = {**interpretation.parameters(run), **question,
-               "bound": (*bounds, *_CONVERSION[any(b.endswith("-rdp") for b in bounds)])}
+    conversion = ("rdp-optimal",) if any(name.endswith("-rdp") for name in bounds) else ()
+    options = {**interpretation.parameters(run), **question, "bound": (*bounds, *conversion)}
     line = command_line(interpretation.command, options)
     if line not in answers.by_line:
         # The rows of a record that belong to this interpretation are those whose command begins like this.
@@ -144,9 +144,6 @@ def _ask(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], ques
         except (OverflowError, ZeroDivisionError, Unreachable):
             answers.by_line[line] = NoSolution("no-solution", "leads outside the range of double precision")
     return answers.by_line[line]
-
-
-_CONVERSION = {True: ("rdp-optimal",), False: ()}
 
 
 def command_line(command: str, options: Mapping[str, Any]) -> str:
@@ -163,7 +160,7 @@ def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
     return list(first.values())
 
 
-def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], found: Answer,
+def _tv(interpretation: Interpretation, run: TrainingRun, bounds: tuple[str, ...], found: Answer,
         answers: Answers) -> dict[str, float]:
     """Bound → total variation, which is δ at ε = 0, for the bounds that give it. Where the answer rests on the law of a
     whole epoch, which may take seconds, it is that of the same law."""
@@ -176,7 +173,8 @@ def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], found
     return {row.route.bound.name: row.result["delta"] for row in _best(answer, bounds)}
 
 
-def _described(row: Row, interpretation: Interpretation, run: Run, question: Question, tv: Mapping[str, float]) -> Row:
+def _described(row: Row, interpretation: Interpretation, run: TrainingRun, question: Question,
+               tv: Mapping[str, float]) -> Row:
     """The row with its total variation, its adjacency, its assumptions, and the command that computes it alone."""
     name = row.route.bound.name
     via = (row.route.conversion.name,) if row.route.conversion else ()
@@ -194,15 +192,13 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
     return row._replace(context=context, notes=tuple(f"{name}: {note}" for note in row.notes))
 
 
-def _may_attain(run: Run) -> bool:
+def _may_attain(run: TrainingRun) -> bool:
     """Whether a lower end holds for the run: it is for all outputs of any losses, with nothing projected."""
     return run.release == EVERY and run.diameter is None and not run.strong_convexity
 
 
 def _tv_of_point(row: Row) -> float:
     """The total variation that follows from the (ε, δ) of a row."""
-    from dpcalc.bounds.conversions import dp_tv
-
     return dp_tv.value(row.result["epsilon"], row.result["delta"])["tv"]
 
 

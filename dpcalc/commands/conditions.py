@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpcalc.accounting.schemes.shuffle import leaves_out
-from dpcalc.commands.training_run import Run
+from dpcalc.commands.training_run import TrainingRun
 from dpcalc.core.numbers import human, plain
 
 _ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a double still counts as 2/β
@@ -16,8 +16,8 @@ _ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a d
 class Condition(NamedTuple):
     """A condition of a theorem on a run, and the reason that is given where it does not hold."""
 
-    holds: Callable[[Run], bool]
-    otherwise: Callable[[Run], str]
+    holds: Callable[[TrainingRun], bool]
+    otherwise: Callable[[TrainingRun], str]
 
 
 def needs_batches(*kinds: str) -> Condition:
@@ -36,7 +36,7 @@ def _either(names: tuple[str, ...]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _not_expanding(run: Run) -> bool:
+def _not_expanding(run: TrainingRun) -> bool:
     assert run.learning_rate is not None and run.smoothness is not None
     return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _ROUNDED
 
@@ -72,6 +72,6 @@ ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in 
                   lambda r: "never better than shuffled-iteration, which applies")
 
 
-def outside_convex_setting(run: Run) -> bool:
+def outside_convex_setting(run: TrainingRun) -> bool:
     """Whether the run violates a condition of the theorems about convex losses."""
     return not all(c.holds(run) for c in CONVEX_SETTING)

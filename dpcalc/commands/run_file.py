@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from dpcalc.core import reading
 from dpcalc.core.command import OUTPUT, Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.strict_json import finite
+from dpcalc.core.validate import near, validate
 
 _MEGABYTES = 1  # of the largest file of TOML that is read; parsing it takes some seconds
 _MOST_DOTS = 50  # in a line, besides decimal points; a key of n parts with dots between them takes memory of order n²
@@ -23,8 +25,6 @@ _NOT_IN_FILE = ("run", "input", "bound")
 
 def merged(command: Command, given: Given) -> Given:
     """The call with the parameters of the file filled in. Raises DpcalcError that names the file and the key."""
-    from dpcalc.core.validate import validate
-
     data, where = read(given["run"])
     in_file = _options(command, data, where)
     options = {name: given.values[name] for name in given.provided - {"run"}}
@@ -46,8 +46,6 @@ def merged(command: Command, given: Given) -> Given:
 def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Option name → value, from keys in any spelling. Raises DpcalcError for a key that is no option, and for a value
     that is not one number or word."""
-    from dpcalc.core.validate import near
-
     options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _NOT_IN_FILE]
     switches = {o.name for o in options if o.quantity.kind == "switch"}
     names, spelled = tuple(o.name for o in options), {name: o.name for o in options for name in o.quantity.names}
@@ -77,8 +75,6 @@ def read(source: str) -> tuple[Mapping[str, Any], str]:
 
 def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     """The table in a TOML text. Raises DpcalcError that names the source and the line of a mistake."""
-    import tomllib
-
     _refuse_costly(text, source, option)
     try:
         data = tomllib.loads(text, parse_float=finite)

@@ -22,7 +22,7 @@ EVERY, EPOCHS, LAST = "every-iterate", "every-epoch", "last-iterate"
 ANY, CONVEX = "any", "convex"
 
 
-class Run(NamedTuple):
+class TrainingRun(NamedTuple):
     """A training run."""
 
     batches: str
@@ -88,7 +88,7 @@ class Run(NamedTuple):
         return ratio_up((sigma, float(self.batch_size)), (self.norm,))
 
 
-def describe(values: Mapping[str, Any]) -> Run:
+def describe(values: Mapping[str, Any]) -> TrainingRun:
     """The run that the options describe. Raises DpcalcError for what is missing or cannot be."""
     if values.get("n") is None:
         raise _missing("the number of records is needed", "--n")
@@ -109,7 +109,7 @@ def describe(values: Mapping[str, Any]) -> Run:
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
-    run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
+    run = TrainingRun(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
               int(values.get("group_size") or 1), values.get("noise_multiplier"),
@@ -216,7 +216,7 @@ def _convexity(values: Mapping[str, Any]) -> float | None:
     return rho if rho is not None else 0.0 if loss == CONVEX else None
 
 
-def _check(run: Run) -> None:
+def _check(run: TrainingRun) -> None:
     """Raises DpcalcError for a run that cannot be."""
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:

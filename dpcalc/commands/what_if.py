@@ -23,7 +23,7 @@ from dpcalc.commands.training_run import (
     SHUFFLED,
     STREAM,
     WITHOUT,
-    Run,
+    TrainingRun,
     describe,
     is_scale_free,
     usual_adjacency,
@@ -45,7 +45,7 @@ _OPTIONS = ("n", "batches", "batch_size", "drop_last", "reshuffle", "steps", "ep
 class Assumption(NamedTuple):
     """One assumption about a run."""
 
-    options: Callable[[Run, Mapping[str, Any]], dict[str, Any] | None]  # None where the run has it, or cannot have it
+    options: Callable[[TrainingRun, Mapping[str, Any]], dict[str, Any] | None]  # None where it holds, or cannot hold
     text: Callable[[dict[str, Any]], str]  # the assumption in words, from its options
 
 
@@ -59,19 +59,19 @@ class WhatIf(NamedTuple):
     command: str
 
 
-def _released(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _released(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if run.release == LAST else {"release": LAST}
 
 
-def _convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if run.strong_convexity is not None else {"loss": CONVEX}
 
 
-def _unclipped(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _unclipped(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"lipschitz": run.lipschitz} if run.clipped else None
 
 
-def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
     eta, beta = run.learning_rate, run.smoothness
     if eta is None and (run.diameter is not None or run.strong_convexity):
@@ -85,7 +85,7 @@ def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"learning_rate": 1.0} if eta is None else None
 
 
-def _strongly_convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _strongly_convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.strong_convexity or run.learning_rate is None or run.smoothness == 0:
         return None
     limits = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
@@ -95,7 +95,7 @@ def _strongly_convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | No
     return {"loss": CONVEX, "strong_convexity": _three_digits(min(limits))}
 
 
-def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _constrained(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.diameter is not None or run.learning_rate is None or is_scale_free(values):
         return None
     reach = run.learning_rate * run.lipschitz
@@ -104,7 +104,7 @@ def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"diameter": _three_digits(min(limits))}
 
 
-def _leaving_out(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _leaving_out(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The options of shuffled passes that leave out records, if need be with another batch size."""
     if run.batches != SHUFFLED or run.one_order or leaves_out(run.n, run.batch_size, run.drop_last):
         return None
@@ -114,11 +114,11 @@ def _leaving_out(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"drop_last": True, **({} if size == run.batch_size else {"batch_size": size})}
 
 
-def _anew(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _anew(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"reshuffle": "every-epoch"} if run.one_order else None
 
 
-def _other_batches(run: Run, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _other_batches(run: TrainingRun, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of runs whose batches are formed otherwise, with which less privacy is lost."""
     one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
 
