@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from math import expm1, floor, frexp, inf, ldexp, log, sqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,11 +24,8 @@ from dpcalc.pld.convex_order import Lower, Upper
 from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian, gaussian_from_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
-
-    Array = NDArray[Any]
 
 RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε are about 1e-3 wide; width ~ its square
 # The step falls like k^−0.4 with the number k of ratios summed so far. With k^−0.5 (like the spread) all levels would

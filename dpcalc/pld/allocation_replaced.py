@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, exp, expm1, inf, log, log2, pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import ratio_down, ratio_up, up
+from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
 from dpcalc.pld.atoms import Atoms, profile_at_points
 from dpcalc.pld.event_pairs import EventAt, pair_of_events
 from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
@@ -27,17 +27,13 @@ from dpcalc.pld.profile_points import walk
 from dpcalc.pld.sum_events import Event, event_of_sum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
-
-    Array = NDArray[Any]
 
 LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
 LARGEST_LOG_RATIO = 300.0  # of one likelihood ratio, e^{mz}, so that its products with masses are normal doubles
 NODES = 8  # of the Gauss–Legendre rule in a cell of at most 1/128 deviations: its error is below 1e-20 there
 LIGHT = 1e-10  # relative, added to δ: more than rounding errors of the pair's masses, which are differences
-UNIT = 2.0**-53
 SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 
 

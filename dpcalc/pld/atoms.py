@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import exp, expm1, fsum, inf, log, log1p, nextafter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from dpcalc.numerics.elementary import log_ratio
 from dpcalc.pld.pair import LARGEST_EXPONENT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 SMALLEST_LOG_DELTA = -690.0  # e^-690 is a normal double; smaller δ of a profile at points are rounded up to it
 

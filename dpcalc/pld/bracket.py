@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import hypot, inf, sqrt
 
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.enumerated import enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
@@ -14,7 +15,6 @@ from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.pilot import ROUNDING, Parts, log_probability_of_any, rounding_margin
-from dpcalc.pld.pmf import ULP
 
 __all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite", "upper_profile"]
 

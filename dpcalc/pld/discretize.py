@@ -9,20 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf, log2, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
 from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
-from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, loss_error, split
+from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, Pmf, loss_error, split
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
 
 FIRST_CELLS = 1024  # of the first grid; with half or twice as many about one refinement more or less is needed
 MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; with half as many some brackets are wider

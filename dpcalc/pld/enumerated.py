@@ -5,19 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, inf, lgamma, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
-from dpcalc.pld.pmf import ULP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 MAX_SUMS = 100_000  # they are enumerated in about 20 ms
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, normal_masses
 from dpcalc.pld.sampled import mirrored, poisson
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
 
 # Terms this far (in logs) below the largest one are left out of a sum: together they are below 1e-22 of it.
 NEGLIGIBLE = 60.0

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import exp, expm1, inf, log, log1p, nextafter, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from dpcalc.pld.pilot import ROUNDING, log_peak, rounding_margin
 from dpcalc.pld.pmf import Pmf
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 EPSILON_TOLERANCE = 1e-9  # relative: how closely an ε is solved for, well below the precision of any bracket
 

@@ -8,7 +8,7 @@ common is given by itself, for then small losses keep their relative accuracy: â
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import Atoms
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Bounds = tuple[Array, Array]  # a lower and an upper bound
 
 SMALLEST_LOG_MASS = -700.0  # a cut with less than that on one side, under P and under Q, is left out

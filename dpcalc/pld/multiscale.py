@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    pass
 
 MAX_POINTS = 1 << 21  # of one transform: an array takes 16 MB, and about ten are needed
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.

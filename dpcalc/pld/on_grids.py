@@ -8,12 +8,12 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld import multiscale
 from dpcalc.pld.discretize import Level, nested_levels, optimistic, pessimistic, power_of_two, rounding_of_one_use
 from dpcalc.pld.hockey_stick import LowerProfile, UpperProfile
 from dpcalc.pld.multiscale import Merging, Splitting, TooLarge, self_compose
 from dpcalc.pld.pilot import Composition, log_probability_of_any, smooth_variance
-from dpcalc.pld.pmf import ULP
 
 
 @dataclass(frozen=True)

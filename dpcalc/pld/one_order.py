@@ -11,21 +11,18 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import exp, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics import legendre, normal
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.numerics.tails_array import above
 from dpcalc.pld.positive_sums import Summand, spread
 from dpcalc.pld.swapped_record import REPLACED, WITH, Mesh
-from dpcalc.pld.tilted_sums import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 OUTER, INNER, JOINT = 48, 96, 200  # points of W, of X, and of X − γX′
 NODES = 8  # of the Gauss–Legendre rule between two points

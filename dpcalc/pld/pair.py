@@ -19,9 +19,7 @@ from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
 SMALLEST_NOISE = 1e-10  # of a noise multiplier: of less noise, losses are above 1e19, where doubles are few

@@ -11,21 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, inf, isqrt, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.elementary import log1mexp, log_add
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pmf import ULP, loss_error, split
+from dpcalc.pld.pmf import loss_error, split
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
-
-    Array = NDArray[Any]
 
 PILOT_CELLS = 1000  # of a single pair, fewer of each if there are many; half as many give nearly the same tilts
 TILTS = np.geomspace(1e-4, 1e9, 66)  # first scan of tilts, five a decade; it is refined around the best one

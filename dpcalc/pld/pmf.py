@@ -15,16 +15,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, expm1, hypot, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import ULP
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-ULP = 2.0**-52
 NEGLIGIBLE_WEIGHT = 1e-60  # smaller weights are set to 0, as arithmetic with denormal numbers is slow
 
 

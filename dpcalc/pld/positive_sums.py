@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pmf import norm
-from dpcalc.pld.tilted_sums import UNIT, Grid, Tilted, Window, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, dot, sum_of, tilted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 CALL_ERROR = 1e-11  # relative, that E(D − k)₊ and E(k − D)₊ may have: it changes results by about 1e-11·√t
 NEGLIGIBLE = 0.25  # change of the result by the ends of the grid, in units of the precision

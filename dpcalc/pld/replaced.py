@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from dpcalc.pld.pair import Gaussian, mixture, normal_masses
 from dpcalc.pld.pmf import loss_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
 
 STEPS = 80  # of the root search, at most; eight to twelve are usual
 TOLERANCE = 1e-13  # of a loss, relative: more than its rounding errors

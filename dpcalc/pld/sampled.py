@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
 from dpcalc.pld.pair import LARGEST_EXPONENT, BoundedRange, Gaussian, Laplace, log_q, mixture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
 
 Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses have a density
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import ratio_down
+from dpcalc.numerics.rounding import UNIT, ratio_down
 from dpcalc.pld.allocation_replaced import LARGEST_LOG_RATIO, Mesh, has_large_ratios
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.event_pairs import EventAt, pair_of_events
@@ -25,13 +25,9 @@ from dpcalc.pld.profile_points import walk
 from dpcalc.pld.sum_events import event_of_sum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.sum_events import Laws
 
-    Array = NDArray[Any]
-
-UNIT = 2.0**-53
 GAPS = 3.0  # between the ε of events: chords change ε by less than 2e-3 of it
 LOG_OF_NOTHING = -690.0  # log of an advantage that is not positive
 

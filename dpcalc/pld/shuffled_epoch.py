@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import ratio_down, ratio_up, up
+from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
 from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
 from dpcalc.pld.positive_sums import Question, mean_of_positive_part, mean_of_sum
 from dpcalc.pld.profile_points import pair_of_directions
@@ -32,7 +32,6 @@ LIGHT = 1e-10  # relative, added to δ: more than the rounding errors of constan
 SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
 GAPS_USED = 4.0  # where each δ takes a tenth of a second: chords change ε by 4e-3 of it
-UNIT = 2.0**-53
 
 
 @lru_cache(maxsize=64)

@@ -13,22 +13,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from math import ceil, exp, expm1, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.hockey_stick_array import log_theta
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
-from dpcalc.pld.tilted_sums import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.swapped_record import Difference, Mesh
     from dpcalc.pld.tilted_sums import Grid
-
-    Array = NDArray[Any]
 
 # Free choices: the bound holds for all others, too.
 CELLS = 8  # of the law of D*, in a deviation of the noise

@@ -13,19 +13,18 @@ computed by nearly the same number at all labels that matter. """
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import norm
 from dpcalc.pld.positive_sums import ATTEMPTS, Question, change_by_moves, choose_grid, refined
-from dpcalc.pld.tilted_sums import UNIT, Copies, Grid, Powers, Tilted, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.pld.tilted_sums import Copies, Grid, Powers, Tilted, block_of, coarsened, dot, sum_of, tilted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Laws = tuple[Array, Array, Array]  # masses under the base law, under P and under Q
 
 

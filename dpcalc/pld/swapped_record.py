@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,7 @@ from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.tails_array import above
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 WITH, WITHOUT, REPLACED = 1, -1, 0  # the direction of a hockey-stick divergence
 NODES = 4  # of the Gauss–Legendre rule in a cell of at most 1/64 deviations: its relative error is below 1e-16

@@ -13,19 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pmf import fft_length, norm
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-UNIT = 2.0**-53  # relative error of one rounded operation
 FFT_ERROR = 12 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
 LARGEST_RELATIVE = 0.1  # of the relative error of a law
 NEGLIGIBLE_POWER = 1e-30  # powers of transforms that are smaller are set to 0, as arithmetic with denormals is slow
