@@ -4,5 +4,5 @@ Read in this order: pair.py, atoms.py and sampled.py (dominating pairs), pmf.py 
 (one use of a pair), multiscale.py (sums of losses), pilot.py (bounds by moments), hockey_stick.py (δ and ε of a
 composition), on_grids.py (one composition), enumerated.py (few sums, exactly), one_direction.py (the search for a
 narrow bracket), bracket.py (the functions that other modules call). renyi.py has the Rényi divergence of one pair;
-shuffled_attack.py and unused.py have pairs that an epoch of shuffled batches dominates, merged_cells.py those of two
+shuffled_attack.py has pairs that an epoch of shuffled batches dominates, merged_cells.py those of two
 mixtures of normal distributions in cells of outcomes. """

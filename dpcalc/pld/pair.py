@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
     Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
-SMALLEST_NOISE = 1e-10  # of a noise multiplier: of less noise, losses are above 1e19, where doubles are few
+# Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
+# 1e-9, and rounding errors nearly as large.
+SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
+LARGEST_LOG_RATIO = 300.0  # of a likelihood ratio on a grid, so that its products with masses are normal doubles
+ROUNDING = 1e-12  # relative: more than the rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 
 class Pair(Protocol):
@@ -126,6 +131,13 @@ def gaussian_from_below(noise_multiplier: float) -> Gaussian:
     """A pair that the Gaussian mechanism with this noise multiplier z dominates: 1/z is rounded down, by one more unit
     in the last place as z may itself be rounded down from σ/s."""
     return Gaussian(ratio_down(1.0, max(noise_multiplier, SMALLEST_NOISE)) * (1 - 2**-52))
+
+
+def check_noise(noise_multiplier: float, what: str) -> None:
+    """Raise OutOfScope for a noise multiplier with which no pair is computed."""
+    if not SMALLEST_NOISE <= noise_multiplier <= LARGEST_NOISE:
+        raise OutOfScope("out-of-range", f"{what} computed for noise multipliers from {SMALLEST_NOISE:g} to "
+                                         f"{LARGEST_NOISE:g}", "--noise-multiplier")
 
 
 def normal_masses(z: Array) -> Array:

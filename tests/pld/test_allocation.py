@@ -14,6 +14,8 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.allocation import dominated_pair, dominating_pair
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.pld.convex_order import Lower, Upper
+from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.sampled import poisson
 
 CASES = json.loads((GOLDEN / "sampling.json").read_text())["cases"]
 ONE_EPOCH = [c for c in CASES if c["kind"] == "allocation"]
@@ -218,6 +220,33 @@ def test_every_block_has_its_share_of_the_tail():
 def test_more_participations_than_steps_are_refused():
     with pytest.raises(OutOfScope, match="5 is above 3, the number of steps of an epoch"):
         allocation_profile.value(1.0, 3, 5, 1e-20)
+
+
+@pytest.mark.parametrize("batches", [1, 2, 30])
+def test_a_record_that_is_used_by_chance_is_one_that_is_sampled(batches):
+    """(1−ρ)P + ρQ against Q: for one batch a Poisson-sampled Gaussian, and less than if it is always used."""
+    pair = dominated_pair(0.8, batches, 1e-20)
+    for unused in (1e-9, 0.05, 0.45):
+        mixed = dominated_pair(0.8, batches, 1e-20, unused)
+        for epsilon in (0.0, 0.3, 2.0):
+            found = log_delta_at_epsilon(((mixed, 2),), epsilon)
+            bare = log_delta_at_epsilon(((pair, 2),), epsilon)
+            assert found.lower < (bare.lower if unused > 1e-3 else bare.upper)
+            if batches == 1:
+                exact = log_delta_at_epsilon(((poisson(Gaussian(1 / 0.8), 1 - unused), 2),), epsilon)
+                assert exact.lower - 1e-2 < found.lower <= exact.upper
+
+
+@pytest.mark.parametrize("sigma", [1.3, 0.2])
+def test_the_masses_of_a_mixture_are_rounded_to_the_safe_side(sigma):
+    pair, mixed, mp = (*(dominated_pair(sigma, 5, 1e-20, unused) for unused in (0.0, 0.2)), mpmath.mp.clone())
+    mp.dps = 40
+    for k in range(0, len(pair.losses), 97):
+        p, q = (mp.exp(mp.mpf(one.log_p[k])) for one in (pair, pair.reverse))  # each rounded down
+        low = mp.mpf(0.8) * p + mp.mpf(0.2) * q
+        assert mp.exp(mp.mpf(mixed.log_p[k])) <= low and mixed.log_p[k] == pytest.approx(float(mp.log(low)), rel=1e-13)
+        q_high = mp.exp(mp.mpf(pair.log_p[k]) - mp.mpf(pair.losses[k]))
+        assert mp.mpf(mixed.losses[k]) <= mp.log(low / q_high) + mp.mpf(10) ** -15
 
 
 @pytest.mark.parametrize("make", [dominating_pair, dominated_pair])
