@@ -19,22 +19,16 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
-from dpcalc.pld.atoms import Atoms, profile_at_points
-from dpcalc.pld.event_pairs import EventAt, pair_of_events
-from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
+from dpcalc.pld.atoms import profile_at_points
+from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
 from dpcalc.pld.positive_sums import Question, mean_of_positive_part
-from dpcalc.pld.profile_points import walk
+from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_events, walk, walk_of_events
 from dpcalc.pld.sum_events import Event, event_of_sum
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
 
-LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
-LARGEST_LOG_RATIO = 300.0  # of one likelihood ratio, e^{mz}, so that its products with masses are normal doubles
-NODES = 8  # of the Gauss–Legendre rule in a cell of at most 1/128 deviations: its error is below 1e-20 there
-LIGHT = 1e-10  # relative, added to δ: more than rounding errors of the pair's masses, which are differences
-SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 
 
 class Point(NamedTuple):
@@ -50,7 +44,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that dominates one epoch. About 10·`tail` of its P-mass is at an infinite loss. With one or two
     steps it is that of Gaussian noise. That of two steps is an upper bound for more steps, too: the answer for tiny σ.
     """
-    _check_noise(sigma)
+    check_noise(sigma, "random allocation is")
     mu = ratio_up((2.0,), (sigma,))
     if steps <= 2 or has_large_ratios(mu / 2, tail):
         return Gaussian(up(mu / sqrt(min(steps, 2)), 4 * UNIT))
@@ -61,7 +55,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
 @lru_cache(maxsize=64)
 def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that is dominated by one epoch with gradients that do not depend on the outputs."""
-    _check_noise(sigma)
+    check_noise(sigma, "random allocation is")
     mu = ratio_down(2.0, sigma)
     if steps <= 2:
         return Gaussian(mu / sqrt(steps) * (1 - 4 * UNIT))
@@ -70,7 +64,7 @@ def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
                                          f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
                          "--noise-multiplier")
     events = events_from_below(sigma, steps, tail)
-    return pair_of_events(events, events) if events else Atoms((0.0,), (0.0,), attained=True)
+    return pair_of_events(events, events)
 
 
 @lru_cache(maxsize=64)
@@ -81,7 +75,7 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 
     def log_delta(epsilon: float, precision: float, expected: float) -> float:
         last_step = found[-1].step if found else inf
-        amplified, step = mesh.log_delta(epsilon, mesh.question(epsilon, steps, precision, expected, last_step))
+        amplified, step = mesh.log_delta(epsilon, mesh.question(epsilon, steps, precision, expected, 1.02 * last_step))
         value = min(amplified + LIGHT, log_theta(epsilon, of_two) * (1 - 3e-13) + LIGHT, 0.0)
         found.append(Point(epsilon, min(value, found[-1].log_delta if found else 0.0), step))
         return found[-1].log_delta
@@ -93,31 +87,18 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 @lru_cache(maxsize=64)
 def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, ...]:
     """Events of one epoch of three or more steps with a positive advantage."""
-    mu, found, step = ratio_down(2.0, sigma), list[EventAt](), inf
+    mu = ratio_down(2.0, sigma)
     mesh = Mesh.of(mu / 2, tail)
 
-    def log_delta(epsilon: float, precision: float, expected: float) -> float:
-        nonlocal step
-        event, step = mesh.event(epsilon, mesh.question(epsilon, steps, precision, expected, step))
-        rounding = 4 * UNIT * exp(epsilon) * event.q_high  # of e^ε
-        event = event._replace(advantage=event.advantage - rounding)
-        if event.advantage > 0:
-            found.append(EventAt(epsilon, event, step))
-        return log(max(event.advantage, 1e-300))
+    def event_at(epsilon: float, precision: float, expected: float, largest_step: float) -> tuple[Event, float]:
+        return mesh.event(epsilon, mesh.question(epsilon, steps, precision, expected, largest_step))
 
-    walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
-    return tuple(found)
+    return tuple(walk_of_events(event_at, _first_guess(mu, steps), tail, mesh.last_epsilon))
 
 
 def has_large_ratios(m: float, tail: float) -> bool:
     """Whether likelihood ratios are too large for doubles."""
     return m * _farthest(m, tail) > LARGEST_LOG_RATIO
-
-
-def _check_noise(sigma: float) -> None:
-    if not SMALLEST_NOISE <= sigma <= LARGEST_NOISE:
-        raise OutOfScope("out-of-range", f"random allocation is computed for noise multipliers from {SMALLEST_NOISE:g} "
-                                         f"to {LARGEST_NOISE:g}", "--noise-multiplier")
 
 
 def _farthest(m: float, tail: float) -> float:
@@ -148,7 +129,7 @@ class Mesh:
         width = 2.0 ** -(7 + min(max(ceil(log2(m)), 0), 3))
         last = ceil(_farthest(m, tail) / width)
         z = width * np.arange(-last, last + 1)  # exact
-        nodes, weights = legendre.rule(NODES)
+        nodes, weights = legendre.rule(8)  # in cells of at most 1/128 deviations its error is below 1e-20
         inner, weights = (1 + nodes) / 2 * width, weights * (width / 2 / sqrt(2 * pi))
         density = np.exp(-((z[:-1, None] + inner) ** 2) / 2) * weights
         end = exp(normal.log_tail(float(z[-1])))
@@ -167,10 +148,10 @@ class Mesh:
         """The ε up to which losses of the last points but one are larger."""
         return 2 * self.m * float(self.z[-2])
 
-    def question(self, epsilon: float, steps: int, precision: float, expected: float, last_step: float) -> Question:
-        """What is asked about E(Σx)₊, if δ at this ε is about `expected` and the step of a nearby ε is known."""
+    def question(self, epsilon: float, steps: int, precision: float, expected: float, largest_step: float) -> Question:
+        """What is asked about E(Σx)₊, if δ at this ε is about `expected`."""
         scale = exp(self.m * self.m / 2 - epsilon / 2 + log(steps))
-        return Question(steps, 0.0, precision, scale * expected, scale * (1 + exp(epsilon)), 1.02 * last_step)
+        return Question(steps, 0.0, precision, scale * expected, scale * (1 + exp(epsilon)), largest_step)
 
     def log_delta(self, epsilon: float, question: Question) -> tuple[float, float]:
         """log of an upper bound of δ, and the step."""
@@ -179,7 +160,7 @@ class Mesh:
         call = self.a / root + root * self.b
         put = self.b[::-1] / root + root * self.a[::-1]
         value, step = mean_of_positive_part(points, call, put, replace(question, per_probability=None))
-        return log(max(value, SMALLEST)) + epsilon / 2 - self.m * self.m / 2 - log(question.count), step
+        return log(max(value, 1e-300)) + epsilon / 2 - self.m * self.m / 2 - log(question.count), step
 
     def event(self, epsilon: float, question: Question) -> tuple[Event, float]:
         """An event whose advantage is nearly the largest one at ε, and the step."""

@@ -12,12 +12,11 @@ from functools import lru_cache
 from math import exp, expm1, inf, log, sqrt
 from typing import TYPE_CHECKING
 
-from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
-from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
+from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
 from dpcalc.pld.positive_sums import Question, mean_of_positive_part, mean_of_sum
-from dpcalc.pld.profile_points import pair_of_directions
+from dpcalc.pld.profile_pairs import LIGHT, pair_of_directions
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 
 if TYPE_CHECKING:
@@ -25,11 +24,7 @@ if TYPE_CHECKING:
 
     from dpcalc.pld.pair import Pair
 
-LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
-LARGEST_EXPONENT = 300.0  # of values of D*, so that their products with masses are normal doubles
 ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
-LIGHT = 1e-10  # relative, added to δ: more than the rounding errors of constants and of D*
-SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
 GAPS_USED = 4.0  # where each δ takes a tenth of a second: chords change ε by 4e-3 of it
 
@@ -44,7 +39,7 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
         question = Question(steps, w * expm1(-epsilon), precision, scale * expected,
                             largest_step=1.02 * last.get(direction, inf))
         mean, last[direction] = mean_of_positive_part(*d, question)
-        return log(max(mean, SMALLEST) / scale)
+        return log(max(mean, 1e-300) / scale)
 
     return _pair(sigma, steps, replaced, tail, GAPS, log_delta)
 
@@ -77,7 +72,7 @@ def one_order(sigma: float, steps: int, batch_size: int, rest: int, replaced: bo
         scale = (steps + w) * exp(-epsilon)
         mean, _ = mean_of_sum(law.summand(epsilon, direction),
                               Question(steps, w * expm1(-epsilon), precision, scale * expected))
-        return log(max(mean, SMALLEST) / scale) + ROUNDING * steps
+        return log(max(mean, 1e-300) / scale) + ROUNDING * steps
 
     return _pair(sigma / sqrt(epochs) * (1 - 4 * UNIT), steps, replaced, tail, GAPS, log_delta)
 
@@ -90,12 +85,10 @@ def without_amplification(sigma: float, replaced: bool) -> Gaussian:
 def _pair(sigma: float, steps: int, replaced: bool, tail: float, gaps: float,
           log_delta: Callable[[Mesh, int, float, float, float], float]) -> Pair:
     """The pair of upper bounds of the profile, which is at most that of one step on all records, too."""
-    if not SMALLEST_NOISE <= sigma <= LARGEST_NOISE:
-        raise OutOfScope("out-of-range", f"shuffled batches are computed for noise multipliers from {SMALLEST_NOISE:g} "
-                                         f"to {LARGEST_NOISE:g}", "--noise-multiplier")
+    check_noise(sigma, "shuffled batches are")
     plain = without_amplification(sigma, replaced)
     mesh = Mesh(ratio_up((1.0,), (sigma,)), tail / 100)
-    if mesh.largest_exponent > LARGEST_EXPONENT:
+    if mesh.largest_exponent > LARGEST_LOG_RATIO:
         return plain
 
     def at_most(direction: int, epsilon: float, precision: float, expected: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_profile
 from dpcalc.pld.bracket import log_delta_at_epsilon
-from dpcalc.pld.convex_minorant import pair
+from dpcalc.pld.profile_pairs import pair
 
 
 def delta_of(atoms, epsilon):
