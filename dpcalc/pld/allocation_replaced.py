@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, exp, expm1, inf, log, log2, pi, sqrt
+from math import ceil, exp, inf, log, log2, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
 from dpcalc.pld.atoms import profile_at_points
 from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
-from dpcalc.pld.positive_sums import Question, mean_of_positive_part
+from dpcalc.pld.positive_sums import Question, cell_excesses, mean_of_positive_part
 from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_events, walk, walk_of_events
 from dpcalc.pld.sum_events import Event, event_of_sum
 
@@ -130,18 +130,15 @@ class Mesh:
         last = ceil(_farthest(m, tail) / width)
         z = width * np.arange(-last, last + 1)  # exact
         nodes, weights = legendre.rule(8)  # in cells of at most 1/128 deviations its error is below 1e-20
-        inner, weights = (1 + nodes) / 2 * width, weights * (width / 2 / sqrt(2 * pi))
-        density = np.exp(-((z[:-1, None] + inner) ** 2) / 2) * weights
-        end = exp(normal.log_tail(float(z[-1])))
-        above = np.cumsum(np.append(density.sum(axis=1), end)[::-1])[::-1][1:]
-        rises = np.exp(m * z[:-1]) * (expm1(m * width) * above + (density * np.expm1(m * inner)).sum(axis=1))
-        falls = np.exp(-m * z[:-1]) * (-expm1(-m * width) * above + (density * -np.expm1(-m * inner)).sum(axis=1))
-        a = np.append(rises, exp(normal.log_tail(float(z[-1]) - m) + m * m / 2))  # the mean of e^{mz} beyond
-        b = np.append(falls, end * exp(-m * float(z[-1])))
-        base, p, q = (_cells(z, width, shift, inner - width / 2, weights) for shift in (0.0, m, -m))
-        farthest = float(z[-1]) + m
+        end = float(z[-1])
+        rises, _ = cell_excesses(z, lambda x: m * np.exp(m * x))
+        falls, _ = cell_excesses(z, lambda x: m * np.exp(-m * x))
+        a = np.append(rises, exp(normal.log_tail(end - m) + m * m / 2))  # the mean of e^{mz} beyond
+        b = np.append(falls, exp(normal.log_tail(end) - m * end))
+        inner, weights = nodes / 2 * width, weights * (width / 2 / sqrt(2 * pi))
+        base, p, q = (_cells(z, width, shift, inner, weights) for shift in (0.0, m, -m))
         return cls(m, z, np.cumsum(a[::-1])[::-1], np.cumsum(b[::-1])[::-1], (base, p, q),
-                   8 * (farthest * farthest + 10) * UNIT)
+                   8 * ((end + m) ** 2 + 10) * UNIT)
 
     @property
     def last_epsilon(self) -> float:

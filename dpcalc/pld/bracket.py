@@ -8,8 +8,7 @@ from dataclasses import replace
 from math import hypot, inf, sqrt
 
 from dpcalc.numerics.rounding import ULP
-from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.enumerated import enumerate_sums
+from dpcalc.pld.atoms import Atoms, enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.pld.enumerated import Sums, enumerate_sums
+from dpcalc.pld.atoms import Sums, enumerate_sums
 from dpcalc.pld.hockey_stick import largest_epsilon, smallest_epsilon
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.on_grids import compose_on_grids

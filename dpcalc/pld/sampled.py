@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -26,15 +26,40 @@ Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses ha
 MAX_BASE_LOSS = 1e12
 
 
+@dataclass(frozen=True, kw_only=True)
+class RemovedOrAdded:
+    """A pair (P, Q) where something is removed, and (Q, P) where it is added."""
+
+    added: bool = False
+
+    @property
+    def reverse(self) -> Self:
+        return replace(self, added=not self.added)
+
+    def masses(self, edges: Array) -> Masses:
+        if not self.added:
+            return self.masses_removed(edges)
+        return mirrored(self.masses_removed(np.nextafter(-edges[::-1], inf)))  # mirrored cells contain their upper end
+
+    def pilot_edges(self, log_tail: float, cells: int) -> Array:
+        edges = self.edges_removed(log_tail, cells)
+        return -edges[::-1] if self.added else edges
+
+    def masses_removed(self, edges: Array) -> Masses:
+        raise NotImplementedError
+
+    def edges_removed(self, log_tail: float, cells: int) -> Array:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(RemovedOrAdded):
     """(1−q)Q + qP against Q where a record is removed, or Q against (1−q)Q + qP where a record is added (Zhu, Dong &
     Wang 2022, arXiv:2106.08567v4, Theorem 11). Attained where the base is, by data sets whose other records contribute
     nothing to the batch."""
 
     base: Noise
     rate: float
-    added: bool = False
     log_infinite = -inf
 
     @property
@@ -46,10 +71,6 @@ class Poisson:
         return self.rate
 
     @property
-    def reverse(self) -> Poisson:
-        return replace(self, added=not self.added)
-
-    @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss, and the log of its P-mass. With Gaussian noise it is ∞ where a record is removed,
         and −log(1 − q), of mass 0, where a record is added."""
@@ -59,18 +80,12 @@ class Poisson:
         loss = log_mixture(self.rate, base_loss) if base_loss < inf else inf
         return loss, log_p - base_loss + loss if base_loss < inf else -inf
 
-    def masses(self, edges: Array) -> Masses:
-        if not self.added:
-            return self._masses_removed(edges)
-        return mirrored(self._masses_removed(np.nextafter(-edges[::-1], inf)))  # mirrored cells contain their upper end
-
-    def _masses_removed(self, edges: Array) -> Masses:
+    def masses_removed(self, edges: Array) -> Masses:
         masses = self.base.masses(unmixed(self.rate, edges))
         return np.logaddexp(log1p(-self.rate) + log_q(masses), log(self.rate) + masses[0]), _mixed(self.rate, masses[1])
 
-    def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        edges = distinct(_mixed(self.rate, self.base.pilot_edges_of_both(log_tail, cells)))
-        return -edges[::-1] if self.added else edges
+    def edges_removed(self, log_tail: float, cells: int) -> Array:
+        return distinct(_mixed(self.rate, self.base.pilot_edges_of_both(log_tail, cells)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
-from dpcalc.pld.grouped import PoissonGroup, poisson_group, revealed
+from dpcalc.pld.mixtures import PoissonGroup, poisson_group, revealed
 from dpcalc.pld.pair import Gaussian, log_q
 from dpcalc.pld.sampled import poisson
 
@@ -39,7 +39,7 @@ def density(mu, rate, size, z):
 @pytest.mark.parametrize("added", [False, True], ids=["removed", "added"])
 @pytest.mark.parametrize("mu, rate, size", SETTINGS)
 def test_masses_add_up_and_losses_are_inside_their_cells(mu, rate, size, added):
-    pair = PoissonGroup(mu, rate, size, added)
+    pair = PoissonGroup(mu, rate, size, added=added)
     p, q, loss = masses(pair)
     assert p.sum() == pytest.approx(1, abs=2e-13) and q.sum() == pytest.approx(1, abs=2e-13)
     held = p > 0
@@ -52,7 +52,7 @@ def test_a_group_of_one_record_is_the_pair_of_one_record(rate, added):
     edges = (-1 if added else 1) * rate * np.linspace(-0.9, 8.0, 200)
     edges = np.concatenate(([-inf], np.sort(edges), [inf]))
     one = poisson(Gaussian(0.8), rate)
-    (p, q, loss), (p1, q1, loss1) = (masses(x, edges) for x in (PoissonGroup(0.8, rate, 1, added),
+    (p, q, loss), (p1, q1, loss1) = (masses(x, edges) for x in (PoissonGroup(0.8, rate, 1, added=added),
                                                                 one.reverse if added else one))
     held = p1 > 0
     digits = 1e-8 + 1e-14 / rate  # the pair of one record knows its least losses to 1e-16 only

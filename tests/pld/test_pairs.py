@@ -21,9 +21,9 @@ from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.bounds.sampling.poisson_replace_one_comonotone import of_discrete_laplace, of_laplace
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
+from dpcalc.pld.mixtures import poisson_replaced
 from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q
 from dpcalc.pld.renyi import divergence
-from dpcalc.pld.replaced import poisson_replaced
 from dpcalc.pld.sampled import poisson, without_replacement
 
 PAIRS = {
