@@ -17,7 +17,7 @@ from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ULP, quotient_up, up
 from dpcalc.pld.bracket import PRECISION, Bracket, epsilon_at_delta, log_delta_at_epsilon, log_infinite
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pilot import ROUNDING
+from dpcalc.pld.pair import ROUNDING
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question

@@ -5,7 +5,7 @@ The epoch is dominated by P = (1/t) Σ N(e_i, σ²I) against Q = N(0, σ²I), an
 ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i = exp(z_i/σ − 1/(2σ²)) of mean 1. δ(ε) is
 E(S − e^ε)₊ where a record is removed and E(1 − e^ε S)₊ where it is added, and a composition of epochs replaces S by a
 product of such ratios. These are means of convex functions φ >= 0 of each w_i and of each partial sum, increasing where
-a record is removed and decreasing where it is added. So the laws of convex_order.py bound both directions, at every ε
+a record is removed and decreasing where it is added. So the laws of log_normal_sums.py bound both directions, at every ε
 and in every composition. """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.convex_order import Lower, Upper
+from dpcalc.pld.log_normal_sums import Lower, Upper
 from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, check_noise, gaussian_from_below
 from dpcalc.pld.sampled import poisson
 

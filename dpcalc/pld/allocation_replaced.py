@@ -46,7 +46,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """
     check_noise(sigma, "random allocation is")
     mu = ratio_up((2.0,), (sigma,))
-    if steps <= 2 or has_large_ratios(mu / 2, tail):
+    if steps <= 2 or _has_large_ratios(mu / 2, tail):
         return Gaussian(up(mu / sqrt(min(steps, 2)), 4 * UNIT))
     points = upper_points(sigma, steps, tail)
     return profile_at_points([point.epsilon for point in points], [point.log_delta for point in points])
@@ -59,10 +59,7 @@ def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     mu = ratio_down(2.0, sigma)
     if steps <= 2:
         return Gaussian(mu / sqrt(steps) * (1 - 4 * UNIT))
-    if has_large_ratios(mu / 2, tail):
-        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed "
-                                         f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
-                         "--noise-multiplier")
+    check_ratios(sigma, mu / 2, tail)
     events = events_from_below(sigma, steps, tail)
     return pair_of_events(events, events)
 
@@ -96,8 +93,15 @@ def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, .
     return tuple(walk_of_events(event_at, _first_guess(mu, steps), tail, mesh.last_epsilon))
 
 
-def has_large_ratios(m: float, tail: float) -> bool:
-    """Whether likelihood ratios are too large for doubles."""
+def check_ratios(sigma: float, m: float, tail: float) -> None:
+    """Raise OutOfScope where likelihood ratios are too large for doubles."""
+    if _has_large_ratios(m, tail):
+        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed "
+                                         f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
+                         "--noise-multiplier")
+
+
+def _has_large_ratios(m: float, tail: float) -> bool:
     return m * _farthest(m, tail) > LARGEST_LOG_RATIO
 
 

@@ -26,13 +26,8 @@ from dpcalc.pld.pmf import Pmf
 if TYPE_CHECKING:
     pass
 
-MAX_POINTS = 1 << 21  # of one transform: an array takes 16 MB, and about ten are needed
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
-# Number of sums that are left to combine, times the weight of the product of two. Above it, the errors of transforms
-# would add up to so much that the product is computed directly, which takes longer.
-MAX_FFT_SUMS = 1e3
-TRUNCATED_WEIGHT = 1e-10  # share of the weight of the sum of all losses that is truncated at either end: 1e-8 of δ
 
 
 class TooLarge(OutOfScope):
@@ -101,18 +96,17 @@ def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Coarsening) -> Mult
 def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: float) -> MultiscalePmf:
     """The distribution of the sum of two losses whose levels are on the same grids. With A_j and B_j the sums of all
     levels up to j, on the grid of level j, level j of the product is A_j·B_j without A_{j−1}·B_{j−1}."""
-    levels: list[Pmf] = []
+    levels, errors = list[Pmf](), [0.0]
     all_a: Pmf | None = None
     all_b: Pmf | None = None
-    errors = [0.0]
 
     def product(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         if x is None or y is None:
             return None
-        if (n := len(x.weight) + len(y.weight) - 1) > MAX_POINTS:
+        if (n := len(x.weight) + len(y.weight) - 1) > 1 << 21:  # an array takes 16 MB, and about ten are needed
             raise TooLarge("too-large", f"sums would take {n} points")
-        direct = (remaining * float(x.weight.sum()) * float(y.weight.sum()) > MAX_FFT_SUMS
-                  and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS)
+        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > 1e3  # for the errors of transforms to add up
+        direct = many and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS  # which takes longer
         try:
             with np.errstate(over="raise", invalid="raise"):
                 xy, error = pmf.convolve(x, y, direct)
@@ -123,7 +117,6 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
 
     def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         return x or y if x is None or y is None else grid.add(x, y)
-
     steps = sorted({*a.steps, *b.steps})
     for step in steps:
         x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))
@@ -220,7 +213,8 @@ class Splitting:
         return pmf.add(x, y)
 
     def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
-        return self._window(x, TRUNCATED_WEIGHT / remaining, len(x.weight))
+        """Of the weight of the sum of all losses 1e-10 is truncated at either end: 1e-8 of δ."""
+        return self._window(x, 1e-10 / remaining, len(x.weight))
 
     def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
         cost_per_weight = remaining * self.curvature * step * step / 8

@@ -177,9 +177,7 @@ class Laplace:
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.ratio, cells)
 
-    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """Edges of cells that cover Q, too."""
-        return _edges_between(self.ratio, cells)
+    pilot_edges_of_both = pilot_edges
 
 
 @dataclass(frozen=True)
@@ -207,9 +205,7 @@ class BoundedRange:
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.eta, cells)
 
-    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """Edges of cells that cover Q, too."""
-        return _edges_between(self.eta, cells)
+    pilot_edges_of_both = pilot_edges
 
 
 def _exponential_masses(edges: Array, end: float, log_factor: float) -> Masses:

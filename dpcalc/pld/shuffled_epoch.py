@@ -1,4 +1,4 @@
-"""The pair that dominates one epoch of shuffled batches, every step released.
+"""The pair that dominates one epoch of shuffled batches, every step released, and a pair that it dominates.
 
 Where r = wb >= 1 of the n records are left out of the t batches of b, the profile is at most E(w(1 − γ) + ΣD_j)₊/(t +
 w) at γ = e^ε, for t independent copies D_j of D* (swapped_record.py), in both directions. Where all records are used it
@@ -10,7 +10,13 @@ W(1 − γX), or W(X − γX′) with independent log-normal W, X and X′ of me
 the positive part of a sum of such variables is convex in each W, X and X′, the others being given. So it does not fall
 where these are put on few points with their means kept; 0 is one of the points. Beyond the last point W and X are
 capped. Where the mean falls in one of them, that raises it; where it rises, E(X − last)₊ is added, and E(W − last)₊
-times the mean of the positive part of the other factor. """
+times the mean of the positive part of the other factor.
+
+From below it is the likelihood ratio of a run whose other gradients point away from that of the record. In standard
+deviations of the noise the sum of a full batch is N(−m, 1), and N(m, 1) or N(0, 1) if the record is in it (see
+dpcalc/bounds/sampling/shuffle_lower.py). The record is in each of the t batches with the same probability, and in none
+of them with probability ρ. So of t variables, all have the law N(−m, 1) except for one, drawn uniformly, whose law is
+(1−ρ)N(m, 1) + ρN(−m, 1), or (1−ρ)N(0, 1) + ρN(−m, 1). """
 
 from __future__ import annotations
 
@@ -23,18 +29,23 @@ import numpy as np
 from dpcalc.numerics import normal
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
+from dpcalc.pld import allocation_replaced
 from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
 from dpcalc.pld.positive_sums import Question, Summand, cell_excesses, mean_of_positive_part, mean_of_sum, spread
-from dpcalc.pld.profile_pairs import LIGHT, pair_of_directions
+from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_directions, pair_of_events, walk_of_events
+from dpcalc.pld.sum_events import Event, event_of_sum
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpcalc.numerics.arrays import Array
+    from dpcalc.pld.atoms import Atoms
     from dpcalc.pld.pair import Pair
+    from dpcalc.pld.sum_events import Laws
 
 ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
+GAPS_OF_EVENTS = 3.0  # between those of events: chords change ε by less than 2e-3 of it
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
 GAPS_USED = 4.0  # where each δ takes a tenth of a second: chords change ε by 4e-3 of it
 
@@ -168,3 +179,35 @@ def _merged(values: Array, masses: Array) -> tuple[Array, Array]:
     share = (values - nodes[cell]) / (nodes[cell + 1] - nodes[cell])
     found = np.bincount(cell, masses * (1 - share), len(nodes)) + np.bincount(cell + 1, masses * share, len(nodes))
     return nodes, found
+
+
+# --- from below ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def dominated_pair(sigma: float, batches: int, unused: float, tail: float) -> Atoms:
+    """A pair, with its reverse, that is dominated by one epoch; `unused` is the ρ of the record."""
+    m = ratio_down(1.0, sigma)
+    allocation_replaced.check_ratios(sigma, 2 * m, tail)
+    mesh, own = allocation_replaced.Mesh.of(m, tail), 1 - unused
+    base, with_record, without = mesh.laws[2], mesh.laws[1], mesh.laws[0]
+    laws = base, own * with_record + unused * base, own * without + unused * base
+    ratios = own * np.exp(2 * m * mesh.z) + unused, own * np.exp(m * mesh.z + m * m / 2) + unused
+    events = [_events(mesh, (laws[0], laws[i], laws[3 - i]), (ratios[i - 1], ratios[2 - i]), batches, tail)
+              for i in (1, 2)]
+    return pair_of_events(*events)
+
+
+def _events(mesh: allocation_replaced.Mesh, laws: Laws, ratios: tuple[Array, Array], batches: int,
+            tail: float) -> list[EventAt]:
+    """Events with a positive advantage of the first special law against the second one."""
+    def event_at(epsilon: float, precision: float, expected: float, largest_step: float) -> tuple[Event, float]:
+        gamma = exp(epsilon)
+        values = ratios[0] - gamma * ratios[1]
+        if values.max() <= 0:
+            return Event(0.0, 0.0, 0.0, 0.0), largest_step
+        question = Question(batches, 0.0, precision, batches * expected, batches * (1 + gamma), largest_step)
+        return event_of_sum(values, laws, mesh.relative, gamma, question)
+
+    guess = exp(log_theta(0.0, mesh.m)) / sqrt(batches)
+    return walk_of_events(event_at, guess, tail, 2 * mesh.last_epsilon, GAPS_OF_EVENTS)

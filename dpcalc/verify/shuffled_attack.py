@@ -18,7 +18,7 @@ from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 from dpcalc.pld.positive_sums import Question
 from dpcalc.pld.profile_pairs import walk
-from dpcalc.pld.shuffled_attack import GAPS
+from dpcalc.pld.shuffled_epoch import GAPS_OF_EVENTS
 from dpcalc.pld.sum_events import event_of_sum
 from dpcalc.verify.allocation_replaced import FINER, ROUNDING, Epoch, cells_of
 from dpcalc.verify.loss_distributions import LossPair
@@ -66,5 +66,5 @@ def _events(base: Array, p: Side, q: Side, batches: int, tail: float, m: float, 
         found.append(bound)
         return log(bound.advantage)
 
-    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS)
+    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS_OF_EVENTS)
     return found

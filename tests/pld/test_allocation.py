@@ -13,7 +13,7 @@ from dpcalc.bounds.sampling import allocation_lower, allocation_profile
 from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.allocation import dominated_pair, dominating_pair
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
-from dpcalc.pld.convex_order import Lower, Upper
+from dpcalc.pld.log_normal_sums import Lower, Upper
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.sampled import poisson
 
