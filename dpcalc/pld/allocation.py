@@ -5,8 +5,8 @@ The epoch is dominated by P = (1/t) Σ N(e_i, σ²I) against Q = N(0, σ²I), an
 ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i = exp(z_i/σ − 1/(2σ²)) of mean 1. δ(ε) is
 E(S − e^ε)₊ where a record is removed and E(1 − e^ε S)₊ where it is added, and a composition of epochs replaces S by a
 product of such ratios. These are means of convex functions φ >= 0 of each w_i and of each partial sum, increasing where
-a record is removed and decreasing where it is added. So the laws of log_normal_sums.py bound both directions, at every ε
-and in every composition. """
+a record is removed and decreasing where it is added. So the laws of log_normal_sums.py bound both directions, at every
+ε and in every composition. """
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
         with 0.2 the early levels would take most of the time."""
         return min(spread, last * float((steps / count) ** 0.4))
 
-    step = first_step = _four_bits(wanted(1))
+    mantissa, exponent = frexp(wanted(1))
+    step = first_step = ldexp(floor(16 * mantissa), exponent - 4)  # four bits: products with indices are exact
     law = kind.one(mu, step, tail, steps)
     for digit in bin(steps)[3:]:
         if step > 1.4 * wanted(2 * law.count):  # the nearer one of two powers of 2
@@ -84,12 +85,6 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
             coarse = min(2 ** ((law.count.bit_length() - 1) // 2), 16)
             law = law.plus(kind.one(mu, coarse * first_step, tail, steps)).truncated(tail, steps)
     return law
-
-
-def _four_bits(x: float) -> float:
-    """x rounded down to four significant bits: products with indices of grid points are exact."""
-    mantissa, exponent = frexp(x)
-    return ldexp(floor(16 * mantissa), exponent - 4)
 
 
 def _upper_pair(law: Upper) -> Atoms:

@@ -15,7 +15,7 @@ import numpy as np
 from dpcalc.numerics.rounding import ULP
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.pair import LARGEST_EXPONENT
+from dpcalc.pld.pair import LARGEST_EXPONENT, log_difference
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -79,18 +79,11 @@ def log_masses(cuts: Array, x: Mixture) -> Bounds:
 
 
 def log_differences(log_cdf: Bounds) -> Bounds:
-    """The logs of the masses between the cuts, and outside of them: F(b) − F(a) = F(b)(1 − e^{log F(a) − log F(b)})."""
+    """The logs of the masses between the cuts, and outside of them."""
     (low, high), before = log_cdf, np.array([-inf])
     low_a, high_a = np.append(before, low), np.append(before, high)
     low_b, high_b = np.append(low, 0.0), np.append(high, 0.0)
-    return low_b + log1mexp(high_a - low_b), high_b + log1mexp(low_a - high_b)
-
-
-def log1mexp(x: Array) -> Array:
-    """log(1 − e^x); −∞ for x >= 0."""
-    with np.errstate(divide="ignore"):
-        found: Array = np.log(-np.expm1(np.minimum(x, 0.0)))
-    return found
+    return log_difference(low_b, high_a), log_difference(high_b, low_a)
 
 
 def log_phi(x: Array, argument_error: Array | float = 0.0) -> Bounds:

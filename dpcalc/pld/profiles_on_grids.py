@@ -182,8 +182,7 @@ def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: boo
         coarsest = sqrt(budget / (curvature * number * count.bit_length()))
         levels.append(nested_levels(pair, tilt, low, float(pilot.loss[-1]), pilot.log_moment(tilt), weight,
                                     budget / 2 / number, coarsest))
-    finest_last = max(each[-1].step for each in levels)
-    coarsest = max(power_of_two(sqrt(4 * budget / (curvature * number))), finest_last)
+    coarsest = max(power_of_two(sqrt(4 * budget / (curvature * number))), *(each[-1].step for each in levels))
     splitting = Splitting(tilt, curvature, coarsest)
     estimates, log_infinite = zip(*(pessimistic(each, tilt) for each in levels), strict=True)
     sums = []
@@ -199,11 +198,12 @@ def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: boo
                                        for x, (pair, count) in zip(log_infinite, c.parts, strict=True)])
     upper = UpperProfile(total, tilt, infinite, log_error + total.relative_error)
     witness = {"tilt": tilt, "grids": [[[x.step, x.first, x.last] for x in each] for each in levels],
-               "windows": [list(x) for x in splitting.choices.windows], "steps": splitting.choices.steps}
+               "windows": [list(x) for x in splitting.windows], "steps": splitting.steps}
     lower = None
     if with_lower:
         with suppress(TooLarge):  # the upper profile is an answer without it
-            lower = _lower_profile(c, Merging(tilt, splitting.choices), levels, log_error, log_ratio_error)
+            merging = Merging(tilt, iter(splitting.windows), iter(splitting.steps))
+            lower = _lower_profile(c, merging, levels, log_error, log_ratio_error)
     work = sum(count.bit_length() * (x.last - x.first)
                for count, each in zip(counts, levels, strict=True) for x in each)
     return Profiles(upper, lower, witness, work)

@@ -70,17 +70,19 @@ class LaplaceReplaced:
     def _losses(self, x: Array) -> Array:
         """The losses at −r <= x <= r: log(1 + qe^{−r}(e^{2x} − 1)/D) for x >= 0, and odd."""
         scale = log(self.rate) - self.ratio - log1p(self.rate * expm1(-self.ratio))
-        with np.errstate(divide="ignore"):
-            grown = 2 * np.abs(x) + np.log(-np.expm1(-2 * np.abs(x)))
-        return np.asarray(np.sign(x) * np.logaddexp(0.0, scale + grown))
+        return np.asarray(np.sign(x) * np.logaddexp(0.0, scale + log_expm1(2 * np.abs(x))))
 
     def _outcomes(self, losses: Array) -> Array:
         """The outcomes with these losses: e^{2x} = 1 + (e^ℓ − 1)De^r/q."""
         scale = log1p(self.rate * expm1(-self.ratio)) + self.ratio - log(self.rate)
-        with np.errstate(divide="ignore"):
-            grown = np.abs(losses) + np.log(-np.expm1(-np.abs(losses)))
-        x = np.minimum(np.logaddexp(0.0, scale + grown) / 2, self.ratio)
+        x = np.minimum(np.logaddexp(0.0, scale + log_expm1(np.abs(losses))) / 2, self.ratio)
         return np.asarray(np.sign(losses) * x)
+
+
+def log_expm1(x: Array) -> Array:
+    """log(e^x − 1) for x >= 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(x + np.log(-np.expm1(-x)))
 
 
 def integers_replaced(log_f: Array, rise: Array, fall: Array, rate: float, log_infinite: float = -inf) -> Atoms:
@@ -90,8 +92,7 @@ def integers_replaced(log_f: Array, rise: Array, fall: Array, rate: float, log_i
     F(0), and the logs of the ratios of those under F(s) and F(−s) to them. Outcomes that are left out have at most the
     probability e^log_infinite under the first distribution, and count as infinite losses. """
     log_q = np.logaddexp(log1p(-rate), log(rate) + fall)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.abs(rise - fall) + np.log(-np.expm1(-np.abs(rise - fall))) + np.minimum(rise, fall)
+    excess = log_expm1(np.abs(rise - fall)) + np.minimum(rise, fall)
     smaller = np.where(rise >= fall, log_q, np.logaddexp(log1p(-rate), log(rate) + rise))
     loss = np.where(rise >= fall, 1.0, -1.0) * np.logaddexp(0.0, log(rate) + excess - smaller)
     return Atoms(tuple(loss.tolist()), tuple((log_f + log_q + loss).tolist()), log_infinite, attained=True,

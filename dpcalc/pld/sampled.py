@@ -143,20 +143,14 @@ def _sampled(base: Pair, rate: float, of_noise: Callable[[Noise, float], Pair],
              of_atoms: Callable[[Atoms, float], Atoms]) -> Pair:
     if rate == 1:
         return base
-    if _typical_loss(base) > MAX_BASE_LOSS:
+    typical_loss = base.mu * base.mu / 2 if isinstance(base, Gaussian) else base.largest_loss[0]
+    if isinstance(base, Noise) and typical_loss > MAX_BASE_LOSS:
         base = approximate_dp(0.0, 0.0)  # an upper bound: a record that is in the batch is revealed
     if isinstance(base, Noise):
         return of_noise(base, rate)
     if not isinstance(base, Atoms):
         raise TypeError("a batch is sampled only once")
     return of_atoms(base, rate)
-
-
-def _typical_loss(base: Pair) -> float:
-    """The size of typical losses where noise is small; 0 for finitely many losses."""
-    if isinstance(base, Gaussian):
-        return base.mu * base.mu / 2
-    return base.largest_loss[0] if isinstance(base, Noise) else 0.0
 
 
 def _poisson_atoms(base: Atoms, rate: float) -> Atoms:

@@ -64,7 +64,8 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     one, p, q = (tilted(first, np.bincount(labels, masses, size), grid, relative) for masses in laws)
     bias = count * dot(laws[0], labels + first - values.clip(grid.low, grid.high) / grid.step)
     threshold = round(bias / grid.coarsening) * grid.coarsening
-    p, q = (_moved(x, threshold, grid) for x in (p, q))
+    p, q = (x._replace(first=x.first - threshold, log_scale=x.log_scale - grid.tilt_of_step * threshold)
+            for x in (p, q))  # the threshold is subtracted from the special variable
     if grid.block == 1:
         return _meet((p, q, one), [(one, count - 1)], [(one, count - 1)], grid, gamma)
     blocks, rest = divmod(count, grid.block)
@@ -80,11 +81,6 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     advantage, low, high, p_high = ((1 - share) * x + share * y for x, y in zip(in_block, alone, strict=True))
     up = 1 + 8 * UNIT
     return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * up, p_high * up), density
-
-
-def _moved(x: Tilted, threshold: int, grid: Grid) -> Tilted:
-    """The law with the threshold subtracted."""
-    return x._replace(first=x.first - threshold, log_scale=x.log_scale - grid.tilt_of_step * threshold)
 
 
 def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies, grid: Grid,
