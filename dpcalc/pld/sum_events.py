@@ -94,16 +94,13 @@ def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies,
     rest = rest._replace(first=rest.first + needed * rest.stride, weight=rest.weight[needed:])
     tails = _Tails.of(rest, grid)
     lows, highs = tails.low_at(q), tails.high_at(q)
-    p_mass, q_mass, factor = _masses(p, grid), _masses(q, grid), _factor(q, grid)
-    own = q.error * norm(factor * highs) * (1 + 1e-9)
-    errors = p.error * norm(_factor(p, grid) * highs) + gamma * own
-    rounding = p.relative + q.relative + _rounding(p, grid) + _rounding(q, grid)
-    errors += rounding * dot(p_mass + gamma * q_mass, highs)
+    p_mass, q_mass = _masses(p, grid), _masses(q, grid)
+    p_error, q_error = (x.error * norm(_factor(x, grid) * highs) * (1 + 1e-9) for x in (p, q))
+    of_p, of_q = (x.relative + _rounding(x, grid) for x in (p, q))
+    errors = p_error + gamma * q_error + (of_p + of_q) * dot(p_mass + gamma * q_mass, highs)
     advantage = tails.least_mean(p_mass - gamma * q_mass, q) - errors * (1 + 1e-9)
-    of_q = q.relative + _rounding(q, grid)
-    q_low, q_high = dot(q_mass, lows) * (1 - of_q) - own, dot(q_mass, highs) * (1 + of_q) + own
-    of_p = p.relative + _rounding(p, grid)
-    p_high = dot(p_mass, highs) * (1 + of_p) + p.error * norm(_factor(p, grid) * highs) * (1 + 1e-9)
+    q_low, q_high = dot(q_mass, lows) * (1 - of_q) - q_error, dot(q_mass, highs) * (1 + of_q) + q_error
+    p_high = dot(p_mass, highs) * (1 + of_p) + p_error
     at_zero = _needed(base, rest, _masses(rest, grid), 0.0, 0.0)
     density = dot(_masses(base, grid), at_zero) / (grid.step * rest.stride)
     return Event(advantage, max(q_low, 0.0), min(q_high, 1.0), min(p_high, 1.0)), density
