@@ -19,7 +19,7 @@ from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pair import ROUNDING, Gaussian
-from dpcalc.pld.pmf import loss_error, split
+from dpcalc.pld.pmf import log_moments, loss_error, split, tilted_mean_and_variance
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -81,12 +81,7 @@ class Pilot:
 
     def log_moments(self, tilts: Array) -> Array:
         """log E_P[e^{λℓ}] for several λ."""
-        x = np.multiply.outer(tilts, self.loss)
-        x += self.log_p
-        top = x.max(axis=1)
-        x -= top[:, None]
-        logs: Array = top + np.log(np.exp(x, out=x).sum(axis=1))
-        return logs
+        return log_moments(self.loss, self.log_p, tilts)
 
     def lowest_loss(self, tilt: float, share: float) -> float:
         """The largest loss to which all smaller ones can be raised while the moment grows by at most this share of
@@ -101,9 +96,7 @@ class Pilot:
 
     def mean_and_variance(self, tilt: float) -> tuple[float, float]:
         """The mean and the variance of the tilted loss."""
-        weight = np.exp(self.log_p + tilt * self.loss - self.log_moment(tilt))
-        mean = float((weight * self.loss).sum())
-        return mean, float((weight * (self.loss - mean) ** 2).sum())
+        return tilted_mean_and_variance(self.loss, self.log_p, tilt)
 
 
 class Composition:

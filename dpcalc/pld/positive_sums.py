@@ -20,8 +20,8 @@ from dpcalc.numerics import legendre
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.numerics.tails_array import above
 from dpcalc.pld.pair import LARGEST_LOG_RATIO
-from dpcalc.pld.pmf import norm
-from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.pld.pmf import dot, log_moments, norm, tilted_mean_and_variance
+from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, sum_of, tilted
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -158,7 +158,8 @@ def _merged(points: Array, masses: Array) -> tuple[Array, Array]:
     points = points.clip(-1e150, 1e150)
     begins = np.arange(0, len(points), 1 + len(points) // 400)
     merged, means = (np.add.reduceat(x, begins) for x in (masses, masses * points))
-    return np.where(merged > 0, means / np.maximum(merged, 1e-300), points[begins]), merged
+    has_mass = merged > 0
+    return means[has_mass] / merged[has_mass], merged[has_mass]
 
 
 def _cap_and_tilt(points: Array, masses: Array, question: Question) -> tuple[float, float, float]:
@@ -171,11 +172,12 @@ def _cap_and_tilt(points: Array, masses: Array, question: Question) -> tuple[flo
         high = needed + DEVIATIONS * sqrt(count * max(variance, 1e-300))
     capped = points.clip(None, high)
     tilt, least, most = 0.0, 0.0, LARGEST_LOG_RATIO / max(float(capped[-1]), 1e-300)
-    _, mean, variance = _log_moment(capped, masses, tilt)
+    log_masses = np.log(masses)
+    mean, variance = tilted_mean_and_variance(capped, log_masses, tilt)
     for _ in range(60 if mean < target else 0):  # Newton's method, or else bisection
         tilt = tilt + (target - mean) / variance if variance > 0 else most
         tilt = tilt if least < tilt < most else (least + most) / 2
-        _, mean, variance = _log_moment(capped, masses, tilt)
+        mean, variance = tilted_mean_and_variance(capped, log_masses, tilt)
         least, most = (tilt, most) if mean < target else (least, tilt)
         if abs(mean - target) <= 0.01 * sqrt(variance / count) or most - least <= 1e-6 * most:
             break
@@ -186,42 +188,26 @@ def _smallest_tilt(points: Array, masses: Array, question: Question, largest: fl
                    deviation: float) -> tuple[float, float, float]:
     """The tilt, log E e^{θD}, and log of the effect of all tilted mass over the result."""
     tilts = [largest * k / 10 for k in range(11)]
-    log_moments = _log_moments(points, masses, np.array(tilts)).tolist()
+    moments = log_moments(points, np.log(masses), np.array(tilts)).tolist()
     log_scales = [question.count * moment + tilt * question.constant
                   + log((question.per_probability or 1 / (tilt + 1 / deviation)) / question.expected)
-                  for tilt, moment in zip(tilts, log_moments, strict=True)]
+                  for tilt, moment in zip(tilts, moments, strict=True)]
     # For each copy, errors of transforms change E(ΣD)₊ by about 1e-13 of E e^{θΣD}/θ.
     enough = max(log(SMALL * question.precision / (1e-13 * question.count)), min(log_scales) + 1.5)
     k = next(k for k, log_scale in enumerate(log_scales) if log_scale <= enough)
-    return tilts[k], log_moments[k], log_scales[k]
-
-
-def _log_moment(points: Array, masses: Array, tilt: float) -> tuple[float, float, float]:
-    """log E e^{tilt·D}, and the mean and the variance under the tilted law."""
-    exponent = tilt * points
-    largest = float(exponent.max())
-    weight = masses * np.exp(exponent - largest)
-    total = float(weight.sum())
-    mean = dot(weight, points) / total
-    centred = points - mean
-    return largest + log(total), mean, dot(weight, centred * centred) / total
-
-
-def _log_moments(points: Array, masses: Array, tilts: Array) -> Array:
-    """log E e^{tilt·D} for each tilt."""
-    exponents = tilts[:, None] * points
-    largest = exponents.max(axis=1)
-    return np.asarray(largest + np.log(np.add.reduce(masses * np.exp(exponents - largest[:, None]), axis=1)))
+    return tilts[k], moments[k], log_scales[k]
 
 
 def _window(points: Array, masses: Array, tilt: float, count: int, log_outside: float) -> Window:
     """The window of a sum that Chernoff's bound makes the narrowest. Any rates are valid."""
-    here, _, variance = _log_moment(points, masses, tilt)
+    log_masses = np.log(masses)
+    here = log_moments(points, log_masses, np.array([tilt]))[0]
+    _, variance = tilted_mean_and_variance(points, log_masses, tilt)
     deviation, found, width = sqrt(count * max(variance, 1e-300)), list[float](), 0.0
     largest = max(LARGEST_LOG_RATIO / max(float(points[-1] - points[0]), 1e-300), 1e-3 / deviation)
     rates = np.minimum(np.geomspace(0.01, 16.0, 24) / deviation, largest)
     for sign in (-1, 1):
-        ends = (count * (_log_moments(points, masses, tilt + sign * rates) - here) + log_outside) / rates
+        ends = (count * (log_moments(points, log_masses, tilt + sign * rates) - here) + log_outside) / rates
         best = int(np.argmin(ends))
         found.append(float(rates[best]))
         width += float(ends[best])

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import UNIT
-from dpcalc.pld.pmf import fft_length, norm
+from dpcalc.pld.pmf import fft_length, log_moments, norm
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -82,11 +82,6 @@ class Tilted(NamedTuple):
 
 Powers = dict[tuple[int, int, int], tuple["Array", float]]  # of transforms, by weights, length and exponent
 Copies = Sequence[tuple[Tilted, int]]  # independent variables, and how often each occurs in a sum
-
-
-def dot(x: Array, y: Array) -> float:
-    """The sum of products. (BLAS would start threads, which cost more here than they save.)"""
-    return float(np.add.reduce(x * y))
 
 
 def tilted(first: int, masses: Array, grid: Grid, relative: float) -> Tilted:
@@ -167,9 +162,8 @@ def _ends(copies: Copies, moves: int, stride: int, grid: Grid, window: Window) -
         log_moment = moves * ((grid.tilt + rate) * length) ** 2 / 8
         for x, count in copies:
             has_mass = x.weight > 0
-            exponent = sign * rate * grid.step * x.indices[has_mass]
-            largest = float(exponent.max())
-            log_moment += count * (largest + log(dot(x.weight[has_mass], np.exp(exponent - largest))))
+            points, log_masses = grid.step * x.indices[has_mass], np.log(x.weight[has_mass])
+            log_moment += count * float(log_moments(points, log_masses, np.array([sign * rate]))[0])
         ends.append(ceil((log_moment + window.log_outside) / (rate * length)) + 1)
     return -ends[0], ends[1]
 
