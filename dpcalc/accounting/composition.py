@@ -14,11 +14,10 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human_claimed, plain
 from dpcalc.core.results import Row
 from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.rounding import quotient_up, up
+from dpcalc.numerics.rounding import ULP, quotient_up, up
 from dpcalc.pld.bracket import PRECISION, Bracket, epsilon_at_delta, log_delta_at_epsilon, log_infinite
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pilot import ROUNDING
-from dpcalc.pld.pmf import ULP
+from dpcalc.pld.pair import ROUNDING
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question

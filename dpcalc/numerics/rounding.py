@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fractions import Fraction
 
+UNIT = 2.0**-53  # the relative error of one rounded operation
+ULP = 2 * UNIT  # the unit in the last place of 1
+
 
 def up(x: float, rel: float = 0.0) -> float:
     """An upper bound on a value that is known to a relative accuracy of `rel`: x + rel·|x|, and one ulp more.

@@ -5,42 +5,30 @@ The epoch is dominated by P = (1/t) Σ N(e_i, σ²I) against Q = N(0, σ²I), an
 ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i = exp(z_i/σ − 1/(2σ²)) of mean 1. δ(ε) is
 E(S − e^ε)₊ where a record is removed and E(1 − e^ε S)₊ where it is added, and a composition of epochs replaces S by a
 product of such ratios. These are means of convex functions φ >= 0 of each w_i and of each partial sum, increasing where
-a record is removed and decreasing where it is added. So the laws of convex_order.py bound both directions, at every ε
-and in every composition. """
+a record is removed and decreasing where it is added. So the laws of log_normal_sums.py bound both directions, at every
+ε and in every composition. """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from math import expm1, floor, frexp, inf, ldexp, log, sqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import expm1, floor, frexp, inf, ldexp, log, log1p, nextafter, sqrt
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.convex_order import Lower, Upper
-from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian, gaussian_from_below
+from dpcalc.pld.log_normal_sums import Lower, Upper
+from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, check_noise, gaussian_from_below
+from dpcalc.pld.sampled import poisson
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
 
-    Array = NDArray[Any]
-
 RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε are about 1e-3 wide; width ~ its square
-# The step falls like k^−0.4 with the number k of ratios summed so far. With k^−0.5 (like the spread) all levels would
-# contribute equally to the width of a bracket, with k^−0.2 the early levels would take most of the time.
-STEP_EXPONENT = 0.4
-LARGEST_SPREAD = 1.2  # of log w: a larger noise ratio does not make its law smoother on the scale of single grid steps
-# Of one w. Masses of single cells, from tail·e^-350 on, are then normal doubles. Products of two masses may underflow,
-# which UNDERFLOW·terms in convex_order.py and SMALLEST_MASS cover.
-LARGEST_LOG_RATIO = 350.0
-LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
-LARGEST_INDEX = 2.0**48  # of a grid point: its product with a step of four bits is exact below 2^49
-SMALLEST_MASS = 1e-290  # of a cell of a lower law; lighter cells, which have lost digits, are left out
 
 AnyLaw = TypeVar("AnyLaw", Upper, Lower)
 
@@ -49,41 +37,44 @@ AnyLaw = TypeVar("AnyLaw", Upper, Lower)
 def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A pair that dominates one epoch in both directions (by its `reverse`). At most about 40·`tail` of its P-mass is
     at an infinite loss only because laws are truncated, for up to 2^20 steps. With one step it is the Gaussian pair."""
-    _check_noise(sigma)
+    check_noise(sigma, "random allocation is")
     return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(Upper, sigma, steps, tail))
 
 
 @lru_cache(maxsize=64)
-def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
-    """A pair that is dominated, in both directions, by one epoch with gradients that do not depend on the outputs."""
-    _check_noise(sigma)
-    return gaussian_from_below(sigma) if steps == 1 else _lower_pair(_law(Lower, sigma, steps, tail))
-
-
-def _check_noise(sigma: float) -> None:
-    if not SMALLEST_NOISE <= sigma <= LARGEST_NOISE:
-        raise OutOfScope("out-of-range", f"random allocation is computed for noise multipliers from {SMALLEST_NOISE:g} "
-                                         f"to {LARGEST_NOISE:g}", "--noise-multiplier")
+def dominated_pair(sigma: float, steps: int, tail: float, unused: float = 0.0) -> Pair:
+    """A pair that is dominated, in both directions, by one epoch with gradients that do not depend on the outputs. With
+    the probability ρ = `unused` the record is in no step: (1−ρ)P + ρQ takes the place of P."""
+    check_noise(sigma, "random allocation is")
+    if steps > 1:
+        return _lower_pair(_law(Lower, sigma, steps, tail), unused)
+    one = gaussian_from_below(sigma)
+    return poisson(one, nextafter(1 - unused, 0.0)) if unused else one
 
 
 def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
     """The law of the sum of `steps` ratios, by the binary digits of their number. Raises OutOfScope where losses are
     too large or too small for doubles."""
     mu = 1 / sigma
-    if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_LOG_RATIO:
+    # Masses of single cells, from tail·e^-350 on, are normal doubles. Products of two masses may underflow, which the
+    # laws of sums and the least mass of a pair cover.
+    if (largest := mu * (sqrt(-2 * log(tail)) + mu / 2)) > LARGEST_EXPONENT / 2:
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed e^{largest:.0f}; "
                                          "random allocation is computed up to e^350; add noise", "--noise-multiplier")
-    spread = RESOLUTION * min(mu, LARGEST_SPREAD)
+    spread = RESOLUTION * min(mu, 1.2)  # a larger μ does not make the law of one ratio smoother on the scale of steps
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
-    if log(2 * steps) > LARGEST_INDEX * last:
+    if log(2 * steps) > 2.0**48 * last:  # products of an index and a step of four bits are exact below 2^49
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so large for {steps} steps that losses are below the "
                                          "rounding errors of doubles; less noise gives an upper bound",
                          "--noise-multiplier")
 
     def wanted(count: int) -> float:
-        return min(spread, last * float((steps / count) ** STEP_EXPONENT))
+        """With an exponent of 1/2, as of the spread, all levels would contribute equally to the width of a bracket;
+        with 0.2 the early levels would take most of the time."""
+        return min(spread, last * float((steps / count) ** 0.4))
 
-    step = first_step = _four_bits(wanted(1))
+    mantissa, exponent = frexp(wanted(1))
+    step = first_step = ldexp(floor(16 * mantissa), exponent - 4)  # four bits: products with indices are exact
     law = kind.one(mu, step, tail, steps)
     for digit in bin(steps)[3:]:
         if step > 1.4 * wanted(2 * law.count):  # the nearer one of two powers of 2
@@ -94,12 +85,6 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
             coarse = min(2 ** ((law.count.bit_length() - 1) // 2), 16)
             law = law.plus(kind.one(mu, coarse * first_step, tail, steps)).truncated(tail, steps)
     return law
-
-
-def _four_bits(x: float) -> float:
-    """x rounded down to four significant bits: products with indices of grid points are exact."""
-    mantissa, exponent = frexp(x)
-    return ldexp(floor(16 * mantissa), exponent - 4)
 
 
 def _upper_pair(law: Upper) -> Atoms:
@@ -113,14 +98,18 @@ def _upper_pair(law: Upper) -> Atoms:
     return replace(removed, reverse=added)
 
 
-def _lower_pair(law: Lower) -> Atoms:
+def _lower_pair(law: Lower, unused: float) -> Atoms:
     """The pair where a record is removed, and its reverse. A test proves δ >= P(A) − e^ε Q(A), so the first masses are
-    rounded down and the second ones up by the error of the law, which lowers losses by twice this error."""
-    is_safe = (law.p > SMALLEST_MASS) & (law.m > SMALLEST_MASS)
-    log_p, log_m = np.log(law.p[is_safe]), np.log(law.m[is_safe]) - log(law.count)
-    loss, error = log_m - log_p, law.error
-    added = replace(_atoms(law, -loss - 2 * error, log_p - error), attained=True)
-    return replace(_atoms(law, loss - 2 * error, log_m - error), attained=True, reverse=added)
+    rounded down and the second ones up by the error of the law."""
+    is_safe = (law.p > 1e-290) & (law.m > 1e-290)  # lighter cells, which have lost digits, are left out
+    log_q, log_p = np.log(law.p[is_safe]), np.log(law.m[is_safe]) - log(law.count)
+    (q_low, q_high), (low, high) = ((x - law.error, x + law.error) for x in (log_q, log_p))
+    if unused:
+        low, high = (np.logaddexp(log1p(-unused) + p, log(unused) + q) for p, q in ((low, q_low), (high, q_high)))
+        size = 1 + np.abs(log_p - log_q)  # what the rounding errors of both are relative to, beside themselves
+        low, high = low - 4e-15 * (size + np.abs(low)), high + 4e-15 * (size + np.abs(high))
+    added = replace(_atoms(law, q_low - high, q_low), attained=True)
+    return replace(_atoms(law, low - q_high, low), attained=True, reverse=added)
 
 
 def _atoms(law: Upper | Lower, loss: Array, log_p: Array, log_infinite: float = -inf) -> Atoms:

@@ -10,35 +10,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, exp, expm1, inf, log, log2, pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, exp, inf, log, log2, pi, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import legendre, normal
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import ratio_down, ratio_up, up
-from dpcalc.pld.atoms import Atoms, profile_at_points
-from dpcalc.pld.event_pairs import EventAt, pair_of_events
-from dpcalc.pld.pair import SMALLEST_NOISE, Gaussian
-from dpcalc.pld.positive_sums import Question, mean_of_positive_part
-from dpcalc.pld.profile_points import walk
+from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
+from dpcalc.pld.atoms import profile_at_points
+from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
+from dpcalc.pld.positive_sums import Question, cell_excesses, mean_of_positive_part
+from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_events, walk, walk_of_events
 from dpcalc.pld.sum_events import Event, event_of_sum
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
 
-    Array = NDArray[Any]
-
-LARGEST_NOISE = 1e10  # losses of a step with more noise are below 1e-9, and rounding errors nearly as large
-LARGEST_LOG_RATIO = 300.0  # of one likelihood ratio, e^{mz}, so that its products with masses are normal doubles
-NODES = 8  # of the Gauss–Legendre rule in a cell of at most 1/128 deviations: its error is below 1e-20 there
-LIGHT = 1e-10  # relative, added to δ: more than rounding errors of the pair's masses, which are differences
-UNIT = 2.0**-53
-SMALLEST = 1e-300  # of a mean: smaller ones are rounded up, so that they have a logarithm
 
 
 class Point(NamedTuple):
@@ -54,9 +44,9 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that dominates one epoch. About 10·`tail` of its P-mass is at an infinite loss. With one or two
     steps it is that of Gaussian noise. That of two steps is an upper bound for more steps, too: the answer for tiny σ.
     """
-    _check_noise(sigma)
+    check_noise(sigma, "random allocation is")
     mu = ratio_up((2.0,), (sigma,))
-    if steps <= 2 or has_large_ratios(mu / 2, tail):
+    if steps <= 2 or _has_large_ratios(mu / 2, tail):
         return Gaussian(up(mu / sqrt(min(steps, 2)), 4 * UNIT))
     points = upper_points(sigma, steps, tail)
     return profile_at_points([point.epsilon for point in points], [point.log_delta for point in points])
@@ -65,16 +55,13 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
 @lru_cache(maxsize=64)
 def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that is dominated by one epoch with gradients that do not depend on the outputs."""
-    _check_noise(sigma)
+    check_noise(sigma, "random allocation is")
     mu = ratio_down(2.0, sigma)
     if steps <= 2:
         return Gaussian(mu / sqrt(steps) * (1 - 4 * UNIT))
-    if has_large_ratios(mu / 2, tail):
-        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed "
-                                         f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
-                         "--noise-multiplier")
+    check_ratios(sigma, mu / 2, tail)
     events = events_from_below(sigma, steps, tail)
-    return pair_of_events(events, events) if events else Atoms((0.0,), (0.0,), attained=True)
+    return pair_of_events(events, events)
 
 
 @lru_cache(maxsize=64)
@@ -85,7 +72,7 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 
     def log_delta(epsilon: float, precision: float, expected: float) -> float:
         last_step = found[-1].step if found else inf
-        amplified, step = mesh.log_delta(epsilon, mesh.question(epsilon, steps, precision, expected, last_step))
+        amplified, step = mesh.log_delta(epsilon, mesh.question(epsilon, steps, precision, expected, 1.02 * last_step))
         value = min(amplified + LIGHT, log_theta(epsilon, of_two) * (1 - 3e-13) + LIGHT, 0.0)
         found.append(Point(epsilon, min(value, found[-1].log_delta if found else 0.0), step))
         return found[-1].log_delta
@@ -97,31 +84,25 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 @lru_cache(maxsize=64)
 def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, ...]:
     """Events of one epoch of three or more steps with a positive advantage."""
-    mu, found, step = ratio_down(2.0, sigma), list[EventAt](), inf
+    mu = ratio_down(2.0, sigma)
     mesh = Mesh.of(mu / 2, tail)
 
-    def log_delta(epsilon: float, precision: float, expected: float) -> float:
-        nonlocal step
-        event, step = mesh.event(epsilon, mesh.question(epsilon, steps, precision, expected, step))
-        rounding = 4 * UNIT * exp(epsilon) * event.q_high  # of e^ε
-        event = event._replace(advantage=event.advantage - rounding)
-        if event.advantage > 0:
-            found.append(EventAt(epsilon, event, step))
-        return log(max(event.advantage, 1e-300))
+    def event_at(epsilon: float, precision: float, expected: float, largest_step: float) -> tuple[Event, float]:
+        return mesh.event(epsilon, mesh.question(epsilon, steps, precision, expected, largest_step))
 
-    walk(log_delta, _first_guess(mu, steps), tail, mesh.last_epsilon)
-    return tuple(found)
+    return tuple(walk_of_events(event_at, _first_guess(mu, steps), tail, mesh.last_epsilon))
 
 
-def has_large_ratios(m: float, tail: float) -> bool:
-    """Whether likelihood ratios are too large for doubles."""
+def check_ratios(sigma: float, m: float, tail: float) -> None:
+    """Raise OutOfScope where likelihood ratios are too large for doubles."""
+    if _has_large_ratios(m, tail):
+        raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed "
+                                         f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",
+                         "--noise-multiplier")
+
+
+def _has_large_ratios(m: float, tail: float) -> bool:
     return m * _farthest(m, tail) > LARGEST_LOG_RATIO
-
-
-def _check_noise(sigma: float) -> None:
-    if not SMALLEST_NOISE <= sigma <= LARGEST_NOISE:
-        raise OutOfScope("out-of-range", f"random allocation is computed for noise multipliers from {SMALLEST_NOISE:g} "
-                                         f"to {LARGEST_NOISE:g}", "--noise-multiplier")
 
 
 def _farthest(m: float, tail: float) -> float:
@@ -152,29 +133,26 @@ class Mesh:
         width = 2.0 ** -(7 + min(max(ceil(log2(m)), 0), 3))
         last = ceil(_farthest(m, tail) / width)
         z = width * np.arange(-last, last + 1)  # exact
-        nodes, weights = legendre.rule(NODES)
-        inner, weights = (1 + nodes) / 2 * width, weights * (width / 2 / sqrt(2 * pi))
-        density = np.exp(-((z[:-1, None] + inner) ** 2) / 2) * weights
-        end = exp(normal.log_tail(float(z[-1])))
-        above = np.cumsum(np.append(density.sum(axis=1), end)[::-1])[::-1][1:]
-        rises = np.exp(m * z[:-1]) * (expm1(m * width) * above + (density * np.expm1(m * inner)).sum(axis=1))
-        falls = np.exp(-m * z[:-1]) * (-expm1(-m * width) * above + (density * -np.expm1(-m * inner)).sum(axis=1))
-        a = np.append(rises, exp(normal.log_tail(float(z[-1]) - m) + m * m / 2))  # the mean of e^{mz} beyond
-        b = np.append(falls, end * exp(-m * float(z[-1])))
-        base, p, q = (_cells(z, width, shift, inner - width / 2, weights) for shift in (0.0, m, -m))
-        farthest = float(z[-1]) + m
+        nodes, weights = legendre.rule(8)  # in cells of at most 1/128 deviations its error is below 1e-20
+        end = float(z[-1])
+        rises, _ = cell_excesses(z, lambda x: m * np.exp(m * x))
+        falls, _ = cell_excesses(z, lambda x: m * np.exp(-m * x))
+        a = np.append(rises, exp(normal.log_tail(end - m) + m * m / 2))  # the mean of e^{mz} beyond
+        b = np.append(falls, exp(normal.log_tail(end) - m * end))
+        inner, weights = nodes / 2 * width, weights * (width / 2 / sqrt(2 * pi))
+        base, p, q = (_cells(z, width, shift, inner, weights) for shift in (0.0, m, -m))
         return cls(m, z, np.cumsum(a[::-1])[::-1], np.cumsum(b[::-1])[::-1], (base, p, q),
-                   8 * (farthest * farthest + 10) * UNIT)
+                   8 * ((end + m) ** 2 + 10) * UNIT)
 
     @property
     def last_epsilon(self) -> float:
         """The ε up to which losses of the last points but one are larger."""
         return 2 * self.m * float(self.z[-2])
 
-    def question(self, epsilon: float, steps: int, precision: float, expected: float, last_step: float) -> Question:
-        """What is asked about E(Σx)₊, if δ at this ε is about `expected` and the step of a nearby ε is known."""
+    def question(self, epsilon: float, steps: int, precision: float, expected: float, largest_step: float) -> Question:
+        """What is asked about E(Σx)₊, if δ at this ε is about `expected`."""
         scale = exp(self.m * self.m / 2 - epsilon / 2 + log(steps))
-        return Question(steps, 0.0, precision, scale * expected, scale * (1 + exp(epsilon)), 1.02 * last_step)
+        return Question(steps, 0.0, precision, scale * expected, scale * (1 + exp(epsilon)), largest_step)
 
     def log_delta(self, epsilon: float, question: Question) -> tuple[float, float]:
         """log of an upper bound of δ, and the step."""
@@ -183,7 +161,7 @@ class Mesh:
         call = self.a / root + root * self.b
         put = self.b[::-1] / root + root * self.a[::-1]
         value, step = mean_of_positive_part(points, call, put, replace(question, per_probability=None))
-        return log(max(value, SMALLEST)) + epsilon / 2 - self.m * self.m / 2 - log(question.count), step
+        return log(max(value, 1e-300)) + epsilon / 2 - self.m * self.m / 2 - log(question.count), step
 
     def event(self, epsilon: float, question: Question) -> tuple[Event, float]:
         """An event whose advantage is nearly the largest one at ε, and the step."""

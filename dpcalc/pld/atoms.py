@@ -1,5 +1,6 @@
 """Dominating pairs with finitely many losses: randomised response, (ε, δ)-DP, finite distributions, and privacy
-profiles that are known at finitely many points."""
+profiles that are known at finitely many points. Their compositions, where the distinct sums of losses are few enough to
+be enumerated: exact up to rounding."""
 
 from __future__ import annotations
 
@@ -7,19 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import exp, expm1, fsum, inf, log, log1p, nextafter
-from typing import TYPE_CHECKING, Any
+from math import comb, exp, expm1, fsum, inf, lgamma, log, log1p, nextafter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.elementary import log_ratio
-from dpcalc.pld.pair import LARGEST_EXPONENT
+from dpcalc.numerics.elementary import log_add, log_ratio
+from dpcalc.numerics.rounding import ULP, up
+from dpcalc.pld.pair import LARGEST_EXPONENT, ROUNDING
+from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.pmf import loss_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
+MAX_SUMS = 100_000  # they are enumerated in about 20 ms
 SMALLEST_LOG_DELTA = -690.0  # e^-690 is a normal double; smaller δ of a profile at points are rounded up to it
 
 
@@ -142,11 +145,8 @@ def _log_delta_of_outcomes(p: Sequence[float], q: Sequence[float], epsilon: floa
 def _excess(p: Sequence[float], q: Sequence[float], epsilon: float) -> float:
     """Σ (p/Σp − e^ε q/Σq)₊, each term rounded up; Σp counts as at most 1 and Σq as at least 1, as in `outcomes`."""
     sum_p, sum_q, factor = min(1.0, fsum(p)), max(1.0, fsum(q)), exp(min(epsilon, LARGEST_EXPONENT))
-    return fsum(max(0.0, a / sum_p * (1 + _EXCESS_ERROR) - factor * b / sum_q * (1 - _EXCESS_ERROR))
-                for a, b in zip(p, q, strict=True))
-
-
-_EXCESS_ERROR = 1e-15  # relative: more than the rounding errors of a quotient and of e^ε
+    error = 1e-15  # relative: more than the rounding errors of a quotient and of e^ε
+    return fsum(max(0.0, a / sum_p * (1 + error) - factor * b / sum_q * (1 - error)) for a, b in zip(p, q, strict=True))
 
 
 def profile_at_points(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Atoms:
@@ -197,3 +197,87 @@ def _corner_mass(before: Point | None, corner: Point, after: Point | None) -> fl
     if after is None or after[0] - epsilon > LARGEST_EXPONENT:
         return left
     return left + exp(log_delta) * expm1(after[1] - log_delta) / expm1(after[0] - epsilon)
+
+
+# --- exact sums ------------------------------------------------------------------------------------------------------
+
+
+def log_hockey_stick(loss: Array, log_p: Array, epsilon: float) -> float:
+    """log E_P[(1 − e^{ε−ℓ})₊] over finitely many losses."""
+    above = loss > epsilon
+    if not above.any():
+        return -inf
+    with np.errstate(divide="ignore"):
+        terms = log_p[above] + np.log(-np.expm1(epsilon - loss[above]))
+    top = float(terms.max())
+    return top + log(float(np.exp(terms - top).sum())) if top > -inf else -inf
+
+
+def upper_log_delta(atoms: Atoms, epsilon: float) -> float:
+    """log δ(ε) of one use of a pair with finitely many losses, rounded up."""
+    loss, log_p = atoms.distinct_atoms
+    of_losses = log_hockey_stick(loss + loss_error(log_p, loss, atoms.rounding_scale), log_p, epsilon)
+    total = log_add(of_losses, atoms.log_infinite)
+    return total if total == -inf else min(0.0, up(total, 1e-15) + ROUNDING)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """All sums of losses with the logs of their P-masses, and upper bounds on the rounding errors of a sum and of a
+    log."""
+
+    loss: Array
+    log_p: Array
+    log_infinite: float
+    loss_error: float
+    log_error: float
+
+    def upper_log_delta(self, epsilon: float) -> float:
+        of_sums = log_hockey_stick(self.loss + self.loss_error, self.log_p, epsilon) + self.log_error
+        return min(0.0, log_add(of_sums, self.log_infinite + rounding_margin(self.log_infinite)))
+
+    def lower_log_delta(self, epsilon: float) -> float:
+        of_sums = log_hockey_stick(self.loss - self.loss_error, self.log_p, epsilon) - self.log_error
+        return min(0.0, log_add(of_sums, self.log_infinite - rounding_margin(self.log_infinite)))
+
+
+def enumerate_sums(parts: Parts) -> Sums | None:
+    """All sums of a composition; None where a pair has a density, or where there are more than MAX_SUMS."""
+    atoms = [(pair.distinct_atoms, pair, count) for pair, count in parts if isinstance(pair, Atoms)]
+    number = 1
+    for (loss, _), _, count in atoms:
+        if len(loss) > MAX_SUMS or count > MAX_SUMS:
+            return None
+        number *= comb(count + len(loss) - 1, count)
+    if len(atoms) < len(parts) or not 0 < number <= MAX_SUMS:
+        return None
+    loss, log_p = np.zeros(1), np.zeros(1)
+    loss_size, log_size = 0.0, 1.0  # what rounding errors are relative to; 1 is for the sum of exponentials
+    for (one_loss, one_log_p), pair, count in atoms:
+        part_loss, part_log_p = _sums_of_one_part(one_loss, one_log_p, count)
+        loss, log_p = np.add.outer(loss, part_loss).ravel(), np.add.outer(log_p, part_log_p).ravel()
+        loss_size += count * (float(np.abs(one_loss).max()) + pair.rounding_scale)
+        log_size += count * (float(np.abs(one_log_p).max()) + pair.rounding_scale) + 4 * lgamma(count + 1)
+    additions = 8 + sum(len(each) for (each, _), _, _ in atoms)  # rounded operations for each sum
+    log_infinite = log_probability_of_any([(pair.log_infinite, count) for _, pair, count in atoms])
+    return Sums(loss, log_p, log_infinite, additions * ULP * loss_size, additions * ULP * log_size)
+
+
+def _sums_of_one_part(loss: Array, log_p: Array, count: int) -> tuple[Array, Array]:
+    """The sums of `count` uses of one pair, one for each way to distribute them over its losses, and the logs of their
+    multinomial probabilities."""
+    log_factorials = np.array([lgamma(k + 1) for k in range(count + 1)])
+    left, sums, logs = np.array([count]), np.zeros(1), np.array([log_factorials[count]])  # left: uses not yet assigned
+    all_sums, all_logs = [], []
+    for k, (one, log_mass) in enumerate(zip(loss, log_p, strict=True)):
+        if k + 1 < len(loss):
+            row = np.repeat(np.arange(len(left)), left + 1)
+            uses = np.arange(len(row)) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
+        else:
+            row, uses = np.arange(len(left)), left
+        left, sums, logs = left[row] - uses, sums[row] + uses * one, logs[row] + uses * log_mass - log_factorials[uses]
+        finished = left == 0
+        all_sums.append(sums[finished])
+        all_logs.append(logs[finished])
+        left, sums, logs = left[~finished], sums[~finished], logs[~finished]
+    return np.concatenate(all_sums), np.concatenate(all_logs)

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import hypot, inf, sqrt
 
-from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.enumerated import enumerate_sums
+from dpcalc.numerics.rounding import ULP
+from dpcalc.pld.atoms import Atoms, enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.one_direction import PRECISION, Bracket, Question, answer_one_direction, composition_of
-from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pilot import ROUNDING, Parts, log_probability_of_any, rounding_margin
-from dpcalc.pld.pmf import ULP
+from dpcalc.pld.pair import ROUNDING, Gaussian
+from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.profiles_on_grids import compose_on_grids
 
 __all__ = ["PRECISION", "Bracket", "epsilon_at_delta", "log_delta_at_epsilon", "log_infinite", "upper_profile"]
 

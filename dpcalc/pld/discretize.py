@@ -9,25 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf, log2, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
 from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
-from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, loss_error, split
+from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, Pmf, loss_error, split
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
 
-    Array = NDArray[Any]
-
-FIRST_CELLS = 1024  # of the first grid; with half or twice as many about one refinement more or less is needed
 MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; with half as many some brackets are wider
-MAX_REFINEMENT = 8  # ratio of the steps of neighbouring levels
-OUTER_SHARE = 1 / 16  # share of the budget that the cells of a level may cost on either side of the finer level inside
 CDF_ERROR = 5e-15  # relative rounding error of the distribution functions of pairs (see tails_array.py)
 
 
@@ -77,7 +72,7 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
     """Levels from the finest to the coarsest, which covers losses from `low` to `high`, with steps of at most
     `coarsest`. Together they cost at most the budget, unless a level would need more than MAX_CELLS."""
     safe_step = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with it, any grid costs at most half the budget
-    step = power_of_two(max(min(max((high - low) / FIRST_CELLS, safe_step), coarsest), (high - low) / MAX_CELLS))
+    step = power_of_two(max(min(max((high - low) / 1024, safe_step), coarsest), (high - low) / MAX_CELLS))
     if max(-low, high) / step > 2**53:  # grid points are whole multiples of the step, as doubles
         raise TooLarge("too-large", "losses are too large for grids of doubles")
     level, outside = Level(pair, step, floor(low / step), floor(high / step) + 1), list[Level]()
@@ -88,12 +83,12 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
             raise TooLarge("too-large", "the moments of so large losses are beyond doubles")
         if total <= budget:
             return [level, *outside]
-        sums, outer_cost = np.cumsum(cost), OUTER_SHARE * budget
+        sums, outer_cost = np.cumsum(cost), budget / 16  # what cells may cost on either side of the finer level
         first = level.first + int(np.searchsorted(sums, outer_cost))
         last = level.first + int(np.searchsorted(sums, total - outer_cost)) + 1
         if 2 * (last - first) <= cells:
             outside.insert(0, level)
-            ratio = min(round(level.step / power_of_two(level.step * sqrt(budget / total))), MAX_REFINEMENT)
+            ratio = min(round(level.step / power_of_two(level.step * sqrt(budget / total))), 8)
             budget -= 2 * outer_cost
         else:
             first, last, ratio = level.first, level.last, 2

@@ -8,25 +8,20 @@ common is given by itself, for then small losses keep their relative accuracy: �
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import ULP
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.pair import LARGEST_EXPONENT, log_difference
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Bounds = tuple[Array, Array]  # a lower and an upper bound
 
-SMALLEST_LOG_MASS = -700.0  # a cut with less than that on one side, under P and under Q, is left out
-# (a, b, c): log Φ(x) has a relative error of at most a + bx², with that of x itself, and an absolute one of c
-PHI_ERROR = (5e-15, 1e-15, 1e-300)
 SUM_ERROR = 2e-15  # relative to 1 and to a log: of a few operations with logs
-MEAN_ERROR = 4e-16  # relative to both: of a mean kμ, and of its difference from a cut
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
 
 
 class Mixture(NamedTuple):
@@ -51,7 +46,7 @@ def cuts_with_mass(cuts: Array, *mixtures: tuple[Mixture, ...]) -> Array:
     for parts in mixtures:
         logs, means = (np.concatenate(x)[:, None] for x in zip(*((y.log_weights, y.means) for y in parts), strict=True))
         below, above = (np.logaddexp.reduce(logs + tail) for tail in log_tails(cuts - means))
-        is_kept |= (below > SMALLEST_LOG_MASS) & (above > SMALLEST_LOG_MASS)
+        is_kept |= (below > -LARGEST_EXPONENT) & (above > -LARGEST_EXPONENT)
     return cuts[is_kept]
 
 
@@ -76,32 +71,25 @@ def log_masses(cuts: Array, x: Mixture) -> Bounds:
     """The logs of the masses of all cells."""
     low, high = np.full(len(cuts) + 1, -inf), np.full(len(cuts) + 1, x.log_rest)
     for log_weight, error, mean in zip(x.log_weights, x.errors, x.means, strict=True):
-        below, above = log_differences(log_phi(cuts - mean, MEAN_ERROR * (np.abs(cuts) + mean)))
+        rounding = 2 * ULP * (np.abs(cuts) + mean)  # of a mean kμ, and of its difference from a cut
+        below, above = log_differences(log_phi(cuts - mean, rounding))
         low, high = np.logaddexp(low, below + (log_weight - error)), np.logaddexp(high, above + (log_weight + error))
     low_error, high_error = (len(x.means) * SUM_ERROR * (1 + np.minimum(np.abs(y), 1e300)) for y in (low, high))
     return low - low_error, high + high_error
 
 
 def log_differences(log_cdf: Bounds) -> Bounds:
-    """The logs of the masses between the cuts, and outside of them: F(b) − F(a) = F(b)(1 − e^{log F(a) − log F(b)})."""
+    """The logs of the masses between the cuts, and outside of them."""
     (low, high), before = log_cdf, np.array([-inf])
     low_a, high_a = np.append(before, low), np.append(before, high)
     low_b, high_b = np.append(low, 0.0), np.append(high, 0.0)
-    return low_b + log1mexp(high_a - low_b), high_b + log1mexp(low_a - high_b)
-
-
-def log1mexp(x: Array) -> Array:
-    """log(1 − e^x); −∞ for x >= 0."""
-    with np.errstate(divide="ignore"):
-        found: Array = np.log(-np.expm1(np.minimum(x, 0.0)))
-    return found
+    return log_difference(low_b, high_a), log_difference(high_b, low_a)
 
 
 def log_phi(x: Array, argument_error: Array | float = 0.0) -> Bounds:
-    """log Φ(x), at most 0. Near 0 its error is relative to the upper tail. An error of x is multiplied by at most
-    |x| + 1, the slope of the log of the smaller tail."""
+    """log Φ(x), at most 0. Near 0 its error, of at most 5e-15 + 1e-15x², is relative to the upper tail. An error of x
+    is multiplied by at most |x| + 1, the slope of the log of the smaller tail."""
     below, above = log_tails(x)
-    relative, quadratic, absolute = PHI_ERROR
-    error = relative + quadratic * x * x + (np.abs(x) + 1) * argument_error
-    error = error * np.exp(np.minimum(0.0, above - below)) + absolute
+    error = 5e-15 + 1e-15 * x * x + (np.abs(x) + 1) * argument_error
+    error = error * np.exp(np.minimum(0.0, above - below)) + 1e-300
     return below - error, np.minimum(below + error, 0.0)

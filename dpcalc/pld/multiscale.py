@@ -11,10 +11,10 @@ makes the same choices for lower bounds. Both bounds are valid for any choices. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,17 +24,10 @@ from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Array = NDArray[Any]
-
-MAX_POINTS = 1 << 21  # of one transform: an array takes 16 MB, and about ten are needed
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
-# Number of sums that are left to combine, times the weight of the product of two. Above it, the errors of transforms
-# would add up to so much that the product is computed directly, which takes longer.
-MAX_FFT_SUMS = 1e3
-TRUNCATED_WEIGHT = 1e-10  # share of the weight of the sum of all losses that is truncated at either end: 1e-8 of δ
 
 
 class TooLarge(OutOfScope):
@@ -63,34 +56,14 @@ class MultiscalePmf:
                              self.relative_error)
 
 
-class Coarsening(Protocol):
-    """How distributions are moved to coarser grids, and which grids and windows are chosen. `remaining` is the number
-    of sums like this one that are left to combine."""
-
-    def double(self, x: Pmf) -> Pmf:
-        """The distribution on a grid of twice the step."""
-
-    def add(self, x: Pmf, y: Pmf) -> Pmf:
-        """The sum of two parts of a mixture on one grid."""
-
-    def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
-        """The range of losses outside of which the coarsest level is truncated."""
-
-    def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
-        """The range of losses outside of which another level moves to a grid of this step."""
-
-    def step(self, x: Pmf, remaining: float, largest: float) -> float:
-        """The step that a level moves to, at most that of the next level."""
-
-
-def coarsened(x: Pmf, step: float, grid: Coarsening) -> Pmf:
+def coarsened(x: Pmf, step: float, grid: Splitting | Merging) -> Pmf:
     """The distribution on a grid of this step, by doubling; unchanged if its own step is not smaller."""
     while x.step < step:
         x = grid.double(x)
     return x
 
 
-def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Coarsening) -> MultiscalePmf:
+def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Splitting | Merging) -> MultiscalePmf:
     """The distribution with each level moved to the smallest of these steps that is not below its own."""
     by_step: dict[float, Pmf] = {}
     for level in x.levels:
@@ -100,21 +73,20 @@ def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Coarsening) -> Mult
     return replace(x, levels=tuple(by_step[h] for h in sorted(by_step)))
 
 
-def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: float) -> MultiscalePmf:
+def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, remaining: float) -> MultiscalePmf:
     """The distribution of the sum of two losses whose levels are on the same grids. With A_j and B_j the sums of all
     levels up to j, on the grid of level j, level j of the product is A_j·B_j without A_{j−1}·B_{j−1}."""
-    levels: list[Pmf] = []
+    levels, errors = list[Pmf](), [0.0]
     all_a: Pmf | None = None
     all_b: Pmf | None = None
-    errors = [0.0]
 
     def product(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         if x is None or y is None:
             return None
-        if (n := len(x.weight) + len(y.weight) - 1) > MAX_POINTS:
+        if (n := len(x.weight) + len(y.weight) - 1) > 1 << 21:  # an array takes 16 MB, and about ten are needed
             raise TooLarge("too-large", f"sums would take {n} points")
-        direct = (remaining * float(x.weight.sum()) * float(y.weight.sum()) > MAX_FFT_SUMS
-                  and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS)
+        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > 1e3  # for the errors of transforms to add up
+        direct = many and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS  # which takes longer
         try:
             with np.errstate(over="raise", invalid="raise"):
                 xy, error = pmf.convolve(x, y, direct)
@@ -125,7 +97,6 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
 
     def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         return x or y if x is None or y is None else grid.add(x, y)
-
     steps = sorted({*a.steps, *b.steps})
     for step in steps:
         x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))
@@ -144,7 +115,7 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: fl
     return MultiscalePmf(tuple(levels), a.log_scale + b.log_scale, error).normalized()
 
 
-def reduced(x: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscalePmf:
+def reduced(x: MultiscalePmf, remaining: float, grid: Splitting | Merging) -> MultiscalePmf:
     """The distribution of a sum with fewer points: levels are truncated to their windows and moved to grids as coarse
     as the choices allow."""
     levels = list(x.levels)
@@ -161,7 +132,7 @@ def reduced(x: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscaleP
     return on_steps(replace(x, levels=tuple(levels)), steps, grid)
 
 
-def self_compose(one: MultiscalePmf, count: int, grid: Coarsening) -> MultiscalePmf:
+def self_compose(one: MultiscalePmf, count: int, grid: Splitting | Merging) -> MultiscalePmf:
     """The distribution of the sum of `count` losses, by squaring and multiplying along the binary digits of `count`."""
     total, m = reduced(one, count, grid), 1
     one = total
@@ -174,57 +145,52 @@ def self_compose(one: MultiscalePmf, count: int, grid: Coarsening) -> Multiscale
     return total
 
 
-def compose(pmfs: Sequence[MultiscalePmf], grid: Coarsening) -> MultiscalePmf:
-    """The distribution of the sum of different losses, those on finer grids being added first."""
+def compose(pmfs: Sequence[MultiscalePmf], grid: Splitting | Merging) -> MultiscalePmf:
+    """The distribution of the sum of different losses, those on finer grids being added first: two at a time, on the
+    steps of both of them that neither has to be refined for."""
     rest = sorted(pmfs, key=lambda x: x.steps)
     while len(rest) > 1:
-        pairs = zip(rest[::2], rest[1::2], strict=False)
-        sums = [_sum_of_two(a, b, len(rest) / 2, grid) for a, b in pairs]
+        sums, remaining = list[MultiscalePmf](), len(rest) / 2
+        for a, b in zip(rest[::2], rest[1::2], strict=False):
+            steps = sorted({h for h in (*a.steps, *b.steps) if h >= max(a.steps[0], b.steps[0])})
+            of_both = multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining)
+            sums.append(reduced(of_both, remaining, grid))
         rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
     return rest[0]
 
 
-def _sum_of_two(a: MultiscalePmf, b: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscalePmf:
-    """The distribution of the sum of two losses, on the steps of both of them that neither has to be refined for."""
-    finest = max(a.steps[0], b.steps[0])
-    steps = sorted({h for h in (*a.steps, *b.steps) if h >= finest})
-    return reduced(multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining), remaining, grid)
-
-
-@dataclass
-class Choices:
-    """The windows and the steps that were chosen, in order."""
-
-    windows: list[tuple[float, float]] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-
-
 @dataclass
 class Splitting:
-    """The choices for upper bounds. A level moves to coarser grids, up to the step `coarsest`, as long as the change of
-    log δ is within the share of the remaining budget that this squaring has.
-
-    `curvature` relates variance to log δ: additional variance v of the sum of all losses raises log δ by v/2 times
-    it."""
+    """How distributions are moved to coarser grids for upper bounds, and the windows and steps that were chosen, in
+    order. A level moves to coarser grids, up to the step `coarsest`, as long as the change of log δ is within the share
+    of the remaining budget that this squaring has; `remaining` is the number of sums like this one that are left to
+    combine. `curvature` relates variance to log δ: additional variance v of the sum of all losses raises log δ by v/2
+    times it."""
 
     tilt: float
     curvature: float
     coarsest: float
     budget: float = 0.0  # change of log δ that is still allowed
-    choices: Choices = field(default_factory=Choices)
+    windows: list[tuple[float, float]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
 
     def double(self, x: Pmf) -> Pmf:
+        """The distribution on a grid of twice the step."""
         if self.tilt * x.step > LARGEST_EXPONENT:
             raise TooLarge("too-large", "the weights of the sums are beyond doubles")
         return pmf.split_to_double_step(x, self.tilt)
 
     def add(self, x: Pmf, y: Pmf) -> Pmf:
+        """The sum of two parts of a mixture on one grid."""
         return pmf.add(x, y)
 
     def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
-        return self._window(x, TRUNCATED_WEIGHT / remaining, len(x.weight))
+        """The range of losses outside of which the coarsest level is truncated. Of the weight of the sum of all losses
+        that is 1e-10 at either end: 1e-8 of δ."""
+        return self._window(x, 1e-10 / remaining, len(x.weight))
 
     def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
+        """The range of losses outside of which another level moves to a grid of this step."""
         cost_per_weight = remaining * self.curvature * step * step / 8
         return self._window(x, self._share(remaining) / cost_per_weight, MAX_FINE_POINTS)
 
@@ -245,15 +211,16 @@ class Splitting:
         start = x.offset + (x.first - 0.5) * x.step
         low = start + begin * x.step if begin else -1e300
         high = start + end * x.step if end < len(x.weight) else 1e300
-        self.choices.windows.append((low, high))
+        self.windows.append((low, high))
         return low, high
 
     def step(self, x: Pmf, remaining: float, largest: float) -> float:
+        """The step that a level moves to, at most that of the next level."""
         allowed = self._share(remaining)
         while 2 * x.step <= min(self.coarsest, largest) and (
                 cost := remaining * self._cost_of_doubling(x)) <= allowed:
             x, allowed, self.budget = self.double(x), allowed - cost, self.budget - cost
-        self.choices.steps.append(x.step)
+        self.steps.append(x.step)
         return x.step
 
     def _cost_of_doubling(self, x: Pmf) -> float:
@@ -271,10 +238,8 @@ class Merging:
     """The choices of an upper bound, repeated for a lower one: outcomes are merged, and placed at their mean loss."""
 
     tilt: float
-    choices: Choices
-
-    def __post_init__(self) -> None:
-        self._windows, self._steps = iter(self.choices.windows), iter(self.choices.steps)
+    windows: Iterator[tuple[float, float]]
+    steps: Iterator[float]
 
     def double(self, x: Pmf) -> Pmf:
         return pmf.merged_to_double_step(x, self.tilt)
@@ -289,11 +254,11 @@ class Merging:
         return pmf.add(pmf.shifted(x, by, self.tilt), pmf.shifted(y, x.offset + by - y.offset, self.tilt))
 
     def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
-        low, high = next(self._windows)
+        low, high = next(self.windows)
         return low - x.step, high + x.step  # the mean losses of cells lie between the points of the upper bound
 
     def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
         return self.window(x, remaining)
 
     def step(self, x: Pmf, remaining: float, largest: float) -> float:
-        return next(self._steps)
+        return next(self.steps)

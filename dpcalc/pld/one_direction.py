@@ -3,7 +3,7 @@
 1. Pilots give a bound by Rényi moments, which is always proven, and a tilt that makes the losses that matter typical
    (pilot.py).
 2. With that tilt each pair is discretized, with an error budget, and composed to an upper and a lower profile
-   (on_grids.py).
+   (profiles_on_grids.py).
 3. While the bracket is too wide, step 2 is repeated with a quarter of the budget, as long as it helps. The budgets do
    not depend on the required precision, only their number does: a higher precision never gives a worse bound.
 """
@@ -14,20 +14,18 @@ from dataclasses import dataclass, replace
 from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.pld.enumerated import Sums, enumerate_sums
-from dpcalc.pld.hockey_stick import largest_epsilon, smallest_epsilon
+from dpcalc.pld.atoms import Sums, enumerate_sums
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.on_grids import compose_on_grids
-from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.pair import ROUNDING
+from dpcalc.pld.pilot import Composition, Parts, log_probability_of_any, rounding_margin
+from dpcalc.pld.profiles_on_grids import compose_on_grids, largest_epsilon, smallest_epsilon
 
 PRECISION = 1e-3  # default width of a bracket: relative to ε, absolute in log δ
 BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # change of log δ that discretization may cause, in each try
 FIRST_BUDGET = 30 * PRECISION  # the budget of a first try, which only locates ε roughly
 LOG_TRUNCATION = 14.0  # log of δ over the P-mass that may be truncated: 1e-6 of δ
 SMALLEST_LOG_TAIL = -1e6  # log of a truncated mass: a smaller mass does not matter even for the bound by moments
-SMALLEST_COMPOSED_LOG_DELTA = -1500.0  # below it the bound by moments is the answer: composing may take minutes
 MAX_WORK = 1_500_000  # in all tries together, as in Profiles.work: no try follows beyond it, which takes a few seconds
-MIN_NARROWING = 0.1  # share by which a try must narrow a bracket; after a smaller gain, finer grids will not help
 
 
 class Bracket(NamedTuple):
@@ -68,11 +66,6 @@ class Question:
             return BUDGETS
         return (self.precision / 8,) if self.precision < FIRST_BUDGET else ()
 
-    @property
-    def trivial_lower(self) -> float:
-        """A lower bound that shows nothing."""
-        return 0.0 if self.epsilon is None else -inf
-
     def width(self, answer: Bracket) -> float:
         """The width of a bracket as the precision limits it: absolute in log δ, relative to the upper end in ε."""
         if self.epsilon is not None:
@@ -84,7 +77,7 @@ class Question:
         width = self.width(answer)
         if not self.bracket or width <= max(self.precision, 2 * rounding):
             return True
-        return before.lower > self.trivial_lower and width > (1 - MIN_NARROWING) * self.width(before)
+        return before.lower > (0.0 if self.epsilon is None else -inf) and width > 0.9 * self.width(before)
 
 
 def answer_one_direction(question: Question) -> Bracket:
@@ -134,7 +127,7 @@ def _log_delta(c: Composition, question: Question) -> Bracket:
     tilt, _ = c.tilt_at(epsilon)
     lower = max(c.log_infinite - rounding_margin(c.log_infinite), _log_delta_of_largest_sum(c, epsilon))
     answer = Bracket(c.chernoff_log_delta(tilt, epsilon), lower, _by_moments(tilt))
-    if answer.upper < SMALLEST_COMPOSED_LOG_DELTA:
+    if answer.upper < -1500:  # composing may take minutes
         return answer
     work = 0
     for budget in question.budgets or (FIRST_BUDGET,):
@@ -175,22 +168,19 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
         if answer.upper <= max(0.0, question.enough if tries else 0.0):
             break
         tilt, slope = c.tilt_at(answer.upper, largest_tilt)
+        log_delta_budget = min(budget * answer.upper * slope, 1.0)
         try:
-            log_delta_budget = min(budget * answer.upper * slope, 1.0)
             profiles = compose_on_grids(c, tilt, log_delta_budget, question.bracket and tries > 0)
         except TooLarge:
             break
         largest = min(answer.upper, c.largest_sum * (1 + 1e-9) + 1e-12)
         before, upper = answer, smallest_epsilon(profiles.upper.log_delta, log_delta, largest)
-        best = min(upper, before.upper)
-        lower = 0.0
-        if profiles.lower:
-            lower = largest_epsilon(profiles.lower.log_delta, log_delta, best, log_delta_budget / slope)
+        best, work = min(upper, before.upper), work + profiles.work
+        lower = (largest_epsilon(profiles.lower.log_delta, log_delta, best, log_delta_budget / slope)
+                 if profiles.lower else 0.0)
         answer = answer.improved(upper, lower, profiles.witness)
-        work += profiles.work
-        if best == 0 or work > MAX_WORK:
-            break
-        if tries and question.is_answered(answer, before, profiles.upper.rounding(best) / (slope * best)):
+        if best == 0 or work > MAX_WORK or (
+                tries and question.is_answered(answer, before, profiles.upper.rounding(best) / (slope * best))):
             break
         if best < before.upper:  # the next try is for the smaller ε
             c_before, c = c, c.capped_for(best)

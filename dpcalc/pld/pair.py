@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
-SMALLEST_NOISE = 1e-10  # of a noise multiplier: of less noise, losses are above 1e19, where doubles are few
+# Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
+# 1e-9, and rounding errors nearly as large.
+SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
+LARGEST_LOG_RATIO = 300.0  # of a likelihood ratio on a grid, so that its products with masses are normal doubles
+ROUNDING = 1e-12  # relative: more than the rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 
 class Pair(Protocol):
@@ -130,6 +133,13 @@ def gaussian_from_below(noise_multiplier: float) -> Gaussian:
     return Gaussian(ratio_down(1.0, max(noise_multiplier, SMALLEST_NOISE)) * (1 - 2**-52))
 
 
+def check_noise(noise_multiplier: float, what: str) -> None:
+    """Raise OutOfScope for a noise multiplier with which no pair is computed."""
+    if not SMALLEST_NOISE <= noise_multiplier <= LARGEST_NOISE:
+        raise OutOfScope("out-of-range", f"{what} computed for noise multipliers from {SMALLEST_NOISE:g} to "
+                                         f"{LARGEST_NOISE:g}", "--noise-multiplier")
+
+
 def normal_masses(z: Array) -> Array:
     """log(Φ(z[i+1]) − Φ(z[i])) along the last axis, computed from the nearer tail."""
     below, above = log_tails(z)
@@ -167,9 +177,7 @@ class Laplace:
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.ratio, cells)
 
-    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """Edges of cells that cover Q, too."""
-        return _edges_between(self.ratio, cells)
+    pilot_edges_of_both = pilot_edges
 
 
 @dataclass(frozen=True)
@@ -197,9 +205,7 @@ class BoundedRange:
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.eta, cells)
 
-    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """Edges of cells that cover Q, too."""
-        return _edges_between(self.eta, cells)
+    pilot_edges_of_both = pilot_edges
 
 
 def _exponential_masses(edges: Array, end: float, log_factor: float) -> Masses:

@@ -11,37 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, inf, isqrt, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.elementary import log1mexp, log_add
+from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pair import Gaussian
-from dpcalc.pld.pmf import ULP, loss_error, split
+from dpcalc.pld.pair import ROUNDING, Gaussian
+from dpcalc.pld.pmf import log_moments, loss_error, split, tilted_mean_and_variance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
 
-    Array = NDArray[Any]
-
-PILOT_CELLS = 1000  # of a single pair, fewer of each if there are many; half as many give nearly the same tilts
 TILTS = np.geomspace(1e-4, 1e9, 66)  # first scan of tilts, five a decade; it is refined around the best one
-# A larger tilt must lower ε by this share. Close to the largest loss, ε falls ever more slowly as the tilt grows, while
-# the grids for that tilt become ever finer.
-MIN_GAIN = 1e-5
-# Least product of the tilt and the standard deviation of the sum of losses: a smaller tilt would not make the upper
-# tail, on which δ depends, typical.
-MIN_TILT_DEVIATIONS = 0.3
-# Distance from ε to the cap on losses, in standard deviations of the sum of the negative losses. Any cap is valid; with
-# half the distance the sum of the other losses is below ε − cap so often that bounds become loose.
-CAP_DEVIATIONS = 12.0
-# Of the difference of means to the noise: below it, rounding errors of losses are more than 2e-5 of their deviation.
-SMALLEST_RATIO = 1e-11
-LARGEST_LOSS = 1e100  # squares of such losses, and their products with the tilts that are tried, are still doubles
-ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
 
@@ -74,7 +58,7 @@ class Pilot:
     ∞."""
 
     def __init__(self, pair: Pair, log_tail: float, cap: float, cells: int) -> None:
-        if LARGEST_LOSS < pair.largest_loss[0] < inf:
+        if 1e100 < pair.largest_loss[0] < inf:  # squares of losses, and products with tilts, must be doubles
             raise TooLarge("too-large", "losses are too large for grids of doubles")
         edges = pair.pilot_edges(log_tail, cells)
         if cap < edges[-1]:
@@ -97,12 +81,7 @@ class Pilot:
 
     def log_moments(self, tilts: Array) -> Array:
         """log E_P[e^{λℓ}] for several λ."""
-        x = np.multiply.outer(tilts, self.loss)
-        x += self.log_p
-        top = x.max(axis=1)
-        x -= top[:, None]
-        logs: Array = top + np.log(np.exp(x, out=x).sum(axis=1))
-        return logs
+        return log_moments(self.loss, self.log_p, tilts)
 
     def lowest_loss(self, tilt: float, share: float) -> float:
         """The largest loss to which all smaller ones can be raised while the moment grows by at most this share of
@@ -117,9 +96,7 @@ class Pilot:
 
     def mean_and_variance(self, tilt: float) -> tuple[float, float]:
         """The mean and the variance of the tilted loss."""
-        weight = np.exp(self.log_p + tilt * self.loss - self.log_moment(tilt))
-        mean = float((weight * self.loss).sum())
-        return mean, float((weight * (self.loss - mean) ** 2).sum())
+        return tilted_mean_and_variance(self.loss, self.log_p, tilt)
 
 
 class Composition:
@@ -131,22 +108,23 @@ class Composition:
     e^ε times the Q-mass. It removes rare losses far above ε, which otherwise dominate the tilted distributions."""
 
     def __init__(self, parts: Parts, log_tail: float, cap: float = inf) -> None:
-        if all(isinstance(base := getattr(pair, "base", pair), Gaussian) and base.mu < SMALLEST_RATIO
-               for pair, _ in parts):
+        if all(isinstance(base := getattr(pair, "base", pair), Gaussian) and base.mu < 1e-11 for pair, _ in parts):
             raise TooLarge("too-large", "with so much noise losses are smaller than the rounding errors of doubles")
         self.parts, self.cap = parts, cap
         self.log_tail = log_tail
         self.uses = sum(count for _, count in parts)
-        cells = max(100, PILOT_CELLS // isqrt(len(parts)))
+        cells = max(100, 1000 // isqrt(len(parts)))  # half as many give nearly the same tilts
         self.pilots = [Pilot(pair, log_tail - log(2 * self.uses), cap, cells) for pair, _ in parts]
 
     def _pilots_and_counts(self) -> Iterator[tuple[Pilot, int]]:
         return zip(self.pilots, (count for _, count in self.parts), strict=True)
 
     def capped_for(self, epsilon: float) -> Composition:
-        """The composition with a cap so much larger than ε that its effect is negligible."""
+        """The composition with a cap so much larger than ε that its effect is negligible: by 12 standard deviations of
+        the sum of the negative losses. With half as many, the sum of the other losses is below ε − cap so often that
+        bounds become loose."""
         below = sum(count * pilot.square_below_zero for pilot, count in self._pilots_and_counts())
-        cap = epsilon + CAP_DEVIATIONS * sqrt(below)
+        cap = epsilon + 12 * sqrt(below)
         is_lower = any(cap < pilot.loss[-1] for pilot in self.pilots)
         return Composition(self.parts, self.log_tail, cap) if is_lower else self
 
@@ -220,7 +198,8 @@ class Composition:
         values = bounds(self.tilts, self._log_moments_of_tilts)
         best = int(np.argmin(values))
         if epsilon is None:
-            best = int(np.argmax(values <= values[best] + MIN_GAIN * abs(values[best])))
+            # Close to the largest loss ε falls ever more slowly as tilts, whose grids become ever finer, grow.
+            best = int(np.argmax(values <= values[best] + 1e-5 * abs(values[best])))
         low, high = log(self.tilts[max(best - 1, 0)]), log(self.tilts[min(best + 1, len(TILTS) - 1)])
         for _ in range(8):
             a, b = low + (high - low) / 3, high - (high - low) / 3
@@ -233,7 +212,7 @@ class Composition:
         """The tilt for an ε, at most `largest`, and the approximate rate at which log δ falls with ε there."""
         tilt = min(self.best_tilt(epsilon, None), largest)
         deviation = sqrt(smooth_variance(self.mean_and_variance(tilt)[1], tilt))
-        tilt = max(tilt, MIN_TILT_DEVIATIONS / deviation)
+        tilt = max(tilt, 0.3 / deviation)  # a smaller one would not make the upper tail, on which δ depends, typical
         return tilt, tilt + 1 / deviation
 
 

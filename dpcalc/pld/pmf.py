@@ -15,16 +15,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, expm1, hypot, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import ULP
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-ULP = 2.0**-52
 NEGLIGIBLE_WEIGHT = 1e-60  # smaller weights are set to 0, as arithmetic with denormal numbers is slow
 
 
@@ -205,9 +204,32 @@ def _transformed(x: Pmf, n: int) -> _Transformed:
                         float(np.add.reduce(np.abs(x.excess))), norm(x.excess))
 
 
+def log_moments(points: Array, log_masses: Array, rates: Array) -> Array:
+    """log Σ m e^{rx} over points x with masses m, for each rate r."""
+    x = np.multiply.outer(rates, points)
+    x += log_masses
+    top = x.max(axis=1)
+    x -= top[:, None]
+    return np.asarray(top + np.log(np.add.reduce(np.exp(x, out=x), axis=1)))
+
+
+def tilted_mean_and_variance(points: Array, log_masses: Array, rate: float) -> tuple[float, float]:
+    """The mean and the variance of the law with the masses m e^{rx}, up to a factor."""
+    logs = log_masses + rate * points
+    weight = np.exp(logs - logs.max())
+    weight /= np.add.reduce(weight)
+    mean = dot(weight, points)
+    return mean, dot(weight, (points - mean) ** 2)
+
+
+def dot(x: Array, y: Array) -> float:
+    """The sum of products. (BLAS would start threads, which cost more here than they save.)"""
+    return float(np.add.reduce(x * y))
+
+
 def norm(x: Array) -> float:
-    """The ℓ2 norm. (BLAS would start threads, which cost more here than they save.)"""
-    return sqrt(float(np.add.reduce(x * x)))
+    """The ℓ2 norm."""
+    return sqrt(dot(x, x))
 
 
 @lru_cache(1024)

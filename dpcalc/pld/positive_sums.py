@@ -9,31 +9,26 @@ times that of the values, by the Cauchy–Schwarz inequality; this is added. """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcalc.pld.pmf import norm
-from dpcalc.pld.tilted_sums import UNIT, Grid, Tilted, Window, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.numerics import legendre
+from dpcalc.numerics.rounding import UNIT
+from dpcalc.numerics.tails_array import above
+from dpcalc.pld.pair import LARGEST_LOG_RATIO
+from dpcalc.pld.pmf import dot, log_moments, norm, tilted_mean_and_variance
+from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, sum_of, tilted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 CALL_ERROR = 1e-11  # relative, that E(D − k)₊ and E(k − D)₊ may have: it changes results by about 1e-11·√t
-NEGLIGIBLE = 0.25  # change of the result by the ends of the grid, in units of the precision
 SMALL = 0.01  # change of the result by errors of transforms, and by sums outside of windows, in units of the precision
-TRANSFORM_ERROR = 1e-13  # effect of the errors of transforms on E(ΣD)₊ for each copy, about, in units of E e^{θΣD}/θ
 DEVIATIONS = 3.5  # of the sum, beyond which a single copy nearly always decides its sign; 2.5 to 8 differ by 5e-4 of ε
-PILOT_POINTS = 400  # of the law by which the grid is chosen
-MAX_POINTS = 1 << 18  # of a window: a transform takes 5 ms
-MIN_POINTS = 1 << 11  # of a window: smaller transforms take no less time
-MANY_COPIES = 1 << 16  # from which on sums are computed in two stages
-LARGEST_POINT = 1e150  # of that law: its square is a double
-MAX_EXPONENT = 300.0  # of e^{θx}, so that products of masses and tilts are normal doubles
 ATTEMPTS = 4  # at a grid that is fine enough: each one may take a tenth of the step
 
 
@@ -49,7 +44,7 @@ class Question:
     expected: float
     per_probability: float | None = None
     largest_step: float = inf
-    most_points: int = MAX_POINTS
+    most_points: int = 1 << 18  # of a window: a transform takes 5 ms
 
 
 class Summand(NamedTuple):
@@ -88,6 +83,16 @@ def mean_of_sum(copy: Summand, question: Question, other: Summand | None = None,
     return best, grid
 
 
+def cell_excesses(s: Array, slope: Callable[[Array], Array], shift: float = 0.0) -> tuple[Array, Array]:
+    """The integrals of v′(s)·P(Z > shift + s) and of v′(s)·P(Z < shift + s) over the cells of an even grid, for
+    Z ~ N(0, 1). Their sums are E(X − v(s))₊ and E(v(s) − X)₊ for X = v(Z − shift) and an increasing function v."""
+    nodes, weights = legendre.rule(8)
+    width = float(s[1] - s[0])
+    inner = s[:-1, None] + (1 + nodes) / 2 * width
+    slopes = slope(inner) * (weights * width / 2)
+    return (slopes * above(shift + inner)).sum(axis=1), (slopes * above(-(shift + inner))).sum(axis=1)
+
+
 def spread(points: Array, call: Array, put: Array) -> tuple[Array, float]:
     """Masses at the points that give every increasing convex φ >= 0 a mean of at least E φ(min(D, last point)), and
     E(D − last point)₊.
@@ -98,9 +103,9 @@ def spread(points: Array, call: Array, put: Array) -> tuple[Array, float]:
     it is a difference, the error is at most that of the second result, to which it is added. """
     up = 1 + 2 * CALL_ERROR
     middle = min(max(int(np.argmax(call <= put)), 1), len(points) - 2)
-    above, below = -np.diff(call) / np.diff(points) * up, np.diff(put) / np.diff(points) * up
-    masses = np.concatenate((below[:1], np.diff(below[:middle]), [1 - above[middle] - below[middle - 1]],
-                             -np.diff(above[middle:]), above[-1:]))
+    over, below = -np.diff(call) / np.diff(points) * up, np.diff(put) / np.diff(points) * up
+    masses = np.concatenate((below[:1], np.diff(below[:middle]), [1 - over[middle] - below[middle - 1]],
+                             -np.diff(over[middle:]), over[-1:]))
     masses = np.maximum(masses, 0.0)
     # Rounding up E(k − D)₊ lowers the mean, and so E(D − k)₊ on its side, by as much. A small mass above mends that.
     lowered = dot(masses[:middle], points[middle] - points[:middle]) - float(put[middle] - put[0])
@@ -117,7 +122,7 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     The tilt is the smallest one at which the errors of transforms are small against the result, but at most the one
     that makes the mean of the sum 0: windows are wider at larger tilts. """
     count, target = question.count, -question.constant / question.count
-    negligible = NEGLIGIBLE * question.precision
+    negligible = question.precision / 4  # change of the result by the ends of the grid
     order = np.argsort(points)
     points, masses = _merged(points[order], masses[order])
     high, largest_tilt, deviation = _cap_and_tilt(points, masses, question)
@@ -133,14 +138,15 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     low = max(float(unneeded[-1]) if len(unneeded) else -inf, float(points[0]), target - DEVIATIONS * deviation)
     low = min(low, target - one)
     block = 1
-    while count >= MANY_COPIES and (2 * block) ** 2 <= count:
+    while count >= 1 << 16 and (2 * block) ** 2 <= count:  # so many copies are added in two stages
         block *= 4
     log_outside = max(log_scale - log(SMALL * question.precision), 10.0)
     inside = points.clip(low, high)
     window = _window(inside, masses, tilt, count, log_outside)
     step = min(one * sqrt(12 * question.precision) / (1 + largest_tilt * deviation), question.largest_step)
     if block == 1:
-        step = max(min(step, window.width / MIN_POINTS), max(window.width, high - low) / question.most_points)
+        step = min(step, window.width / 2048)  # smaller transforms take no less time
+        step = max(step, max(window.width, high - low) / question.most_points)
         return Grid(low, high, step, tilt, window)
     within = _window(inside, masses, tilt, block, log_outside + log(count / block) + 5)
     step = max(step, max(within.width, high - low) / question.most_points)
@@ -148,11 +154,12 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
 
 
 def _merged(points: Array, masses: Array) -> tuple[Array, Array]:
-    """About the same law with at most PILOT_POINTS points: groups of neighbours are merged at their mean."""
-    points = points.clip(-LARGEST_POINT, LARGEST_POINT)
-    begins = np.arange(0, len(points), 1 + len(points) // PILOT_POINTS)
+    """About the same law with at most 400 points, whose squares are doubles: neighbours are merged at their mean."""
+    points = points.clip(-1e150, 1e150)
+    begins = np.arange(0, len(points), 1 + len(points) // 400)
     merged, means = (np.add.reduceat(x, begins) for x in (masses, masses * points))
-    return np.where(merged > 0, means / np.maximum(merged, 1e-300), points[begins]), merged
+    has_mass = merged > 0
+    return means[has_mass] / merged[has_mass], merged[has_mass]
 
 
 def _cap_and_tilt(points: Array, masses: Array, question: Question) -> tuple[float, float, float]:
@@ -164,12 +171,13 @@ def _cap_and_tilt(points: Array, masses: Array, question: Question) -> tuple[flo
         variance = dot(masses, inside * inside) - dot(masses, inside) ** 2
         high = needed + DEVIATIONS * sqrt(count * max(variance, 1e-300))
     capped = points.clip(None, high)
-    tilt, least, most = 0.0, 0.0, MAX_EXPONENT / max(float(capped[-1]), 1e-300)
-    _, mean, variance = _log_moment(capped, masses, tilt)
+    tilt, least, most = 0.0, 0.0, LARGEST_LOG_RATIO / max(float(capped[-1]), 1e-300)
+    log_masses = np.log(masses)
+    mean, variance = tilted_mean_and_variance(capped, log_masses, tilt)
     for _ in range(60 if mean < target else 0):  # Newton's method, or else bisection
         tilt = tilt + (target - mean) / variance if variance > 0 else most
         tilt = tilt if least < tilt < most else (least + most) / 2
-        _, mean, variance = _log_moment(capped, masses, tilt)
+        mean, variance = tilted_mean_and_variance(capped, log_masses, tilt)
         least, most = (tilt, most) if mean < target else (least, tilt)
         if abs(mean - target) <= 0.01 * sqrt(variance / count) or most - least <= 1e-6 * most:
             break
@@ -180,41 +188,26 @@ def _smallest_tilt(points: Array, masses: Array, question: Question, largest: fl
                    deviation: float) -> tuple[float, float, float]:
     """The tilt, log E e^{θD}, and log of the effect of all tilted mass over the result."""
     tilts = [largest * k / 10 for k in range(11)]
-    log_moments = _log_moments(points, masses, np.array(tilts)).tolist()
+    moments = log_moments(points, np.log(masses), np.array(tilts)).tolist()
     log_scales = [question.count * moment + tilt * question.constant
                   + log((question.per_probability or 1 / (tilt + 1 / deviation)) / question.expected)
-                  for tilt, moment in zip(tilts, log_moments, strict=True)]
-    enough = max(log(SMALL * question.precision / (TRANSFORM_ERROR * question.count)), min(log_scales) + 1.5)
+                  for tilt, moment in zip(tilts, moments, strict=True)]
+    # For each copy, errors of transforms change E(ΣD)₊ by about 1e-13 of E e^{θΣD}/θ.
+    enough = max(log(SMALL * question.precision / (1e-13 * question.count)), min(log_scales) + 1.5)
     k = next(k for k, log_scale in enumerate(log_scales) if log_scale <= enough)
-    return tilts[k], log_moments[k], log_scales[k]
-
-
-def _log_moment(points: Array, masses: Array, tilt: float) -> tuple[float, float, float]:
-    """log E e^{tilt·D}, and the mean and the variance under the tilted law."""
-    exponent = tilt * points
-    largest = float(exponent.max())
-    weight = masses * np.exp(exponent - largest)
-    total = float(weight.sum())
-    mean = dot(weight, points) / total
-    centred = points - mean
-    return largest + log(total), mean, dot(weight, centred * centred) / total
-
-
-def _log_moments(points: Array, masses: Array, tilts: Array) -> Array:
-    """log E e^{tilt·D} for each tilt."""
-    exponents = tilts[:, None] * points
-    largest = exponents.max(axis=1)
-    return np.asarray(largest + np.log(np.add.reduce(masses * np.exp(exponents - largest[:, None]), axis=1)))
+    return tilts[k], moments[k], log_scales[k]
 
 
 def _window(points: Array, masses: Array, tilt: float, count: int, log_outside: float) -> Window:
     """The window of a sum that Chernoff's bound makes the narrowest. Any rates are valid."""
-    here, _, variance = _log_moment(points, masses, tilt)
+    log_masses = np.log(masses)
+    here = log_moments(points, log_masses, np.array([tilt]))[0]
+    _, variance = tilted_mean_and_variance(points, log_masses, tilt)
     deviation, found, width = sqrt(count * max(variance, 1e-300)), list[float](), 0.0
-    largest = max(MAX_EXPONENT / max(float(points[-1] - points[0]), 1e-300), 1e-3 / deviation)
+    largest = max(LARGEST_LOG_RATIO / max(float(points[-1] - points[0]), 1e-300), 1e-3 / deviation)
     rates = np.minimum(np.geomspace(0.01, 16.0, 24) / deviation, largest)
     for sign in (-1, 1):
-        ends = (count * (_log_moments(points, masses, tilt + sign * rates) - here) + log_outside) / rates
+        ends = (count * (log_moments(points, log_masses, tilt + sign * rates) - here) + log_outside) / rates
         best = int(np.argmin(ends))
         found.append(float(rates[best]))
         width += float(ends[best])
@@ -235,7 +228,7 @@ def _on_grid(grid: Grid, copy: Summand, question: Question, other: Summand | Non
         paid += excess
         parts, copies = [*parts, (coarsened(alone, grid) if grid.block > 1 else alone, 1)], [*copies, (alone, 1)]
     total = sum_of(parts, copies, grid, grid.window)
-    if total.log_scale > MAX_EXPONENT:  # rounding errors of huge values make it useless
+    if total.log_scale > LARGEST_LOG_RATIO:  # rounding errors of huge values make it useless
         return inf, 0.0
     k = total.indices
     values = constant + grid.step * k

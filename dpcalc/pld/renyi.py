@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import exp, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from dpcalc.pld.pmf import split
 from dpcalc.pld.sampled import Poisson, WithoutReplacement, unmixed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
-
-    Array = NDArray[Any]
 
 # Splitting the masses of so many cells between their edges adds 1e-8 to 1e-6 of the divergence, 1e-4 at orders above
 # 1e6; half as many cells add four times as much.

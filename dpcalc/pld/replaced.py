@@ -1,140 +1,21 @@
-"""Dominating pairs of one step on a Poisson-sampled batch in which records are replaced: both distributions are
-mixtures with the same weights, and the second one is the first one reflected at 0. So the pair is symmetric, and the
-loss is an odd and rising function of the outcome. """
+"""Dominating pairs of one step on a Poisson-sampled batch in which a record is replaced, with Laplace noise or with
+noise on the integers: both distributions are mixtures with the same weights, and the second one is the first one
+reflected at 0. So the pair is symmetric, and the loss is an odd and rising function of the outcome. """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from math import expm1, inf, log, log1p
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.rounding import ratio_up, up
-from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
-from dpcalc.pld.grouped import BLOCK, NEGLIGIBLE, ROUNDING, BinomialMixture
-from dpcalc.pld.pair import Gaussian, mixture, normal_masses
-from dpcalc.pld.pmf import loss_error
+from dpcalc.pld.atoms import Atoms, distinct
+from dpcalc.pld.pair import mixture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
-
-STEPS = 80  # of the root search, at most; eight to twelve are usual
-TOLERANCE = 1e-13  # of a loss, relative: more than its rounding errors
-SUM_ROUNDING = 1e-12  # relative: more than the rounding error of a sum of some thousand exponentials
-
-
-@dataclass(frozen=True)
-class PoissonReplaced(BinomialMixture):
-    """Σ_j p_j N(jμ, 1) against Σ_j p_j N(−jμ, 1) with the binomial weights p_j of K records at the rate q < 1 (proof in
-    bounds/sampling/poisson_replace_one_profile.py). With A(z) = Σ_j p_j e^{jμz − j²μ²/2} the loss at the outcome z is
-    log A(z) − log A(−z). """
-
-    attained: bool = True
-    log_infinite = -inf
-    largest_loss = (inf, -inf)
-    reverse = None
-
-    @property
-    def rounding_scale(self) -> float:
-        """At most the probability that a batch holds one of the records, where the losses of components are mixed."""
-        return min(1.0, self.size * self.rate)
-
-    @property
-    def base(self) -> Gaussian:
-        """The pair of the same step on all records."""
-        return Gaussian(2 * self.mu * self.size, self.attained)
-
-    def masses(self, edges: Array) -> Masses:
-        z = self._outcomes(edges)
-        parts = [self._cells(z[k : k + BLOCK + 1]) for k in range(0, len(z) - 1, BLOCK)]
-        log_p, loss = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return log_p, loss
-
-    def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        log_tail -= log(self.size + 1)  # a share for each component
-        heights = self.log_weights - log_tail
-        highest = float((self.shifts + np.sqrt(2 * np.maximum(heights, 0.0)))[heights > 0].max())
-        reach = sqrt(-2 * log_tail)
-        # Where the components are far apart, more cells are needed for them to be narrow relative to the noise.
-        cells = int(min(cells * max(1.0, (highest - reach) / 10), 4 * cells))
-        return distinct(self._losses(np.linspace(-reach, highest, cells + 1)))
-
-    def _cells(self, z: Array) -> Masses:
-        """The masses of the cells between neighbouring outcomes: each component j of one distribution with the same one
-        of the other, whose ratio of densities is e^{2jμz}."""
-        parts = []
-        for j in self._components(z):
-            r = self.shifts[j]
-            in_p, in_q = normal_masses(z - r), normal_masses(z + r)
-            with np.errstate(invalid="ignore"):
-                loss = np.clip(in_p - in_q, 2 * r * z[:-1], 2 * r * z[1:]) if r else np.zeros(len(in_p))
-            parts.append((self.log_weights[j] + in_p, np.where(in_p > -inf, loss, 0.0)))
-        return mixture(parts)
-
-    def _components(self, z: Array) -> list[int]:
-        """The j whose densities matter under P or under Q at one of the outcomes."""
-        ends = z[np.isfinite(z)]
-        points = np.array([ends[0], ends[len(ends) // 2], ends[-1]]) if len(ends) else np.array([0.0])
-        points = np.concatenate((points, np.linspace(points[0], points[-1], 5)))
-        matters = np.zeros(self.size + 1, dtype=bool)
-        for side in (+1, -1):
-            terms = self._terms(side * points)
-            matters |= (terms >= terms.max(axis=0) - NEGLIGIBLE).any(axis=1)
-        if not np.isfinite(z).all():
-            matters[:] = True
-        return [int(j) for j in np.flatnonzero(matters)]
-
-    def _terms(self, z: Array) -> Array:
-        """The logs of the terms of A(z), in rows."""
-        shift = self.shifts[:, None]
-        return np.asarray(self.log_weights[:, None] + shift * (z - shift / 2))
-
-    def _losses(self, z: Array) -> Array:
-        """log A(z) − log A(−z)."""
-        return self._losses_and_slopes(np.abs(z))[0] * np.sign(z)
-
-    def _losses_and_slopes(self, z: Array) -> tuple[Array, Array]:
-        """The losses at z >= 0, as log(1 + (A(z) − A(−z))/A(−z)) with a numerator of positive terms, and their
-        derivatives."""
-        up_, down = self._terms(z), self._terms(-z)
-        above, below = np.logaddexp.reduce(up_), np.logaddexp.reduce(down)
-        with np.errstate(divide="ignore"):
-            excess = np.logaddexp.reduce(up_[1:] + np.log(-np.expm1(-2 * self.shifts[1:, None] * z)))
-        shift = self.shifts[:, None]
-        slopes = (np.exp(up_ - above) * shift).sum(axis=0) + (np.exp(down - below) * shift).sum(axis=0)
-        return np.logaddexp(0.0, excess - below), slopes
-
-    def _outcomes(self, losses: Array) -> Array:
-        """The outcomes with these losses, by Newton's method inside of brackets that shrink."""
-        target = np.abs(losses)
-        finite = (target > 0) & (target < inf)
-        z = np.where(target == inf, inf, 0.0)
-        if finite.any():
-            found = target[finite]
-            z[finite] = np.concatenate([self._roots(found[k : k + BLOCK]) for k in range(0, len(found), BLOCK)])
-        return np.sign(losses) * z
-
-    def _roots(self, target: Array) -> Array:
-        shift, log_p = self.shifts[1:, None], self.log_weights[1:, None]
-        at_zero = float(np.logaddexp.reduce(self._terms(np.zeros(1)))[0])
-        low = np.zeros(len(target))
-        high = ((target + at_zero - log_p) / shift + shift / 2).min(axis=0)  # one term of A(z) is e^ℓ A(0)
-        z = high
-        for _ in range(STEPS):
-            loss, slope = self._losses_and_slopes(z)
-            residual = loss - target
-            if (np.abs(residual) <= TOLERANCE * target).all():
-                break
-            low, high = np.where(residual < 0, z, low), np.where(residual < 0, high, z)
-            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # where it fails, the middle is next
-                newton = z - residual / slope
-            z = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
-        return np.asarray(z)
+    from dpcalc.numerics.arrays import Array
+    from dpcalc.pld.pair import Masses
 
 
 @dataclass(frozen=True)
@@ -189,17 +70,19 @@ class LaplaceReplaced:
     def _losses(self, x: Array) -> Array:
         """The losses at −r <= x <= r: log(1 + qe^{−r}(e^{2x} − 1)/D) for x >= 0, and odd."""
         scale = log(self.rate) - self.ratio - log1p(self.rate * expm1(-self.ratio))
-        with np.errstate(divide="ignore"):
-            grown = 2 * np.abs(x) + np.log(-np.expm1(-2 * np.abs(x)))
-        return np.asarray(np.sign(x) * np.logaddexp(0.0, scale + grown))
+        return np.asarray(np.sign(x) * np.logaddexp(0.0, scale + log_expm1(2 * np.abs(x))))
 
     def _outcomes(self, losses: Array) -> Array:
         """The outcomes with these losses: e^{2x} = 1 + (e^ℓ − 1)De^r/q."""
         scale = log1p(self.rate * expm1(-self.ratio)) + self.ratio - log(self.rate)
-        with np.errstate(divide="ignore"):
-            grown = np.abs(losses) + np.log(-np.expm1(-np.abs(losses)))
-        x = np.minimum(np.logaddexp(0.0, scale + grown) / 2, self.ratio)
+        x = np.minimum(np.logaddexp(0.0, scale + log_expm1(np.abs(losses))) / 2, self.ratio)
         return np.asarray(np.sign(losses) * x)
+
+
+def log_expm1(x: Array) -> Array:
+    """log(e^x − 1) for x >= 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(x + np.log(-np.expm1(-x)))
 
 
 def integers_replaced(log_f: Array, rise: Array, fall: Array, rate: float, log_infinite: float = -inf) -> Atoms:
@@ -209,33 +92,8 @@ def integers_replaced(log_f: Array, rise: Array, fall: Array, rate: float, log_i
     F(0), and the logs of the ratios of those under F(s) and F(−s) to them. Outcomes that are left out have at most the
     probability e^log_infinite under the first distribution, and count as infinite losses. """
     log_q = np.logaddexp(log1p(-rate), log(rate) + fall)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.abs(rise - fall) + np.log(-np.expm1(-np.abs(rise - fall))) + np.minimum(rise, fall)
+    excess = log_expm1(np.abs(rise - fall)) + np.minimum(rise, fall)
     smaller = np.where(rise >= fall, log_q, np.logaddexp(log1p(-rate), log(rate) + rise))
     loss = np.where(rise >= fall, 1.0, -1.0) * np.logaddexp(0.0, log(rate) + excess - smaller)
     return Atoms(tuple(loss.tolist()), tuple((log_f + log_q + loss).tolist()), log_infinite, attained=True,
                  rounding_scale=rate)
-
-
-def upper_log_delta(atoms: Atoms, epsilon: float) -> float:
-    """log δ(ε) of one use of a pair with finitely many losses, rounded up."""
-    loss, log_p = atoms.distinct_atoms
-    distance = loss + loss_error(log_p, loss, atoms.rounding_scale) - epsilon
-    above = distance > 0
-    terms = log_p[above] + np.log(-np.expm1(-distance[above]))
-    total = float(np.logaddexp.reduce(terms)) if above.any() else -inf
-    total = float(np.logaddexp(total, atoms.log_infinite))
-    return total if total == -inf else min(0.0, up(total, ROUNDING) + SUM_ROUNDING)
-
-
-def poisson_replaced(mu: float, rate: float, size: int, attained: bool = True) -> Pair:
-    """The pair for `size` records that are all replaced, each in the batch independently with probability `rate`, of
-    which each moves the mean of the noise by at most μ standard deviations."""
-    if rate == 1:
-        return Gaussian(ratio_up((2 * mu, float(size))), attained)
-    return PoissonReplaced(mu, rate, size, attained)
-
-
-def revealed(rate: float, size: int) -> Pair:
-    """An upper bound on that pair for hardly any noise: a batch with one of the records reveals it."""
-    return approximate_dp(0.0, min(0.0, up(log(-expm1(size * log1p(-rate))), ROUNDING) if rate < 1 else 0.0))

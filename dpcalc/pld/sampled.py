@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
 from dpcalc.pld.pair import LARGEST_EXPONENT, BoundedRange, Gaussian, Laplace, log_q, mixture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Masses, Pair
-
-    Array = NDArray[Any]
 
 Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses have a density
 
@@ -29,15 +26,40 @@ Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses ha
 MAX_BASE_LOSS = 1e12
 
 
+@dataclass(frozen=True, kw_only=True)
+class RemovedOrAdded:
+    """A pair (P, Q) where something is removed, and (Q, P) where it is added."""
+
+    added: bool = False
+
+    @property
+    def reverse(self) -> Self:
+        return replace(self, added=not self.added)
+
+    def masses(self, edges: Array) -> Masses:
+        if not self.added:
+            return self.masses_removed(edges)
+        return mirrored(self.masses_removed(np.nextafter(-edges[::-1], inf)))  # mirrored cells contain their upper end
+
+    def pilot_edges(self, log_tail: float, cells: int) -> Array:
+        edges = self.edges_removed(log_tail, cells)
+        return -edges[::-1] if self.added else edges
+
+    def masses_removed(self, edges: Array) -> Masses:
+        raise NotImplementedError
+
+    def edges_removed(self, log_tail: float, cells: int) -> Array:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(RemovedOrAdded):
     """(1−q)Q + qP against Q where a record is removed, or Q against (1−q)Q + qP where a record is added (Zhu, Dong &
     Wang 2022, arXiv:2106.08567v4, Theorem 11). Attained where the base is, by data sets whose other records contribute
     nothing to the batch."""
 
     base: Noise
     rate: float
-    added: bool = False
     log_infinite = -inf
 
     @property
@@ -49,10 +71,6 @@ class Poisson:
         return self.rate
 
     @property
-    def reverse(self) -> Poisson:
-        return replace(self, added=not self.added)
-
-    @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss, and the log of its P-mass. With Gaussian noise it is ∞ where a record is removed,
         and −log(1 − q), of mass 0, where a record is added."""
@@ -62,18 +80,12 @@ class Poisson:
         loss = log_mixture(self.rate, base_loss) if base_loss < inf else inf
         return loss, log_p - base_loss + loss if base_loss < inf else -inf
 
-    def masses(self, edges: Array) -> Masses:
-        if not self.added:
-            return self._masses_removed(edges)
-        return mirrored(self._masses_removed(np.nextafter(-edges[::-1], inf)))  # mirrored cells contain their upper end
-
-    def _masses_removed(self, edges: Array) -> Masses:
+    def masses_removed(self, edges: Array) -> Masses:
         masses = self.base.masses(unmixed(self.rate, edges))
         return np.logaddexp(log1p(-self.rate) + log_q(masses), log(self.rate) + masses[0]), _mixed(self.rate, masses[1])
 
-    def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        edges = distinct(_mixed(self.rate, self.base.pilot_edges_of_both(log_tail, cells)))
-        return -edges[::-1] if self.added else edges
+    def edges_removed(self, log_tail: float, cells: int) -> Array:
+        return distinct(_mixed(self.rate, self.base.pilot_edges_of_both(log_tail, cells)))
 
 
 @dataclass(frozen=True)
@@ -131,20 +143,14 @@ def _sampled(base: Pair, rate: float, of_noise: Callable[[Noise, float], Pair],
              of_atoms: Callable[[Atoms, float], Atoms]) -> Pair:
     if rate == 1:
         return base
-    if _typical_loss(base) > MAX_BASE_LOSS:
+    typical_loss = base.mu * base.mu / 2 if isinstance(base, Gaussian) else base.largest_loss[0]
+    if isinstance(base, Noise) and typical_loss > MAX_BASE_LOSS:
         base = approximate_dp(0.0, 0.0)  # an upper bound: a record that is in the batch is revealed
     if isinstance(base, Noise):
         return of_noise(base, rate)
     if not isinstance(base, Atoms):
         raise TypeError("a batch is sampled only once")
     return of_atoms(base, rate)
-
-
-def _typical_loss(base: Pair) -> float:
-    """The size of typical losses where noise is small; 0 for finitely many losses."""
-    if isinstance(base, Gaussian):
-        return base.mu * base.mu / 2
-    return base.largest_loss[0] if isinstance(base, Noise) else 0.0
 
 
 def _poisson_atoms(base: Atoms, rate: float) -> Atoms:

@@ -13,53 +13,36 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from math import ceil, exp, expm1, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.hockey_stick_array import log_theta
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import UNIT, up
+from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
-from dpcalc.pld.tilted_sums import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.swapped_record import Difference, Mesh
     from dpcalc.pld.tilted_sums import Grid
 
-    Array = NDArray[Any]
-
-# Free choices: the bound holds for all others, too.
-CELLS = 8  # of the law of D*, in a deviation of the noise
-POISSON_NODES = 8  # to which the number of records in a batch is moved
-LARGEST_LEVEL = 0.7  # in units of N
-LEVEL_RATIO = 2.4  # of neighbouring levels, about
-MEANS, MEANS_OF_FEW, FEW = 4.0, 32.0, 64  # precision of h, in units of that of δ; where a level has FEW records
-GAIN, GAIN_OF_RATIOS = .015, .002  # relative, by which a further level may lower the bound, by lists and by ratios
-FEW_BATCHES = 32  # from which on fewer nodes do: that changes ε by less than 1 %
-EXCESSES = (1.0, 0.2, 0.04, 0.005)  # E(D* − d)₊ at the upper nodes d, in units of Tδ
-MORE_EXCESSES = (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
-LOWEST = 2.5  # the lowest node, below the mean of D*, in standard deviations of a likelihood ratio
-POINTS = 1 << 13  # of a grid: a transform takes 0.1 ms
-ENOUGH = 0.9  # of the largest value of h, from which on fewer records do not matter
-ATTEMPTS, UNEXPECTED = 2, 1.3  # at nodes, which are chosen again where δ is that much larger than expected
-FACTORS, QUANTILES = 150, 14.0  # numbers g, and the range of quantiles at which they are the slopes of G
 # Of the least value: whichever solution is found, the bound is then nearly the same.
 NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-SIMILAR = 3.0  # the ratio of two means whose grids may be the same
-PDTR_ERROR = 1e-12  # relative, that scipy's distribution function of the Poisson law may have
 
 
 class Profile:
-    """log δ of an epoch in one direction, at one ε after the other: grids of sums are chosen again where they must."""
+    """log δ of an epoch in one direction, at one ε after the other: grids of sums are chosen again where they must.
+
+    The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a percent or so, and
+    take longer."""
 
     def __init__(self, mesh: Mesh, direction: int, n: int, batch_size: int, radius: float) -> None:
         from dpcalc.pld.swapped_record import Mesh
 
         self.m, self.direction, self.later = mesh.m, direction, n - batch_size
         self.reach = up(radius * mesh.m, 2 * UNIT)  # in standard deviations of the noise
-        self.coarse = Mesh(mesh.m, mesh.tail, CELLS)
+        self.coarse = Mesh(mesh.m, mesh.tail, cells_per_deviation=8)
         self.full, rest = divmod(self.later, batch_size)
         self.last = rest / batch_size
         self.batches = self.later / batch_size
@@ -73,42 +56,43 @@ class Profile:
         law = _Law(self.coarse.difference(epsilon, self.direction))
         about = self.total * expected * exp(-epsilon)
         least = inf
-        for _ in range(ATTEMPTS):
+        for _ in range(2):  # again at the nodes for the δ that was found, where that is much larger than expected
             nodes = self._nodes(law, epsilon, about)
             levels, values = self._table(law, nodes, precision, about)
             least = min(least, self._least(law, nodes, levels, values, about))
-            if not UNEXPECTED * about < least < inf:
+            if not 1.3 * about < least < inf:
                 break
             about = least
         return log(least / self.total) + epsilon
 
     def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
+        """The mean of D*, 2.5 deviations of a likelihood ratio below it, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
-        excesses = EXCESSES if self.batches > FEW_BATCHES else MORE_EXCESSES
-        upper = [law.point_of_call(x * about) for x in excesses]
-        return np.array(sorted({mean - LOWEST * one, mean, *upper}))
+        shares = (1.0, 0.2, 0.04, 0.005) if self.batches > 32 else (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
+        return np.array(sorted({mean - 2.5 * one, mean, *(law.point_of_call(x * about) for x in shares)}))
 
     def _table(self, law: _Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
         """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
-        the gap in which it may lower the bound by the most."""
+        the gap in which it may lower the bound by the most; fewer records matter only where h is below 0.9 of its most.
+        """
         most = np.array([self.batches * law.call(-d / self.batches) for d in nodes])
         levels, rows = [1], [most]
 
         def add(level: int) -> None:
             at = bisect_left(levels, level)
             above = rows[at] if at < len(rows) else np.zeros(len(nodes))
-            means = [self._mean(law, level, k, node, precision, most[k]) if above[k] < ENOUGH * most[k] else inf
+            means = [self._mean(law, level, k, node, precision, most[k]) if above[k] < 0.9 * most[k] else inf
                      for k, node in enumerate(nodes)]
             levels.insert(at, level)
             rows.insert(at, np.minimum(most, means))
 
-        add(max(floor(LARGEST_LEVEL * self.later), 1))
+        add(max(floor(0.7 * self.later), 1))
         k = 0
         while k + 1 < len(levels):
             gain = float(np.max(rows[k] - rows[k + 1])) * self._share_between(*levels[k : k + 2])
             middle = round(sqrt(levels[k] * levels[k + 1]))
-            enough = (GAIN if self.by_lists else GAIN_OF_RATIOS) * about
-            if gain > enough and levels[k + 1] > LEVEL_RATIO * levels[k] and middle > levels[k]:
+            enough = (0.015 if self.by_lists else 0.002) * about
+            if gain > enough and levels[k + 1] > 2.4 * levels[k] and middle > levels[k]:
                 add(middle)
             else:
                 k += 1
@@ -139,14 +123,13 @@ class Profile:
         other = law.times_poisson(rate * self.last, rate, node / self.batches) if self.last else None
         expected = self.means.get(key, max(node, 0.3 * most))
         grid, at = self.grids.get(key, (None, inf))
-        if not 1 / SIMILAR < expected / at < SIMILAR:
+        if not 1 / 3 < expected / at < 3:  # similar means may have the same grid
             grid = None
-        question = Question(self.full, 0.0, precision * (MEANS if level > FEW else MEANS_OF_FEW), expected,
-                            most_points=POINTS)
+        question = Question(self.full, 0.0, precision * (4 if level > 64 else 32), expected, most_points=1 << 13)
         value, found = mean_of_sum(copy, question, other, grid)
         self.grids[key] = found, value if grid is None else at
         self.means[key] = value
-        return value / (float(pdtr(level - 1, mean)) * (1 - PDTR_ERROR))
+        return value / (float(pdtr(level - 1, mean)) * (1 - ROUNDING))  # scipy's error is smaller
 
     def _least(self, law: _Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
         """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
@@ -163,11 +146,12 @@ class Profile:
 
 def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Array, Array]:
     """Upper bounds of E(z − z_l)₊ for the largest likelihood ratio z of N later records, whose vectors are in a ball of
-    the radius `reach`, in deviations of the noise: the least N·H(g) + g·H(z_l/g) of some g; and these log g."""
+    the radius `reach`, in deviations of the noise: the least N·H(g) + g·H(z_l/g) of some g; and these log g. The 150
+    numbers g are the slopes of G at a range of quantiles."""
     from scipy.special import ndtri
 
     least = max(-float(ndtri(1 / later)) - 1, 0.0)
-    log_g = np.maximum(reach * np.linspace(least, least + QUANTILES, FACTORS) - reach**2 / 2, 0.0)
+    log_g = np.maximum(reach * np.linspace(least, least + 14, 150) - reach**2 / 2, 0.0)
     log_z, distance = np.log(ratios)[:, None], np.array(reach)
     profile = np.exp(np.minimum(log_z, log_g) + log_theta(np.abs(log_z - log_g), distance))
     second = profile + np.where(log_z < log_g, np.exp(log_g) - np.exp(log_z), 0.0)
@@ -231,11 +215,11 @@ def poisson_nodes(rate: float) -> tuple[Array, Array, float]:
     last = ceil(rate + 7.5 * sqrt(rate) + 12)
     k = np.arange(last + 200.0)
     masses = np.exp(k * log(rate) - rate - gammaln(k + 1))
-    if last <= POISSON_NODES + 6:
+    if last <= 14:
         nodes = k[: last + 1]
     else:
         first = max(1.0, floor(rate - 6.5 * sqrt(rate)))
-        nodes = np.unique(np.append(0.0, np.round(np.linspace(first, last, POISSON_NODES))))
+        nodes = np.unique(np.append(0.0, np.round(np.linspace(first, last, 8))))
     at = nodes.astype(int)
     above = np.cumsum(masses[::-1])[::-1]
     call = np.cumsum(np.append(above[1:], 0.0)[::-1])[::-1][at]

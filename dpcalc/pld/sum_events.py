@@ -13,19 +13,18 @@ computed by nearly the same number at all labels that matter. """
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pair import LARGEST_EXPONENT
-from dpcalc.pld.pmf import norm
+from dpcalc.pld.pmf import dot, norm
 from dpcalc.pld.positive_sums import ATTEMPTS, Question, change_by_moves, choose_grid, refined
-from dpcalc.pld.tilted_sums import UNIT, Copies, Grid, Powers, Tilted, block_of, coarsened, dot, sum_of, tilted
+from dpcalc.pld.tilted_sums import Copies, Grid, Powers, Tilted, block_of, coarsened, sum_of, tilted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
     Laws = tuple[Array, Array, Array]  # masses under the base law, under P and under Q
 
 
@@ -65,7 +64,8 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     one, p, q = (tilted(first, np.bincount(labels, masses, size), grid, relative) for masses in laws)
     bias = count * dot(laws[0], labels + first - values.clip(grid.low, grid.high) / grid.step)
     threshold = round(bias / grid.coarsening) * grid.coarsening
-    p, q = (_moved(x, threshold, grid) for x in (p, q))
+    p, q = (x._replace(first=x.first - threshold, log_scale=x.log_scale - grid.tilt_of_step * threshold)
+            for x in (p, q))  # the threshold is subtracted from the special variable
     if grid.block == 1:
         return _meet((p, q, one), [(one, count - 1)], [(one, count - 1)], grid, gamma)
     blocks, rest = divmod(count, grid.block)
@@ -83,11 +83,6 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * up, p_high * up), density
 
 
-def _moved(x: Tilted, threshold: int, grid: Grid) -> Tilted:
-    """The law with the threshold subtracted."""
-    return x._replace(first=x.first - threshold, log_scale=x.log_scale - grid.tilt_of_step * threshold)
-
-
 def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies, grid: Grid,
           gamma: float) -> tuple[Event, float]:
     """The event {special + the sum of parts >= 0}, the special part having a law P or Q, and the density at 0 of the
@@ -99,16 +94,13 @@ def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies,
     rest = rest._replace(first=rest.first + needed * rest.stride, weight=rest.weight[needed:])
     tails = _Tails.of(rest, grid)
     lows, highs = tails.low_at(q), tails.high_at(q)
-    p_mass, q_mass, factor = _masses(p, grid), _masses(q, grid), _factor(q, grid)
-    own = q.error * norm(factor * highs) * (1 + 1e-9)
-    errors = p.error * norm(_factor(p, grid) * highs) + gamma * own
-    rounding = p.relative + q.relative + _rounding(p, grid) + _rounding(q, grid)
-    errors += rounding * dot(p_mass + gamma * q_mass, highs)
+    p_mass, q_mass = _masses(p, grid), _masses(q, grid)
+    p_error, q_error = (x.error * norm(_factor(x, grid) * highs) * (1 + 1e-9) for x in (p, q))
+    of_p, of_q = (x.relative + _rounding(x, grid) for x in (p, q))
+    errors = p_error + gamma * q_error + (of_p + of_q) * dot(p_mass + gamma * q_mass, highs)
     advantage = tails.least_mean(p_mass - gamma * q_mass, q) - errors * (1 + 1e-9)
-    of_q = q.relative + _rounding(q, grid)
-    q_low, q_high = dot(q_mass, lows) * (1 - of_q) - own, dot(q_mass, highs) * (1 + of_q) + own
-    of_p = p.relative + _rounding(p, grid)
-    p_high = dot(p_mass, highs) * (1 + of_p) + p.error * norm(_factor(p, grid) * highs) * (1 + 1e-9)
+    q_low, q_high = dot(q_mass, lows) * (1 - of_q) - q_error, dot(q_mass, highs) * (1 + of_q) + q_error
+    p_high = dot(p_mass, highs) * (1 + of_p) + p_error
     at_zero = _needed(base, rest, _masses(rest, grid), 0.0, 0.0)
     density = dot(_masses(base, grid), at_zero) / (grid.step * rest.stride)
     return Event(advantage, max(q_low, 0.0), min(q_high, 1.0), min(p_high, 1.0)), density

@@ -13,19 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
-from dpcalc.pld.pmf import fft_length, norm
+from dpcalc.numerics.rounding import UNIT
+from dpcalc.pld.pmf import fft_length, log_moments, norm
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-UNIT = 2.0**-53  # relative error of one rounded operation
 FFT_ERROR = 12 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
 LARGEST_RELATIVE = 0.1  # of the relative error of a law
 NEGLIGIBLE_POWER = 1e-30  # powers of transforms that are smaller are set to 0, as arithmetic with denormals is slow
@@ -84,11 +82,6 @@ class Tilted(NamedTuple):
 
 Powers = dict[tuple[int, int, int], tuple["Array", float]]  # of transforms, by weights, length and exponent
 Copies = Sequence[tuple[Tilted, int]]  # independent variables, and how often each occurs in a sum
-
-
-def dot(x: Array, y: Array) -> float:
-    """The sum of products. (BLAS would start threads, which cost more here than they save.)"""
-    return float(np.add.reduce(x * y))
 
 
 def tilted(first: int, masses: Array, grid: Grid, relative: float) -> Tilted:
@@ -169,9 +162,8 @@ def _ends(copies: Copies, moves: int, stride: int, grid: Grid, window: Window) -
         log_moment = moves * ((grid.tilt + rate) * length) ** 2 / 8
         for x, count in copies:
             has_mass = x.weight > 0
-            exponent = sign * rate * grid.step * x.indices[has_mass]
-            largest = float(exponent.max())
-            log_moment += count * (largest + log(dot(x.weight[has_mass], np.exp(exponent - largest))))
+            points, log_masses = grid.step * x.indices[has_mass], np.log(x.weight[has_mass])
+            log_moment += count * float(log_moments(points, log_masses, np.array([sign * rate]))[0])
         ends.append(ceil((log_moment + window.log_outside) / (rate * length)) + 1)
     return -ends[0], ends[1]
 

@@ -15,9 +15,10 @@ import numpy as np
 from dpcalc.core.bound import Params
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_up
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 from dpcalc.pld.positive_sums import Question
-from dpcalc.pld.profile_points import walk
-from dpcalc.pld.shuffled_attack import GAPS, LOG_OF_NOTHING
+from dpcalc.pld.profile_pairs import walk
+from dpcalc.pld.shuffled_epoch import GAPS_OF_EVENTS
 from dpcalc.pld.sum_events import event_of_sum
 from dpcalc.verify.allocation_replaced import FINER, ROUNDING, Epoch, cells_of
 from dpcalc.verify.loss_distributions import LossPair
@@ -56,14 +57,14 @@ def _events(base: Array, p: Side, q: Side, batches: int, tail: float, m: float, 
         gamma = exp(epsilon)
         values, masses = p[0] - gamma * q[0], (base, p[1], q[1])
         if values.max() <= 0:
-            return LOG_OF_NOTHING
+            return SMALLEST_LOG_DELTA
         question = Question(batches, 0.0, precision, batches * expected, batches * (1 + gamma))
         _, step = event_of_sum(values, masses, ROUNDING, gamma, question)
         bound = bound_of_event(values, masses, gamma, question, FINER * step)
         if bound.advantage <= 0:
-            return LOG_OF_NOTHING
+            return SMALLEST_LOG_DELTA
         found.append(bound)
         return log(bound.advantage)
 
-    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS)
+    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS_OF_EVENTS)
     return found

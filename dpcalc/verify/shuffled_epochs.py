@@ -20,7 +20,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.profile_points import PRECISION
+from dpcalc.pld.profile_pairs import PRECISION
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 from dpcalc.verify.allocation import double_outwards
 from dpcalc.verify.arb.context import compute_once

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.pld import one_order, positive_sums, shuffled_epoch
+from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.swapped_record import REPLACED, WITH, Mesh
 from dpcalc.verify.allocation import double_outwards
 from dpcalc.verify.positive_means import ROUNDING, Summand, mean_of_positive_part
@@ -45,7 +45,7 @@ def _delta(epoch: Epoch, direction: int, epsilon: float, about: float, precision
     mp, steps = epoch.mp, epoch.steps
     w, factor = mp.mpf(epoch.rest) / epoch.batch_size, mp.exp(mp.mpf(epsilon))
     constant = -double_outwards(mp, w * (1 - 1 / factor), -1)
-    found = one_order.OneOrder(Mesh(1 / epoch.sigma, epoch.tail / 100), epoch.replaced)
+    found = shuffled_epoch.OneOrder(Mesh(1 / epoch.sigma, epoch.tail / 100), epoch.replaced)
     question = positive_sums.Question(steps, constant, precision, about * float((steps + w) / factor))
     _, grid = positive_sums.mean_of_sum(found.summand(epsilon, direction), question)
     if grid is None:  # no sum is positive, but for what is above the last point
@@ -60,7 +60,7 @@ def _delta(epoch: Epoch, direction: int, epsilon: float, about: float, precision
 def _mus(epoch: Epoch) -> tuple[Any, Any]:
     """Return the μ of W and of X: the condition of the theorem gives q from the p of the calculator."""
     mp, m = epoch.mp, 1 / epoch.mp.mpf(epoch.sigma)
-    p2 = mp.mpf(one_order.axes(1 / epoch.sigma, epoch.replaced)[1])
+    p2 = mp.mpf(shuffled_epoch.axes(1 / epoch.sigma, epoch.replaced)[1])
     q2 = p2 / (p2 - 1)
     if epoch.replaced:  # q² >= 4 − p²/2, and p²q² >= (4 − p²)(p² + q²)
         q2 = max(4 - p2 / 2, p2 * (4 - p2) / (2 * p2 - 4), key=float)

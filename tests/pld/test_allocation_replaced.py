@@ -9,27 +9,21 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import slow
+from pair_masses import delta
 from paths import GOLDEN
 from scipy.special import ndtr
 
-from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_lower, allocation_replace_one_profile
+from dpcalc.bounds.sampling import allocation_replace_one_lower, allocation_replace_one_profile
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.pld import allocation, positive_sums, tilted_sums
+from dpcalc.pld import positive_sums, tilted_sums
 from dpcalc.pld.allocation_replaced import Mesh, dominated_pair, dominating_pair
-from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
+from dpcalc.pld.bracket import log_delta_at_epsilon
 from dpcalc.pld.positive_sums import Question, mean_of_positive_part, spread
 
 GOLDEN_CASES = [c for c in json.loads((GOLDEN / "replace_one.json").read_text())["cases"]
                 if c["capability"] == "allocation-replace-one"]
 TAIL = 1e-14
-
-
-def delta(pair, epsilon):
-    """δ of atoms by its definition."""
-    loss, p = np.array(pair.losses), np.exp(pair.log_p)
-    above = loss > epsilon
-    return float((p[above] * -np.expm1(epsilon - loss[above])).sum()) + exp(pair.log_infinite)
 
 
 def from_above(sigma, steps, epsilon, expected=0.1, precision=1e-5):
@@ -42,7 +36,8 @@ def from_below(sigma, steps, epsilon, expected=0.1, precision=1e-5):
     return mesh.event(epsilon, mesh.question(epsilon, steps, precision, expected, inf))[0].advantage
 
 
-@pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda c: str(c["question"]["steps_per_epoch"]))
+@pytest.mark.parametrize("case", [slow(c) if c["question"]["steps_per_epoch"] in (8, 16) else c for c in GOLDEN_CASES],
+                         ids=lambda c: str(c["question"]["steps_per_epoch"]))
 def test_one_epoch_has_the_known_delta(case):
     q, known = case["question"], case["value"]["delta"]
     most = from_above(q["sigma"], q["steps_per_epoch"], q["epsilon"], known)
@@ -71,7 +66,7 @@ def two_steps(sigma, epsilon):
     return float(total / mp.sqrt(2 * mp.pi) / 2)
 
 
-@pytest.mark.parametrize(("sigma", "epsilon"), [(1, 0.0), (1, 3.0), (0.6, 6.0), (2, 1.0), (5, 0.5)])
+@pytest.mark.parametrize(("sigma", "epsilon"), [slow(1, 0.0), slow(1, 3.0), slow(0.6, 6.0), slow(2, 1.0), (5, 0.5)])
 def test_two_steps_by_an_integral(sigma, epsilon):
     true = two_steps(sigma, epsilon)
     assert true == pytest.approx(exp(log_theta(epsilon, sqrt(2) / sigma)), rel=1e-12)
@@ -107,72 +102,6 @@ def test_three_steps_by_cells(sigma, epsilon):
     assert high <= true * 1.0005 and low >= true * 0.9995
 
 
-@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(0.7, 3, 2.0), (2, 50, 0.1), slow(1, 7, 0.5), slow(1, 100, 0.2)])
-def test_delta_by_sampling(sigma, steps, epsilon):
-    """Within five standard errors of the mean over samples of the sum, with odd and even numbers of steps."""
-    rng, m, runs = np.random.default_rng(steps), 1 / sigma, 50_000
-    total = np.zeros(runs)
-    for _ in range(steps):
-        z = m * rng.standard_normal(runs) - m * m / 2
-        total += np.exp(z) - np.exp(epsilon - z - m * m)
-    samples = np.maximum(total / steps, 0)
-    error = 5 * samples.std() / runs**0.5
-    assert error < 0.15 * samples.mean()
-    assert delta(dominated_pair(sigma, steps, TAIL), epsilon) - error <= samples.mean()
-    assert samples.mean() <= delta(dominating_pair(sigma, steps, TAIL), epsilon) + error
-
-
-@pytest.mark.parametrize(("sigma", "steps"), [(0.8, 5), (10, 99), slow(1, 100), slow(0.6, 5), slow(1000, 37), slow(1, 1000), slow(1, 10**6 + 77),
-                                              slow(0.3, 100), slow(0.1, 3), slow(1e7, 20)])
-def test_pairs_are_distributions_and_the_upper_one_is_above(sigma, steps):
-    upper, lower = dominating_pair(sigma, steps, TAIL), dominated_pair(sigma, steps, TAIL)
-    for pair in (upper, lower):
-        assert np.exp(pair.log_p).sum() + exp(pair.log_infinite) == pytest.approx(1, abs=1e-12)
-        q = (np.exp(pair.log_p) * np.exp(-np.array(pair.losses))).sum()
-        assert q + exp(pair.log_infinite) == pytest.approx(1, abs=1e-12)
-    assert upper.log_infinite < log(1e-12) and lower.log_infinite == -inf
-    largest = max(upper.losses)
-    for epsilon in (0.0, *(largest * x for x in (1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9))):
-        whole = exp(log_theta(epsilon, 2 / sigma))  # chords are longer than 1 where losses are in the hundreds
-        assert delta(lower, epsilon) <= delta(upper, epsilon) <= whole * (1 + (1e-3 if sigma > 0.2 else 0.1))
-
-
-def bracket(sigma, steps, epochs, delta):
-    tail = allocation_profile.tail_of(delta, epochs)
-    upper, lower = ([(pair, count * epochs) for pair, count in bound.value(sigma, steps, 1, tail)]
-                    for bound in (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND))
-    return epsilon_at_delta(upper, log(delta)).upper, epsilon_at_delta(lower, log(delta)).lower
-
-
-WIDE = [(sigma, steps, epochs, delta) for sigma in (0.6, 1, 2, 5) for steps in (2, 10, 100, 1000, 10000)
-        for epochs in (1, 10, 100) for delta in (1e-5, 1e-8)]
-QUICK = {(0.6, 10, 1, 1e-8), (2, 1000, 10, 1e-5), (5, 10, 100, 1e-8)}
-
-
-@pytest.mark.parametrize("case", [c if c in QUICK else slow(c) for c in WIDE])
-def test_brackets_are_narrow_and_better_than_without_amplification(case):
-    sigma, steps, epochs, delta = case
-    upper, lower = bracket(*case)
-    if 1e-3 < upper < 50:
-        assert 0 < lower <= upper and upper - lower <= 1e-3 * upper
-    whole = epsilon_at_delta([(dominating_pair(sigma, 1, TAIL), epochs)], log(delta)).upper
-    assert upper <= whole * (1 + 1e-9)
-    zeroed = [(allocation.dominated_pair(sigma, steps, allocation_profile.tail_of(delta, epochs)), epochs)]
-    assert upper >= epsilon_at_delta(zeroed, log(delta)).lower
-
-
-def test_more_steps_and_more_noise_are_safer_and_more_epochs_are_not():
-    def epsilon(sigma, steps, epochs=1):
-        return epsilon_at_delta([(dominating_pair(sigma, steps, 1e-11), epochs)], log(1e-6)).upper
-
-    over_steps = [epsilon(0.8, steps) for steps in (1, 2, 3, 17, 100)]
-    assert over_steps == sorted(over_steps, reverse=True)
-    over_noise = [epsilon(sigma, 60) for sigma in (0.05, 1, 4, 20)]
-    assert over_noise == sorted(over_noise, reverse=True)
-    over_epochs = [epsilon(1, 60, epochs) for epochs in (1, 2, 5, 20, 100)]
-    assert over_epochs == sorted(over_epochs)
-
-
 def test_one_step_is_the_gaussian_mechanism_with_twice_the_sensitivity():
     found = log_delta_at_epsilon(allocation_replace_one_profile.value(4.0, 1, 1, 1e-12), 0.5)
     assert exp(found.upper) == pytest.approx(0.05243, rel=1e-3)  # Φ(−3/4) − e^{1/2}Φ(−5/4)
@@ -186,13 +115,7 @@ def test_one_step_is_the_gaussian_mechanism_with_twice_the_sensitivity():
         allocation_replace_one_lower.value(1.0, 10, 2, TAIL)
 
 
-@pytest.mark.parametrize("make", [dominating_pair, dominated_pair])
-@pytest.mark.parametrize("sigma", [1e-320, 1e15, 1e200])
-def test_noise_out_of_range_is_refused(make, sigma):
-    with pytest.raises(OutOfScope, match="noise"):
-        make(sigma, 10, 1e-20)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [300.0, 1e4, 1e6])
 def test_the_smallest_tails_give_the_same_ends(sigma):
     """Far out, points end where no loss is larger."""

@@ -5,6 +5,7 @@ from math import log, pi, sqrt
 
 import pytest
 from answers import answer, number
+from conftest import slow
 from fuzz import answered
 
 from dpcalc.pld.atoms import Atoms, approximate_dp
@@ -27,7 +28,7 @@ def test_atoms_on_two_scales_are_composed_to_the_precision():
 
 
 @pytest.mark.parametrize(("question", "least", "most"), [("--epsilon 0", 1, 1), ("--epsilon 1000", 1, 1),
-                                                         ("--delta 1e-3", 1.385e26, 2.1e26)])
+                                                         slow("--delta 1e-3", 1.385e26, 2.1e26)])
 def test_losses_on_many_scales(question, least, most):
     """From .01 to 1.4e26; ε = 1000 is next to nothing among them."""
     profile = ('{"kind":"profile","epsilon":[0.0,0.01164,0.6094,22440000.0,13220000000000.0,1.385e+26],'
@@ -75,12 +76,12 @@ def test_a_composition_of_infinite_losses_is_verified_and_a_smaller_one_is_not(v
 
 
 @pytest.mark.parametrize("line, exact", [
-    ("--scale 3.615076236449749 --sampling-rate .001073829209602425 --steps 30219252 --epsilon 6.11837786494422",
-     2.8649e-4),
-    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 18471834 --epsilon 4.117104018492889",
-     1.1499e-3),
+    slow("--scale 3.615076236449749 --sampling-rate .001073829209602425 --steps 30219252 --epsilon 6.11837786494422",
+         2.8649e-4),
+    slow("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 18471834 --epsilon 4.117104018492889",
+         1.1499e-3),
     ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 10000000 --delta 1e-5", 3.99766),
-    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 1000000000 --delta 1e-5", 81.3368),
+    slow("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 1000000000 --delta 1e-5", 81.3368),
 ])
 def test_millions_of_steps_of_sampled_laplace_noise(line, exact):
     """Against an Edgeworth expansion of the exact loss of a step, and transforms at two steps."""
@@ -88,8 +89,7 @@ def test_millions_of_steps_of_sampled_laplace_noise(line, exact):
 
 
 @pytest.mark.parametrize("rate, steps, sigma, epsilon, most", [
-    (1.9e-5, 1868640, 0.93, 0.21003802676424, 2.03e-7),
-    pytest.param(1.3e-5, 1762244, 0.68, 0.236668705, 3.04e-6, marks=pytest.mark.slow),
+    slow(1.9e-5, 1868640, 0.93, 0.21003802676424, 2.03e-7), slow(1.3e-5, 1762244, 0.68, 0.236668705, 3.04e-6),
 ])
 def test_delta_where_the_largest_losses_do_not_fit_the_grid(rate, steps, sigma, epsilon, most):
     line = (f"subsample --scheme without-replacement --sampling-rate {rate} --steps {steps} --sigma {sigma} "

@@ -68,12 +68,12 @@ def _log_delta_revealed(epsilon: float, side: int, log_none: float) -> float:
 
 
 def pair(sampling_rate: float, noise_multiplier: float, group_size: int) -> "Pair":
-    from dpcalc.pld import grouped
+    from dpcalc.pld import mixtures
 
     _check(group_size)
     if sampling_rate < 1 and group_size > LARGEST_RATIO * noise_multiplier:
-        return grouped.revealed(sampling_rate, group_size)
-    return grouped.poisson_group(max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO), sampling_rate, group_size)
+        return mixtures.revealed(sampling_rate, group_size)
+    return mixtures.poisson_group(max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO), sampling_rate, group_size)
 
 
 def _check(group_size: int) -> None:

@@ -177,7 +177,7 @@ def _positive_sum(mp: Any, cells: list[tuple[Any, Any, Any]], rate: float, epsil
 
 
 def _log_delta_of_atoms(atoms: Atoms, epsilon: float) -> float:
-    from dpcalc.pld.replaced import upper_log_delta
+    from dpcalc.pld.atoms import upper_log_delta
 
     return upper_log_delta(atoms, epsilon)
 

@@ -68,13 +68,13 @@ def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_s
 def pair(sampling_rate: float, noise_multiplier: float, group_size: int, attained: bool = True) -> "Pair":
     """The pair (P, Q), in units of the noise. A larger rate is safe: a batch of a smaller one may be drawn from a
     batch of the larger one."""
-    from dpcalc.pld import replaced
+    from dpcalc.pld import mixtures
 
     _check(group_size)
     sampling_rate = max(sampling_rate, SMALLEST_RATE)
     if sampling_rate < 1 and group_size > LARGEST_RATIO * noise_multiplier:
-        return replaced.revealed(sampling_rate, group_size)
-    return replaced.poisson_replaced(_ratio(noise_multiplier), sampling_rate, group_size, attained)
+        return mixtures.revealed(sampling_rate, group_size, replaced=True)
+    return mixtures.poisson_replaced(_ratio(noise_multiplier), sampling_rate, group_size, attained)
 
 
 def _ratio(noise_multiplier: float) -> float:

@@ -45,12 +45,12 @@ def noise_of_whole_epochs(sigma: float, sensitivity: float, whole_epochs: int) -
 def value(sigma: float, sensitivity: float, steps_per_epoch: int, dropped: float, whole_epochs: int,
           tail: float) -> "Parts":
     """The pair of one epoch, from below, and the number of epochs. Losses with less than about `tail` count as 0."""
-    from dpcalc.pld import shuffled_attack
+    from dpcalc.pld.shuffled_epoch import dominated_pair
 
     z = noise_of_whole_epochs(sigma, sensitivity, whole_epochs)
     if steps_per_epoch == 1:
         raise OutOfScope("out-of-range", "is about several batches in an epoch", "--batch-size")
-    return ((shuffled_attack.dominated_pair(z, steps_per_epoch, dropped, tail), whole_epochs),)
+    return ((dominated_pair(z, steps_per_epoch, dropped, tail), whole_epochs),)
 
 
 def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps_per_epoch: int, dropped: float,

@@ -27,10 +27,10 @@ TAIL = 1e-20  # P-mass of one epoch that is merged with its neighbours: far belo
 
 def value(sigma: float, sensitivity: float, steps_per_epoch: int, dropped: float, whole_epochs: int) -> "Parts":
     """The pair of one epoch, from below, and the number of epochs."""
-    from dpcalc.pld import allocation, unused
+    from dpcalc.pld.allocation import dominated_pair
 
     z = noise_of_whole_epochs(sigma, sensitivity, whole_epochs)
-    return ((unused.with_probability(dropped, allocation.dominated_pair(z, steps_per_epoch, TAIL)), whole_epochs),)
+    return ((dominated_pair(z, steps_per_epoch, TAIL, dropped), whole_epochs),)
 
 
 def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps_per_epoch: int, dropped: float,

@@ -70,7 +70,7 @@ def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: i
           epochs: int, group_size: int, tail: float) -> Any:
     """The larger δ of both directions, for one batch and a zeroed record at ε > 0: an integral over the value of X. It
     is for the p and q that the calculator takes, whose pair has the convex minorant of this and of no amplification."""
-    from dpcalc.pld.one_order import axes
+    from dpcalc.pld.shuffled_epoch import axes
 
     if replaced or n // batch_size > 1 or group_size > 1 or epsilon == 0:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--batch-size")

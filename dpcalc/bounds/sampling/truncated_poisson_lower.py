@@ -49,8 +49,8 @@ def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -
 def value(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float, replaced: bool) -> Parts:
     """The pair of one step."""
     from dpcalc.pld import sampled
+    from dpcalc.pld.mixtures import poisson_replaced
     from dpcalc.pld.pair import gaussian_from_below
-    from dpcalc.pld.replaced import poisson_replaced
 
     one, rate = gaussian_from_below(noise_multiplier), kept_rate(n, sampling_rate, max_batch_size)
     return ((poisson_replaced(one.mu, rate, 1) if replaced else sampled.poisson(one, rate), 1),)

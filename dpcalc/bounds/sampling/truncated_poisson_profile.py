@@ -169,7 +169,7 @@ _LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
 @lru_cache(maxsize=4)
 def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float, replaced: bool) -> Pair:
     """The dominating pair of one step: that of the convex minorant of the bounds at some points."""
-    from dpcalc.pld import convex_minorant, sampled
+    from dpcalc.pld import profile_pairs, sampled
 
     w = weights(n, sampling_rate, max_batch_size)
     if w.log_truncated == -inf and replaced:
@@ -178,7 +178,7 @@ def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier
         return sampled.poisson(_gaussian_pair(noise_multiplier), sampling_rate)
     points = _points(sampling_rate, w.r, noise_multiplier)
     own = (n, sampling_rate, max_batch_size, noise_multiplier, replaced)
-    return convex_minorant.pair([0.0, *points], *([sided(e, side, *own) for e in (0.0, *points)] for side in (+1, -1)))
+    return profile_pairs.pair([0.0, *points], *([sided(e, side, *own) for e in (0.0, *points)] for side in (+1, -1)))
 
 
 def _points(sampling_rate: float, r: float, noise_multiplier: float) -> list[float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpcalc.bounds.conversions.group_privacy import of_group
 from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
-from dpcalc.pld.convex_minorant import pair_of_points
+from dpcalc.pld.profile_pairs import pair_of_points
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts

@@ -12,7 +12,7 @@ from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, ULPS, D
 from dpcalc.numerics.elementary import log_add, log_sum
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
-from dpcalc.pld import convex_minorant
+from dpcalc.pld import profile_pairs
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def minorant_pair(mu: float, draws: Draws, reaches: tuple[int, int]) -> Atoms:
         if bounds[-1][:, -1].max() <= SMALLEST_LOG_DELTA:
             break
     both = np.concatenate(bounds, axis=1)
-    return convex_minorant.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
+    return profile_pairs.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
 
 
 def deviations(largest_mean: float, spacing: float) -> Array:

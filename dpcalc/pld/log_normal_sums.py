@@ -20,21 +20,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, exp, expm1, floor, log, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics import legendre, normal
+from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 NODES = 16  # of the Gauss–Legendre rule in a cell, whose width is at most 0.5 deviations
-UNIT = 2.0**-53  # relative error of one rounded operation
 LIGHT = 1e-9  # relative allowance for errors of masses at 0 and at infinity, which are too light for more care
-UNDERFLOW = 2.0**-1021  # more than a product of doubles that underflows
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class Upper(Law):
 
     def _sum(self, other: Upper, step: float, first: int, out: Array, terms: int) -> Upper:
         """The law of the sum from the left and the right shares of all pairs of atoms."""
-        p = np.append(out[0], 0.0) + np.append(0.0, out[1]) + terms * UNDERFLOW
+        p = np.append(out[0], 0.0) + np.append(0.0, out[1]) + terms * 2.0**-1021  # for products that underflow
         # A sum 0 + x is split between 0 and infinity, too, as φ(x) <= φ(0) + x·lim φ(y)/y for convex φ.
         zero, infinite = self.zero * other.zero, 0.0
         for x, y in ((self, other), (other, self)):

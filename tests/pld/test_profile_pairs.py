@@ -5,18 +5,12 @@ from math import exp, expm1, log
 
 import numpy as np
 import pytest
+from pair_masses import delta
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling import poisson_profile, truncated_poisson_profile
 from dpcalc.pld.bracket import log_delta_at_epsilon
-from dpcalc.pld.convex_minorant import pair
-
-
-def delta_of(atoms, epsilon):
-    """E_P[(1 − e^{ε−ℓ})₊] by its definition, at any ε."""
-    loss, log_p = np.array(atoms.losses), np.array(atoms.log_p)
-    above = loss > epsilon
-    return float((np.exp(log_p[above]) * -np.expm1(epsilon - loss[above])).sum()) + exp(atoms.log_infinite)
+from dpcalc.pld.profile_pairs import pair
 
 
 def hull_at(points, gamma):
@@ -37,7 +31,7 @@ def test_its_profile_is_the_hull_of_points_that_are_not_convex():
                                     zip(epsilons[:0:-1], back[:0:-1], strict=True)),
                       *((exp(e), exp(x)) for e, x in zip(epsilons, ahead, strict=True))]
             for e in (-11.0, *(-x for x in epsilons[1:]), *epsilons, 0.003, 11.0):
-                assert delta_of(atoms, e) == pytest.approx(hull_at(points, exp(e)), rel=1e-10), e
+                assert delta(atoms, e) == pytest.approx(hull_at(points, exp(e)), rel=1e-10), e
             masses = np.exp(atoms.log_p)
             assert masses.sum() + exp(atoms.log_infinite) == pytest.approx(1, abs=1e-14)
 
@@ -52,7 +46,7 @@ def test_points_of_a_true_profile_are_hardly_moved(rate, z):
         for e in (0.0, 1e-4, 0.013, 0.3, 1.7, 4.0):
             want = poisson_profile.sided(e, side, rate, profile)
             if want > -18:
-                assert want <= log(delta_of(atoms, e)) <= want + 0.02
+                assert want <= log(delta(atoms, e)) <= want + 0.02
 
 
 def test_nothing_in_common():
@@ -66,5 +60,5 @@ def test_gaussian_noise_is_symmetric():
     epsilons = [x / 50 for x in range(400)]
     logs = [gaussian_exact.value(e, 1.0, 1.0, 1) for e in epsilons]
     found = pair(epsilons, logs, logs)
-    assert delta_of(found, 0.77) == pytest.approx(delta_of(found.reverse, 0.77), rel=1e-12)
-    assert delta_of(found, -0.6) == pytest.approx(-expm1(-0.6) + exp(-0.6) * delta_of(found, 0.6), rel=1e-12)
+    assert delta(found, 0.77) == pytest.approx(delta(found.reverse, 0.77), rel=1e-12)
+    assert delta(found, -0.6) == pytest.approx(-expm1(-0.6) + exp(-0.6) * delta(found, 0.6), rel=1e-12)
