@@ -21,26 +21,22 @@ The steps of the grids are smaller than those of the calculator.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import ceil, exp, expm1, floor, log, log2, nextafter, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
-from dpcalc.verify.loss_distributions import LossPair, gaussian
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+from dpcalc.verify.directed_array import UNDERFLOW, UNIT, Array
+from dpcalc.verify.loss_distributions import LossPair, gaussian, normal_tail
 
 RESOLUTION = 0.025  # step over the spread of log S; at 0.032 the least accurate numbers of those tried are not proven
 TAIL = 0.01  # part of the calculator's tails that is cut off here
-UNIT = 2.0**-53  # relative error of one rounded operation
 POINT_ERROR = 4 * UNIT  # relative, of a point as a double
 SUM_ERROR = 8 * UNIT  # relative, of the point that stands for a sum
-UNDERFLOW = 2.0**-1021  # more than a product that underflows
 LIGHT = 1e-9  # relative allowance for the masses at 0 and infinity, which are negligible
 SMALLEST_MASS = 1e-290  # cells from below that are lighter are left out
 DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbouring tails lose twenty
@@ -81,8 +77,7 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     def infinite(mp: Any, added: bool) -> Any:
         return mp.mpf(1 + law(mp).error) * mp.mpf(law(mp).zero if added else law(mp).infinite / steps)
 
-    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
-                                    lambda mp, added=added: infinite(mp, added), float("inf"))  # type: ignore[misc]
+    removed, reverse = (atomic_pair(partial(atoms, added=added), partial(infinite, added=added))
                         for added in (False, True))
     return removed._replace(reverse=reverse)
 
@@ -101,8 +96,7 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
             return [(log(p / m * steps), down * mp.mpf(p), up * mp.mpf(m) / steps) for p, m in cells]
         return [(log(m / p / steps), down * mp.mpf(m) / steps, up * mp.mpf(p)) for p, m in cells]
 
-    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
-                                    lambda mp: mp.mpf(0), float("inf")) for added in (False, True))
+    removed, reverse = (atomic_pair(partial(atoms, added=added)) for added in (False, True))
     return removed._replace(reverse=reverse)
 
 
@@ -141,8 +135,6 @@ def _law(epoch: _Epoch) -> Law:
 
 def _one(epoch: _Epoch, step: float) -> Law:
     """Return the law of one ratio on a geometric grid."""
-    import numpy as np
-
     mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
     low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
     first = floor(low / step)
@@ -152,8 +144,8 @@ def _one(epoch: _Epoch, step: float) -> Law:
         sigma = mp.mpf(epoch.sigma)
         z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
         # Q- and P-mass below each edge
-        tails = [(tail_of_normal(mp, -a), tail_of_normal(mp, 1 / sigma - a)) for a in z]
-        above_last = tail_of_normal(mp, z[-1]), tail_of_normal(mp, z[-1] - 1 / sigma)
+        tails = [(normal_tail(mp, -a), normal_tail(mp, 1 / sigma - a)) for a in z]
+        above_last = normal_tail(mp, z[-1]), normal_tail(mp, z[-1] - 1 / sigma)
         cells = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(tails)]
         if not epoch.above:
             rows = [[double_outwards(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
@@ -170,10 +162,6 @@ def _one(epoch: _Epoch, step: float) -> Law:
     return Law(1, step, first, x, p, p * x, zero, infinite, 4 * UNIT, POINT_ERROR)
 
 
-def tail_of_normal(mp: Any, x: Any) -> Any:
-    return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
-
-
 def double_outwards(mp: Any, x: Any, direction: int) -> float:
     """Return a double that is not below x (direction +1), or not above it, and not below 0."""
     low, high = x.real.endpoints() if is_ball_context(mp) else (nextafter(float(x), d * exp(700)) for d in (-1, 1))
@@ -182,8 +170,6 @@ def double_outwards(mp: Any, x: Any, direction: int) -> float:
 
 def _points(mp: Any, step: float, first: int, count: int) -> Array:
     """Return e^{step·k} for `count` numbers k, to a relative error of 3 units: a product of two of fewer powers."""
-    import numpy as np
-
     k = first + np.arange(count)
     block = max(1, round(sqrt(count)))
     small = [float(mp.exp(mp.mpf(step) * j)) for j in range(block)]
@@ -195,8 +181,6 @@ def _points(mp: Any, step: float, first: int, count: int) -> Array:
 def _splits(mp: Any, step: float, first: int, count: int) -> tuple[Array, Array, Array]:
     """Return for V = 1 + e^{step·k}, with `count` numbers k, the index of its lower neighbour in the grid, and its
     shares at both neighbours."""
-    import numpy as np
-
     v = 1 + _points(mp, step, first, count)
     cell = np.floor(np.log(v) / step).astype(int)  # up to rounding
     lowest = max(int(cell[0]) - 1, -1)
@@ -210,8 +194,6 @@ def _splits(mp: Any, step: float, first: int, count: int) -> tuple[Array, Array,
 def _sum(mp: Any, a: Law, b: Law, step: float, above: bool) -> Law:
     """Return the law of the sum of two independent sums on a geometric grid with this step, of which both have
     multiples."""
-    import numpy as np
-
     strides = [round(law.step / step) for law in (a, b)]
     if any(law.step != stride * step for law, stride in zip((a, b), strides, strict=True)):
         raise ValueError("the step of a sum does not divide those of its terms")
@@ -253,8 +235,6 @@ def _sum(mp: Any, a: Law, b: Law, step: float, above: bool) -> Law:
 def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
     """Return the law without its light ends: from above they are split between the last point left and 0 or infinity,
     from below they are merged into the last cell left."""
-    import numpy as np
-
     i = int(np.searchsorted(np.cumsum(law.p), low_tail))
     j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.number, high_tail))
     i, j = min(i, len(law.p) - 1), max(j, min(i, len(law.p) - 1) + 1)

@@ -29,11 +29,11 @@ from dpcalc.verify.claim import (
 )
 from dpcalc.verify.claims_tpr import claim_tpr, claims_of_tpr, tests_of_witness
 from dpcalc.verify.formulas import (
-    RDP_OF_PROFILE,
     delta_of_row,
     exact_arguments,
     pure_epsilon,
     rdp_of_all_steps,
+    rdp_of_profile,
     refuse_positive_delta,
 )
 from dpcalc.verify.lower_values import claims_from_below
@@ -200,12 +200,7 @@ def _composed_delta_of_side(row: Row, answer: Answer, epsilon: float, side: int)
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
     require_same(row, "alpha", question.alpha)
-    name, alpha, steps = row.route.bound.name, question.alpha or 0.0, row.params.get("steps", 1)
-    if name not in RDP_OF_PROFILE:
-        raise Unchecked(f"the Rényi divergence of {name} has no published formula")
-    own, params = exact_arguments(row), row.params
-    rdp = row.result["rdp"]
-    return (claim_upper_bound("rdp", rdp, lambda mp: steps * RDP_OF_PROFILE[name](mp, alpha, own, params)),)
+    return (claim_upper_bound("rdp", row.result["rdp"], rdp_of_profile(row, question.alpha or 0.0)),)
 
 
 # --- bounds that give single numbers ---------------------------------------------------------------------------------

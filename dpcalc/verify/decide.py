@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dpcalc.verify.arb.ball import Undecided
 from dpcalc.verify.arb.context import Context, enclosure
 from dpcalc.verify.claim import Claim
-from dpcalc.verify.tolerances import RECOMPUTED
+from dpcalc.verify.records import RECOMPUTED
 from dpcalc.verify.unchecked import Unchecked
 
 _PRECISIONS = (128, 256, 512, 1024, 2048)  # bits of ball arithmetic, tried in this order

@@ -11,8 +11,7 @@ from dpcalc.core.relations import RELATIONS
 from dpcalc.verify import composition_atoms, loss_distributions, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
-from dpcalc.verify.mechanisms import MECHANISMS
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.mechanisms import losses
 
 
 def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
@@ -51,14 +50,11 @@ def _use_of_mechanism(part: Mapping[str, Any], relation: str | None, group_size:
     sampling = part.get("sampling")
     if sampling is None:
         own = _between(part, part.get("between") or relation)
-        return Use(MECHANISMS[part["name"]].losses({**own, "group_size": group_size}))
+        return Use(losses({**own, "group_size": group_size}))
     bases = SCHEMES[sampling["scheme"]].bases
     relation = relation or next(iter(bases))
     own = _between(part, part.get("between") or bases[relation].relation)
-    found = scheme_uses.USES.get((sampling["scheme"], relation))
-    if found is None:
-        raise Unchecked(f"{sampling['scheme']} sampling has no profile for {relation} neighbours")
-    return found(own, sampling, group_size)
+    return scheme_uses.use_of(own, sampling, relation, group_size)
 
 
 def _between(part: Mapping[str, Any], relation: str | None) -> Mapping[str, Any]:
@@ -105,8 +101,8 @@ def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
 
 _PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
     "gdp": lambda g: loss_distributions.gaussian(lambda mp: mp.mpf(g["mu"])),
-    "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),
-    "tv": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(0), g["tv"], 0.0),
+    "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"]),
+    "tv": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(0), g["tv"]),
     "profile": _pair_of_profile,
     "rdp": _pair_of_rdp,
     "zcdp": _pair_of_zcdp,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcalc.verify.arb.context import is_ball_context
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Words = NDArray[np.uint64]  # each row is an integer in base 2^64, the lowest digit first
 X = TypeVar("X", float, Array)  # a result of operations on doubles
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 
+MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 Masses = tuple[Any, Any]  # under P, under Q
 
 
@@ -25,11 +26,15 @@ class LossPair(NamedTuple):
     masses_above: Callable[[Any, Any, bool], Masses]
     masses_below: Callable[[Any, Any, bool], Masses]
     infinite_mass: Callable[[Any], Any] = lambda mp: mp.mpf(0)  # P(loss = ∞)
-    largest_loss: float = inf  # the largest finite loss
+    limit: float = inf  # no finite loss is larger; of a pair with `atoms`, that is the largest of these
     # (loss, mass under P, mass under Q) of all finite losses, where these are finitely many
     atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
     reverse: LossPair | None = None  # the pair (Q, P), where its loss distribution is another one
     mu: Formula | None = None  # of a Gaussian pair
+
+    def largest_loss(self, mp: Any) -> float:
+        """Return the largest finite loss, to the rounding of a double."""
+        return self.limit if self.atoms is None else max((loss for loss, _, _ in self.atoms(mp)), default=-inf)
 
 
 class Use(NamedTuple):
@@ -77,7 +82,12 @@ def normal_tail(mp: Any, x: Any) -> Any:
     return mp.normal_tail(x) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
-def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
+def symmetric_pair(masses_above: Callable[[Any, Any, bool], Masses], limit: float = inf) -> LossPair:
+    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged."""
+    return LossPair(masses_above, lambda mp, w, closed: masses_above(mp, -w, closed)[::-1], limit=limit)
+
+
+def laplace(ratio: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair of the Laplace mechanism with r = sensitivity/scale: atoms at ±r, and between them a density
     e^{(w−r)/2}/4 of the losses under P."""
 
@@ -89,14 +99,10 @@ def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
             return mp.mpf(1), mp.mpf(1)
         return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        p, q = masses_above(mp, -w, closed)  # by symmetry
-        return q, p
-
-    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+    return symmetric_pair(masses_above, limit)
 
 
-def bounded_range(eta: Callable[[Any], Any], largest_loss: float) -> LossPair:
+def bounded_range(eta: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair that dominates every mechanism whose loss has a range of length η: a density e^{w/2}·c/2 of the
     losses under P on [−η, η], c = e^{η/2}/(e^η − 1)."""
 
@@ -109,11 +115,7 @@ def bounded_range(eta: Callable[[Any], Any], largest_loss: float) -> LossPair:
         c = mp.exp(end / 2) / mp.expm1(end)
         return c * (mp.exp(end / 2) - mp.exp(w / 2)), c * (mp.exp(-w / 2) - mp.exp(-end / 2))
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        p, q = masses_above(mp, -w, closed)  # by symmetry
-        return q, p
-
-    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+    return symmetric_pair(masses_above, limit)
 
 
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:

@@ -20,7 +20,7 @@ from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.verify import lower_bound_walks
-from dpcalc.verify.lower_bound_quadrature import quadrature
+from dpcalc.verify.lower_bound_walks import quadrature
 from dpcalc.verify.unchecked import Unchecked
 
 if TYPE_CHECKING:

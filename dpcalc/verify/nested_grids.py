@@ -16,10 +16,10 @@ import numpy as np
 
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
 from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
+from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import TooLong
 
 MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row
-MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 
 Rows = tuple[Array, ...]
 

@@ -8,7 +8,7 @@ calculator, of which any choice is valid, with events that are computed here.
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from dpcalc.pld.positive_sums import Question
 from dpcalc.pld.profile_points import walk
 from dpcalc.pld.shuffled_attack import GAPS, LOG_OF_NOTHING
 from dpcalc.pld.sum_events import event_of_sum
-from dpcalc.verify.allocation_replaced import FINER, ROUNDING, Epoch, cells_of
+from dpcalc.verify.allocation_replaced import FINER, Epoch, cells_of
+from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+from dpcalc.verify.tilted_powers import ROUNDING
 
 NARROWER = 0.7  # gaps between the ε over those of the calculator: chords change the result by half as much
 Side = tuple["Array", "Array"]  # likelihood ratios to the base law, and masses of cells
