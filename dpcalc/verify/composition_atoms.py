@@ -26,8 +26,10 @@ def no_mass(mp: Any) -> Any:
     return mp.mpf(0)
 
 
-def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass) -> LossPair:
-    """Return the pair with these atoms. It has no `reverse`, and so counts as symmetric unless the caller adds one."""
+def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass,
+                limit: float | None = None) -> LossPair:
+    """Return the pair with these atoms; the limit of their losses is that of the atoms unless one is given. It has no
+    `reverse`, and so counts as symmetric unless the caller adds one."""
     atoms = compute_once(atoms)
     table = compute_once(lambda mp: _cumulative_masses(mp, sorted(atoms(mp), key=lambda atom: atom[0])))
 
@@ -39,15 +41,15 @@ def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass)
         losses, _, from_below = table(mp)
         return from_below[(bisect_right if closed else bisect_left)(losses, float(w))]  # type: ignore[no-any-return]
 
-    return LossPair(masses_above, masses_below, infinite_mass, atoms=atoms)
+    return LossPair(masses_above, masses_below, infinite_mass, limit, atoms)
 
 
 def two_way_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass,
-                 infinite_in_q: Formula = no_mass) -> LossPair:
+                 infinite_in_q: Formula = no_mass, limit: float | None = None) -> LossPair:
     """Return the pair with these atoms, and its reverse."""
     atoms = compute_once(atoms)
-    reverse = atomic_pair(lambda mp: [(-loss, q, p) for loss, p, q in atoms(mp)], infinite_in_q)
-    return atomic_pair(atoms, infinite_mass)._replace(reverse=reverse)
+    reverse = atomic_pair(lambda mp: [(-loss, q, p) for loss, p, q in atoms(mp)], infinite_in_q, limit)
+    return atomic_pair(atoms, infinite_mass, limit)._replace(reverse=reverse)
 
 
 def pair_of_outcomes(outcomes: Callable[[Any], tuple[Sequence[tuple[Any, Any]], Any]]) -> LossPair:

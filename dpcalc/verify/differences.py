@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dpcalc import __version__
 from dpcalc.accounting import older_records
 from dpcalc.verify.recomputed import Expected, key_of
-from dpcalc.verify.records import COPIED, RECOMPUTED, SAME_DOUBLES, Record, is_number, to_float
+from dpcalc.verify.records import COPIED, SAME_DOUBLES, SAME_NUMBERS, Record, is_number, to_float
 from dpcalc.verify.unchecked import NotComputed
 
 _CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
@@ -203,7 +203,7 @@ def _compare_numbers(bound: Mapping[str, Any], ours: Mapping[str, Any], path: st
         at = f"{path}.{name}"
         if is_number(x) and name not in ours:
             yield Difference(at, f"the result has {at}, which its question does not give", x)
-        elif is_number(x) and name not in proven_names and not agree(ours[name], x, RECOMPUTED):
+        elif is_number(x) and name not in proven_names and not agree(ours[name], x, SAME_NUMBERS):
             yield _unchecked(at, f"it is not proven, and is {_shorten(ours[name])} where the question is asked again, "
                                  f"not {_shorten(x)}", True)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
+from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp, unary_exact
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.noisy_sgd.lower_bound import BOUND as LOWER_BOUND
 from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.bounds.sampling.shuffle_no_amplification import BOUND as SHUFFLED
 from dpcalc.bounds.sampling.wor_profile import BOUND as WOR_PROFILE
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
@@ -69,6 +70,8 @@ def rdp_of_profile(row: Row, alpha: float) -> Formula:
     """Return the formula of the RDP of all steps for a bound that is a profile: αμ²/2 of μ-GDP, or as it follows from
     the pair of a step. Raises Unchecked where it has no formula."""
     bound, own, steps = row.route.bound, exact_arguments(row), row.params.get("steps", 1)
+    if bound.name == SHUFFLED.name:  # αE/(2z²) without the root in μ, as its value may be that number itself
+        return lambda mp: mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)
     if isinstance(bound, ProfileBound) and bound.mu is not None and (mu := bound.mu.exact) is not None:
         return lambda mp: steps * mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
     if bound.name == LOWER_BOUND.name:
@@ -105,12 +108,6 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
     return min(own, shift / levels.exact(mp, noisiest))
 
 
-def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) -> Any:
-    """Return log(p/q) + log((1−q)/(1−p))."""
-    p, q = mp.mpf(probability), mp.mpf(flip_probability)
-    return mp.log(p / q) + mp.log((1 - q) / (1 - p))
-
-
 def refuse_positive_delta(row: Row) -> None:
     """Raise OtherQuestion where a release that is composed has a positive δ."""
     p = row.params
@@ -132,7 +129,7 @@ def pure_epsilon(row: Row) -> Formula:
         own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
         return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
     if "flip_probability" in row.route.bound.params:
-        return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
+        return lambda mp: unary_exact.exact_losses(mp, p["probability"], p["flip_probability"])[0]
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

@@ -26,15 +26,18 @@ class LossPair(NamedTuple):
     masses_above: Callable[[Any, Any, bool], Masses]
     masses_below: Callable[[Any, Any, bool], Masses]
     infinite_mass: Callable[[Any], Any] = lambda mp: mp.mpf(0)  # P(loss = ∞)
-    limit: float = inf  # no finite loss is larger; of a pair with `atoms`, that is the largest of these
+    limit: float | None = inf  # no finite loss is larger; None of a pair whose `atoms` are at their exact losses
     # (loss, mass under P, mass under Q) of all finite losses, where these are finitely many
     atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
     reverse: LossPair | None = None  # the pair (Q, P), where its loss distribution is another one
     mu: Formula | None = None  # of a Gaussian pair
 
     def largest_loss(self, mp: Any) -> float:
-        """Return the largest finite loss, to the rounding of a double."""
-        return self.limit if self.atoms is None else max((loss for loss, _, _ in self.atoms(mp)), default=-inf)
+        """Return an upper bound of all finite losses, to the rounding of a double."""
+        if self.limit is not None:
+            return self.limit
+        assert self.atoms is not None
+        return max((loss for loss, _, _ in self.atoms(mp)), default=-inf)
 
 
 class Use(NamedTuple):
@@ -144,20 +147,15 @@ def infinite_mass(use: Use, mp: Any) -> Any:
     return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate))
 
 
-def _unsampled_loss(mp: Any, rate: Any, loss: Any) -> Any:
-    """Return the loss w of the unsampled pair with log(1 − q + q e^w) = ℓ, or None where ℓ <= log(1 − q)."""
-    e_to_w = 1 + mp.expm1(loss) / rate
-    return mp.log(e_to_w) if e_to_w > 0 else None
-
-
 def _removed(use: Use, mp: Any, loss: Any, closed: bool, below: bool = False) -> Masses:
     """Return the masses of the losses above ℓ (with `below`: below ℓ) under (1−q)Q + qP and under Q: Poisson sampling
     with a record removed. They follow from the unsampled pair, whose loss w becomes ℓ = log(1 − q + q e^w)."""
     rate = mp.mpf(use.rate)
-    w = _unsampled_loss(mp, rate, loss)
+    e_to_w = 1 + mp.expm1(loss) / rate
+    w = mp.log(e_to_w) if e_to_w > 0 else None  # None where ℓ <= log(1 − q), the least loss of all
     infinite = use.pair.infinite_mass(mp)  # by symmetry also the mass of Q where P has none
     if below:
-        if w is None and 1 + mp.expm1(loss) / rate < 0:  # below log(1 − q), the least loss of all
+        if w is None and e_to_w < 0:
             return mp.mpf(0), mp.mpf(0)
         p, q = use.pair.masses_below(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
         return (1 - rate) * (q + infinite) + rate * p, q + infinite

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
@@ -64,8 +66,6 @@ def _cells(mp: Any, pair: Pair, kick: float) -> list[Any]:
 
 def _delta_after_many_steps(mp: Any, epsilon: float, way: int | None, params: Mapping[str, Any]) -> Any:
     """Return P(A) − e^ε Q(A) for the run and the half-line A that are best by the calculator's numbers."""
-    import numpy as np
-
     _require_balls(mp)
     steps = int(params["iterations"])
 

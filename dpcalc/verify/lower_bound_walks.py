@@ -16,6 +16,8 @@ from itertools import pairwise
 from math import exp, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dpcalc.bounds.noisy_sgd._engine import walk_grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
 from dpcalc.verify.loss_distributions import MAX_EXPONENT
@@ -211,8 +213,6 @@ def quadrature(c: Context, pair: Pair) -> tuple[list[Any], list[Any], float]:
 def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[int, list[float], float]:
     """Shrink the panels until the rule with this number of nodes in each is accurate enough. Return the number, the
     edges of the panels, and the relative error."""
-    import numpy as np
-
     # walk_grid.py derives d = beyond, the distance outside of the interval of the centres of Gaussians, and 1.62.
     beyond, kappa, shrink = _TAIL_DEVIATIONS / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
     while shrink > 0.05:

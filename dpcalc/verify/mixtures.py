@@ -8,6 +8,7 @@ tests/soundness/sampling.py, which draws from the mixtures, and by tests/bounds/
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from dpcalc.bounds.sampling._engine import attained_exact, group_mixture, replaced_mixture
@@ -58,4 +59,4 @@ def attained(exact_step: Callable[[Any], tuple[Any, ...]]) -> LossPair:
         in_p, in_q = attained_exact.cells(mp, cuts, mu, draws, reach)
         return atoms_of(mp, [(p + others, q + others) for p, q in zip(in_p, in_q, strict=True)])
 
-    return two_way_pair(atoms)
+    return two_way_pair(atoms, limit=inf)

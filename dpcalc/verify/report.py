@@ -14,13 +14,11 @@ from dpcalc.core.results import Answer, Row
 from dpcalc.output.values import row_label
 from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.claim import Claim
-from dpcalc.verify.claims import claims_of_row
+from dpcalc.verify.claims import claims_of_lower_ends, claims_of_row
 from dpcalc.verify.decide import Decision, decide
 from dpcalc.verify.differences import agree, differences
-from dpcalc.verify.lower_values import claims_of_lower_ends
 from dpcalc.verify.recomputed import expected_record
-from dpcalc.verify.records import RECOMPUTED as NEARLY
-from dpcalc.verify.records import SAME_DOUBLES, Record, is_error, is_number, to_float
+from dpcalc.verify.records import SAME_DOUBLES, SAME_NUMBERS, Record, is_error, is_number, to_float
 from dpcalc.verify.replay import replay
 from dpcalc.verify.stated_numbers import claim_of_mu, claim_of_sensitivity
 from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, MissingEntry, OtherQuestion, Unchecked
@@ -218,22 +216,17 @@ def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
     shown = f"{symbol(claim.quantity)} {'≥' if claim.is_lower else '≤'} {claim.claimed!r}"
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
-        text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{_smaller_number(claim, decision)})"
+        # the theorem's value at the witness, where it is noticeably below the claim: that is normal for a composition,
+        # for example, whose accuracy is 1e-3 of log δ
+        high, is_upper = decision.ends[1], claim.gives == claim.quantity and not claim.is_lower
+        smaller = f"; {high!r} at its witness" if is_upper and 0 < high * (1 + SAME_NUMBERS) < claim.claimed else ""
+        text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{smaller})"
         return Finding(VERIFIED, name, text, decision, claim, caveat=caveat)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name,
                    f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, but the theorem gives "
                    f"{_theorem_gives(claim, decision)} at its witness ({name}, {decision.how})", decision, claim)
-
-
-def _smaller_number(claim: Claim, decision: Decision) -> str:
-    """Return the theorem's value at the witness as text, where it is noticeably below the claim. That is normal for a
-    composition, for example, whose accuracy is 1e-3 of log δ."""
-    high = decision.ends[1]
-    if claim.gives != claim.quantity or claim.is_lower:
-        return ""
-    return f"; {high!r} at its witness" if 0 < high * (1 + NEARLY) < claim.claimed else ""
 
 
 def _theorem_gives(claim: Claim, decision: Decision) -> str:

@@ -25,7 +25,6 @@ from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 from dpcalc.verify.tilted_powers import ROUNDING
 
-NARROWER = 0.7  # gaps between the ε over those of the calculator: chords change the result by half as much
 Side = tuple["Array", "Array"]  # likelihood ratios to the base law, and masses of cells
 
 
@@ -62,5 +61,6 @@ def _events(base: Array, p: Side, q: Side, batches: int, tail: float, m: float, 
         found.append(bound)
         return log(bound.advantage)
 
-    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS)
+    # chords between narrower gaps than those of the calculator change the result by half as much
+    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, FINER * GAPS)
     return found

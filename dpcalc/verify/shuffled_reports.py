@@ -12,7 +12,6 @@ from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
 
 _NEGLIGIBLE = 2.0**-90  # relative, of the rest of a sum: differences of such sums are the masses of a pair
-_MAX_PRINTED = 30  # reports up to which the sums are evaluated as printed, which takes milliseconds
 
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
@@ -24,7 +23,7 @@ def deltas_at(mp: Any, epsilons: list[float], n: int, step_epsilon: float) -> li
     """Return δ at all of these increasing ε. For each number of coins the sums up to all of them are taken in one
     pass."""
     below = [e for e in epsilons if e < step_epsilon]
-    if n <= _MAX_PRINTED or not below:
+    if n <= 30 or not below:  # the printed sums take milliseconds
         return [shuffled_ldp_exact.exact(mp, e, n, step_epsilon) for e in epsilons]
     shares = [shuffled_ldp_exact.exact_share(mp, e, step_epsilon) for e in below]
     totals = [mp.mpf(0)] * len(below)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor, log
+from math import ceil, floor, inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +24,6 @@ from dpcalc.verify.composition_atoms import Atoms, two_way_pair
 from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.tilted_powers import ROUNDING, Law
-
-MARGIN = 1e-12  # relative to a value of the profile: more than the rounding errors of a polyline
 
 
 class Bound(NamedTuple):
@@ -46,7 +44,7 @@ def polyline_pair(bounds: Callable[[Any], tuple[Sequence[Bound], Sequence[Bound]
         return [(log((p1 - p0) / (q1 - q0)), mp.mpf(p1) - mp.mpf(p0), mp.mpf(q1) - mp.mpf(q0))
                 for (q0, p0), (q1, p1) in pairwise(corners)]
 
-    return two_way_pair(atoms)
+    return two_way_pair(atoms, limit=inf)
 
 
 def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
@@ -61,7 +59,7 @@ def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
     last = bounds[-1]
     places.append(last.gamma + last.advantage / last.q_high)
     values.append(0.0)
-    return np.array(places), np.maximum(np.array(values) * (1 - MARGIN), 0.0)
+    return np.array(places), np.maximum(np.array(values) * (1 - 10 * ROUNDING), 0.0)
 
 
 def _trade_off(bounds: Sequence[Bound], reverse: Sequence[Bound]) -> list[tuple[float, float]]:
