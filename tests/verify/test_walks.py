@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from conftest import slow
 from verifying import ask, better
 
 from dpcalc.bounds.noisy_sgd._engine.walk import law
@@ -45,7 +46,7 @@ def test_two_steps_are_those_of_the_definition(pair):
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("steps", [5, 700])
+@pytest.mark.parametrize("steps", [5, slow(700)])
 def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
     some = range(1, len(cuts), 7)
@@ -57,7 +58,7 @@ def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     assert total == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("pair", [pair._replace(at_rest=True) for pair in PAIRS[:2]])
+@pytest.mark.parametrize("pair", [slow(PAIRS[0]._replace(at_rest=True)), PAIRS[1]._replace(at_rest=True)])
 @pytest.mark.parametrize("steps", [60, 400, 10**9])
 def test_walks_from_rest_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
@@ -82,7 +83,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [LINES[0], *map(slow, LINES[1:])])
 def test_without_flint(line, monkeypatch):
     record = ask(line)
     monkeypatch.setitem(sys.modules, "flint", None)
