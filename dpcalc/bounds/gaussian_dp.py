@@ -34,4 +34,4 @@ def gaussian_bound(theorem: Theorem, params: tuple[str, ...], mu: Callable[..., 
         return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **own))
 
     return ProfileBound(theorem=theorem, params=params, value=value, exact=exact, rtol=rtol, inverse=inverse, rdp=rdp,
-                        choices=choices, mu=GaussianDp(mu, None if choices.search else exact_mu))
+                        choices=choices, mu=GaussianDp(mu, exact_mu))

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 class Profile(NamedTuple):
     """A symmetric profile: ε >= 0 → log δ, the printed formula for δ at high precision, and the function that makes its
-    dominating pair (which needs numpy)."""
+    dominating pair (which needs numpy). `outcomes` are as in ProfileBound."""
 
     log_delta: Callable[[float], float]
     exact: Callable[[Any, Any], Any]
     pair: Callable[[], Pair]
+    outcomes: Callable[[Any], tuple[list[tuple[Any, Any]], Any]] | None = None
 
     @property
     def total_variation(self) -> float:

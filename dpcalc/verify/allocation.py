@@ -21,28 +21,24 @@ The steps of the grids are smaller than those of the calculator.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
-from math import ceil, exp, expm1, floor, log, log2, nextafter, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, exp, expm1, floor, inf, log, log2, nextafter, sqrt
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
+from dpcalc.verify.directed_array import UNDERFLOW, UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 RESOLUTION = 0.025  # step over the spread of log S; at 0.032 the least accurate numbers of those tried are not proven
 TAIL = 0.01  # part of the calculator's tails that is cut off here
-UNIT = 2.0**-53  # relative error of one rounded operation
 POINT_ERROR = 4 * UNIT  # relative, of a point as a double
 SUM_ERROR = 8 * UNIT  # relative, of the point that stands for a sum
-UNDERFLOW = 2.0**-1021  # more than a product that underflows
 LIGHT = 1e-9  # relative allowance for the masses at 0 and infinity, which are negligible
-SMALLEST_MASS = 1e-290  # cells from below that are lighter are left out
 DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbouring tails lose twenty
 
 
@@ -81,8 +77,7 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     def infinite(mp: Any, added: bool) -> Any:
         return mp.mpf(1 + law(mp).error) * mp.mpf(law(mp).zero if added else law(mp).infinite / steps)
 
-    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
-                                    lambda mp, added=added: infinite(mp, added), float("inf"))  # type: ignore[misc]
+    removed, reverse = (atomic_pair(partial(atoms, added=added), partial(infinite, added=added), inf)
                         for added in (False, True))
     return removed._replace(reverse=reverse)
 
@@ -96,13 +91,12 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     def atoms(mp: Any, added: bool) -> Atoms:
         law = _law(_Epoch(noise_multiplier, steps, tail, False, mp))
         down, up = mp.mpf(1 - law.error), mp.mpf(1 + law.error)
-        cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > SMALLEST_MASS]
+        cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > 1e-290]
         if added:
             return [(log(p / m * steps), down * mp.mpf(p), up * mp.mpf(m) / steps) for p, m in cells]
         return [(log(m / p / steps), down * mp.mpf(m) / steps, up * mp.mpf(p)) for p, m in cells]
 
-    removed, reverse = (atomic_pair(lambda mp, added=added: atoms(mp, added),  # type: ignore[misc]
-                                    lambda mp: mp.mpf(0), float("inf")) for added in (False, True))
+    removed, reverse = (atomic_pair(partial(atoms, added=added), limit=inf) for added in (False, True))
     return removed._replace(reverse=reverse)
 
 
@@ -141,8 +135,6 @@ def _law(epoch: _Epoch) -> Law:
 
 def _one(epoch: _Epoch, step: float) -> Law:
     """Return the law of one ratio on a geometric grid."""
-    import numpy as np
-
     mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
     low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
     first = floor(low / step)
@@ -151,27 +143,19 @@ def _one(epoch: _Epoch, step: float) -> Law:
         edges = x.tolist() if epoch.above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
         sigma = mp.mpf(epoch.sigma)
         z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
-        # Q- and P-mass below each edge
-        tails = [(tail_of_normal(mp, -a), tail_of_normal(mp, 1 / sigma - a)) for a in z]
-        above_last = tail_of_normal(mp, z[-1]), tail_of_normal(mp, z[-1] - 1 / sigma)
-        cells = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(tails)]
+        in_q, in_p = (normal_cells(mp, z, 1, mean) for mean in (0, 1 / sigma))  # below, between and above the edges
         if not epoch.above:
-            rows = [[double_outwards(mp, c[row], -1) for c in (tails[0], *cells, above_last)] for row in (0, 1)]
+            rows = [[double_outwards(mp, mass, -1) for mass in masses] for masses in (in_q, in_p)]
             return Law(1, step, first, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
         left, right = np.zeros(len(x)), np.zeros(len(x))
-        for k, (mass, mean) in enumerate(cells):
+        for k, (mass, mean) in enumerate(zip(in_q[1:-1], in_p[1:-1], strict=True)):
             a, b = mp.mpf(edges[k]), mp.mpf(edges[k + 1])
             share = (mean - a * mass) / (b - a)
             left[k], right[k + 1] = double_outwards(mp, mass - share, 1), double_outwards(mp, share, 1)
-        right[0] = double_outwards(mp, tails[0][1] / mp.mpf(edges[0]), 1)
-        left[-1] = double_outwards(mp, above_last[0], 1)
-        zero, infinite = double_outwards(mp, tails[0][0], 1), double_outwards(mp, above_last[1], 1)
+        right[0], left[-1] = double_outwards(mp, in_p[0] / mp.mpf(edges[0]), 1), double_outwards(mp, in_q[-1], 1)
+        zero, infinite = double_outwards(mp, in_q[0], 1), double_outwards(mp, in_p[-1], 1)
     p = left + right
     return Law(1, step, first, x, p, p * x, zero, infinite, 4 * UNIT, POINT_ERROR)
-
-
-def tail_of_normal(mp: Any, x: Any) -> Any:
-    return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
 def double_outwards(mp: Any, x: Any, direction: int) -> float:
@@ -182,8 +166,6 @@ def double_outwards(mp: Any, x: Any, direction: int) -> float:
 
 def _points(mp: Any, step: float, first: int, count: int) -> Array:
     """Return e^{step·k} for `count` numbers k, to a relative error of 3 units: a product of two of fewer powers."""
-    import numpy as np
-
     k = first + np.arange(count)
     block = max(1, round(sqrt(count)))
     small = [float(mp.exp(mp.mpf(step) * j)) for j in range(block)]
@@ -195,8 +177,6 @@ def _points(mp: Any, step: float, first: int, count: int) -> Array:
 def _splits(mp: Any, step: float, first: int, count: int) -> tuple[Array, Array, Array]:
     """Return for V = 1 + e^{step·k}, with `count` numbers k, the index of its lower neighbour in the grid, and its
     shares at both neighbours."""
-    import numpy as np
-
     v = 1 + _points(mp, step, first, count)
     cell = np.floor(np.log(v) / step).astype(int)  # up to rounding
     lowest = max(int(cell[0]) - 1, -1)
@@ -210,8 +190,6 @@ def _splits(mp: Any, step: float, first: int, count: int) -> tuple[Array, Array,
 def _sum(mp: Any, a: Law, b: Law, step: float, above: bool) -> Law:
     """Return the law of the sum of two independent sums on a geometric grid with this step, of which both have
     multiples."""
-    import numpy as np
-
     strides = [round(law.step / step) for law in (a, b)]
     if any(law.step != stride * step for law, stride in zip((a, b), strides, strict=True)):
         raise ValueError("the step of a sum does not divide those of its terms")
@@ -253,8 +231,6 @@ def _sum(mp: Any, a: Law, b: Law, step: float, above: bool) -> Law:
 def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
     """Return the law without its light ends: from above they are split between the last point left and 0 or infinity,
     from below they are merged into the last cell left."""
-    import numpy as np
-
     i = int(np.searchsorted(np.cumsum(law.p), low_tail))
     j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.number, high_tail))
     i, j = min(i, len(law.p) - 1), max(j, min(i, len(law.p) - 1) + 1)

@@ -17,32 +17,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.verify.allocation import double_outwards, tail_of_normal
+from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.pld import allocation_replaced
+from dpcalc.pld.allocation_replaced import Point
+from dpcalc.pld.pair import Gaussian
+from dpcalc.pld.positive_sums import Question, choose_grid
+from dpcalc.verify.allocation import DIGITS, double_outwards
 from dpcalc.verify.composition_atoms import profile_pair
+from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
+from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpcalc.pld.allocation_replaced import Point
-
-    Array = NDArray[Any]
-
-DIGITS = 60  # of the arithmetic for cells, whose masses are differences
-UNIT = 2.0**-53  # relative error of one rounded operation
 FINER = 0.7  # step of a grid over that of the calculator: it changes the result by half as much
-ROUNDING = 1e-13  # relative: more than that of a few operations on doubles
 
 
 def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     """Return a pair that dominates one epoch."""
-    from dpcalc.pld import allocation_replaced
-    from dpcalc.pld.pair import Gaussian
-
     pair = allocation_replaced.dominating_pair(noise_multiplier, steps, tail)
     if isinstance(pair, Gaussian):
         return _gaussian(noise_multiplier, min(steps, 2))
@@ -57,8 +53,6 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
 
 def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     """Return a pair that one epoch with constant gradients dominates."""
-    from dpcalc.pld import allocation_replaced
-
     if steps <= 2:
         return _gaussian(noise_multiplier, steps)
     events = allocation_replaced.events_from_below(noise_multiplier, steps, tail)
@@ -74,10 +68,6 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
 
 def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, value: float) -> Bound:
     """Return what an event shows at γ = e^ε, by a grid with this step, where the value is about the given one."""
-    import numpy as np
-
-    from dpcalc.pld.positive_sums import Question
-
     gamma, scale = exp(epsilon), exp(m * m / 2 - epsilon / 2) * steps
     question = Question(steps, 0.0, 1e-4, scale * value, scale * (1 + gamma))
     return bound_of_event(2 * np.sinh(m * cells.middles - epsilon / 2), cells.masses, gamma, question, step)
@@ -117,24 +107,20 @@ class Cells(NamedTuple):
 
     @property
     def middles(self) -> Array:
-        import numpy as np
-
         return np.concatenate((self.edges[:1], (self.edges[1:] + self.edges[:-1]) / 2, self.edges[-1:]))
 
 
 @lru_cache(maxsize=8)
 def cells_of(epoch: Epoch) -> Cells:
     """Return the cells, half as wide as those of the calculator."""
-    import numpy as np
-
     mp, m = epoch.mp, 1 / epoch.sigma
     width = 2.0 ** -(8 + min(max(ceil(log2(m)), 0), 3))
     last = ceil((m + sqrt(-2 * log(epoch.tail / 100))) / width)
     edges = width * np.arange(-last, last + 1)
     with mp.workdps(DIGITS):
         rate = 1 / mp.mpf(epoch.sigma)
-        ratios = _powers(mp, mp.exp(rate * mp.mpf(width)), last)
-        base, shifted, lowered = (_masses(mp, edges.tolist(), shift) for shift in (0, rate, -rate))
+        ratios = [(mp.exp(rate * mp.mpf(x)), mp.exp(-rate * mp.mpf(x))) for x in edges.tolist()]
+        base, shifted, lowered = (normal_cells(mp, edges.tolist(), 1, mean) for mean in (0, rate, -rate))
         factor = mp.exp(rate * rate / 2)
         rows: list[list[float]] = [[] for _ in range(6)]
         for j, (b, p, q) in enumerate(zip(base[1:-1], shifted[1:-1], lowered[1:-1], strict=True)):
@@ -148,29 +134,6 @@ def cells_of(epoch: Epoch) -> Cells:
     up_gaps, down_gaps, rises, falls, above_rises, above_falls = (np.array(row) for row in rows)
     return Cells(edges, (masses[0], masses[1], masses[2]), up_gaps, down_gaps, rises, falls, above_rises, above_falls,
                  beyond)
-
-
-def _powers(mp: Any, one: Any, last: int) -> list[tuple[Any, Any]]:
-    """Return e^{mz} and e^{−mz} at all edges, as powers of that of one cell."""
-    up = [mp.mpf(1)]
-    for _ in range(last):
-        up.append(up[-1] * one)
-    down = [1 / x for x in up]
-    return [*zip(reversed(down), reversed(up), strict=True), *zip(up[1:], down[1:], strict=True)]
-
-
-def _masses(mp: Any, edges: list[float], shift: Any) -> list[Any]:
-    """Return the masses under N(shift, 1) below the edges, between them, and above, from the smaller tails."""
-    at = [mp.mpf(x) - shift for x in edges]
-    above = [float(z) >= 0 for z in at]
-    tails = [tail_of_normal(mp, z if is_above else -z) for z, is_above in zip(at, above, strict=True)]
-    masses = [tails[0] if not above[0] else 1 - tails[0]]
-    for j in range(len(edges) - 1):
-        if above[j]:
-            masses.append(tails[j] - tails[j + 1])
-        else:
-            masses.append(1 - tails[j] - tails[j + 1] if above[j + 1] else tails[j + 1] - tails[j])
-    return [*masses, tails[-1] if above[-1] else 1 - tails[-1]]
 
 
 @lru_cache(maxsize=8)
@@ -188,8 +151,6 @@ def _deltas(epoch: Epoch, points: tuple[Point, ...]) -> dict[float, float]:
 
 
 def _delta_from_above(epoch: Epoch, cells: Cells, point: Point) -> float:
-    from dpcalc.pld.positive_sums import Question, choose_grid
-    from dpcalc.verify.positive_means import Summand, mean_of_positive_part
 
     steps, epsilon, m = epoch.steps, point.epsilon, 1 / epoch.sigma
     scale = exp(m * m / 2 - epsilon / 2) * steps
@@ -203,8 +164,6 @@ def _delta_from_above(epoch: Epoch, cells: Cells, point: Point) -> float:
 
 def _split_at_edges(cells: Cells, m: float, epsilon: float) -> tuple[Array, Array]:
     """Return x at the edges, moved up by more than their rounding errors, and masses there."""
-    import numpy as np
-
     gamma = exp(epsilon)
     gaps = cells.up + gamma * cells.down
     right = (cells.rises + gamma * cells.falls) / gaps

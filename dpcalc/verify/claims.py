@@ -28,15 +28,15 @@ from dpcalc.verify.claim import (
     require_same,
 )
 from dpcalc.verify.claims_tpr import claim_tpr, claims_of_tpr, tests_of_witness
+from dpcalc.verify.composition_grids import Parts, delta_from_below
 from dpcalc.verify.formulas import (
-    RDP_OF_PROFILE,
     delta_of_row,
     exact_arguments,
     pure_epsilon,
     rdp_of_all_steps,
+    rdp_of_profile,
     refuse_positive_delta,
 )
-from dpcalc.verify.lower_values import claims_from_below
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -51,7 +51,7 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
         raise Unchecked(f"nothing is known here about a {kind} bound that answers {question.asks}")
     is_composed = composition_parts.is_composed(row) and question.asks != "rdp"
     if is_composed and row.route.bound.status == "lower":
-        return claims_from_below(row, answer)
+        return _claims_from_below(row, answer)
     claims = _composition(row, answer) if is_composed else make_claims(row, question)
     return tuple(map(_as_lower_bound, claims)) if row.route.bound.status == "lower" else claims
 
@@ -97,8 +97,13 @@ def _rdp_tv(row: Row, question: Question) -> tuple[Claim, ...]:
     assert condition is not None
     if tv >= 1:
         return (claim_always_true("tv", tv, 1, "tv"),)
-    slack = compute_once(lambda mp: condition(mp, tv, alpha, rdp(mp)))
-    return Claim("tv", tv, slack, slack, "its condition (≥ 0)"), rdp_claim
+    return _claim_by_condition("tv", tv, lambda mp, x: condition(mp, x, alpha, rdp(mp))), rdp_claim
+
+
+def _claim_by_condition(name: str, claimed: float, condition: Callable[[Any, float], Any]) -> Claim:
+    """Return the claim about the root of a condition, which holds where this is >= 0 at the claimed number."""
+    slack = compute_once(lambda mp: condition(mp, claimed))
+    return Claim(name, claimed, slack, slack, "its condition (≥ 0)")
 
 
 def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -121,7 +126,9 @@ def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     require_same(row, "delta", question.delta)
     if row.route.bound.name == composition_basic.BOUND.name:
-        return _claims_of_sum(row, question.delta or 0.0)
+        points = row.params["points"]  # the (ε_i, δ_i) of the releases, as the decimals that were given
+        return (claim_decimal("epsilon", row.result["epsilon"], composition_basic.total_epsilon(points)),
+                claim_decimal("delta", question.delta or 0.0, composition_basic.total_delta(points)))
     if question.delta == 0 and row.route.bound.name == composition_optimal.BOUND.name:
         refuse_positive_delta(row)
         of_step = decimal(row.params["step_epsilon"])
@@ -129,14 +136,6 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     if question.delta == 0:
         return (claim_upper_bound("epsilon", row.result["epsilon"], pure_epsilon(row)),)
     return (_claim_epsilon(row, question, delta_of_row(row)),)
-
-
-def _claims_of_sum(row: Row, delta: float) -> tuple[Claim, ...]:
-    """Return the claims that the (ε_i, δ_i) of the releases add up to at most the claimed ε and the δ of the question,
-    as the decimals that were given."""
-    points = row.params["points"]
-    return (claim_decimal("epsilon", row.result["epsilon"], composition_basic.total_epsilon(points)),
-            claim_decimal("delta", delta, composition_basic.total_delta(points)))
 
 
 def _claim_epsilon(row: Row, question: Question, delta_at: Callable[[Any, float], Any]) -> Claim:
@@ -200,12 +199,7 @@ def _composed_delta_of_side(row: Row, answer: Answer, epsilon: float, side: int)
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
     require_same(row, "alpha", question.alpha)
-    name, alpha, steps = row.route.bound.name, question.alpha or 0.0, row.params.get("steps", 1)
-    if name not in RDP_OF_PROFILE:
-        raise Unchecked(f"the Rényi divergence of {name} has no published formula")
-    own, params = exact_arguments(row), row.params
-    rdp = row.result["rdp"]
-    return (claim_upper_bound("rdp", rdp, lambda mp: steps * RDP_OF_PROFILE[name](mp, alpha, own, params)),)
+    return (claim_upper_bound("rdp", row.result["rdp"], rdp_of_profile(row, question.alpha or 0.0)),)
 
 
 # --- bounds that give single numbers ---------------------------------------------------------------------------------
@@ -214,8 +208,9 @@ def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     bound, own = row.route.bound, exact_arguments(row)
     assert isinstance(bound, PointBound)
-    if bound.condition is not None:
-        return tuple(_claim_by_condition(bound, own, name, row.result[name]) for name in bound.gives)
+    if (condition := bound.condition) is not None:
+        return tuple(_claim_by_condition(name, row.result[name], lambda mp, x: condition(mp, x, **own))
+                     for name in bound.gives)
 
     def exact(name: str) -> Formula:
         return lambda mp: bound.exact(mp, **own)[name]
@@ -228,16 +223,39 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
                  for name in names)
 
 
-def _claim_by_condition(bound: PointBound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
-    """Return the claim of a bound whose number is the root of a condition: it holds where the condition is >= 0 at the
-    claimed number."""
-    condition = bound.condition
-    assert condition is not None
+# --- lower ends of brackets, and compositions that are bounds from below ---------------------------------------------
 
-    def slack(mp: Any) -> Any:
-        return condition(mp, claimed, **own)
+# Such a number is no part of a guarantee. A lower bound of δ that is computed here proves it, or leaves it undecided.
 
-    return Claim(name, claimed, slack, slack, "its condition (≥ 0)")
+
+def claims_of_lower_ends(row: Row, answer: Answer) -> tuple[Claim, ...]:
+    """Return the claim that δ at the lower end of ε is at least the question's δ, or that δ at the question's ε is at
+    least its lower end; nothing where the row has no bracket."""
+    lower_ends = [(name, x) for name, x in row.result.items()
+                  if name in ("epsilon_lower", "delta_lower", "tv_lower") and x > 0]
+    if not lower_ends or not composition_parts.is_composed(row):
+        return ()
+    uses, witness = composition_parts.parts_and_grids(row, answer)
+    return tuple(_claim_from_below(name, x, uses, witness, answer) for name, x in lower_ends)
+
+
+def _claims_from_below(row: Row, answer: Answer) -> tuple[Claim, ...]:
+    """Return the claims of a row whose bound is a composition of pairs that the mechanism dominates: its numbers are at
+    most those of the composition."""
+    uses, witness = composition_parts.parts_and_grids(row, answer)
+    names = [name for name in ("epsilon", "delta", "tv") if name == answer.question.asks]
+    return tuple(_claim_from_below(name, row.result[name], uses, witness, answer) if row.result[name] > 0
+                 else claim_always_true(name, 0.0, 0, "δ")._replace(is_lower=True) for name in names)
+
+
+def _claim_from_below(name: str, x: float, uses: Parts, witness: Mapping[str, Any], answer: Answer) -> Claim:
+    question = answer.question
+    if name in ("epsilon", "epsilon_lower"):
+        epsilon, delta = x, question.delta or 0.0
+    else:
+        epsilon, delta = (0.0 if name in ("tv", "tv_lower") else question.epsilon or 0.0), x
+    exact = compute_once(lambda mp: delta_from_below(mp, uses, witness, epsilon, delta))
+    return Claim(name, x, lambda mp: exact(mp) - mp.mpf(delta), exact, "δ", is_lower=True)
 
 
 # (kind of the bound, quantity that the question asks for) → function that makes the claims

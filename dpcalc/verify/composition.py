@@ -23,8 +23,8 @@ from dpcalc.verify import composition_cells, loss_distributions, nested_grids
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
 from dpcalc.verify.directed_array import WORD_BITS, Array
-from dpcalc.verify.loss_distributions import Use
-from dpcalc.verify.nested_grids import MAX_EXPONENT, Merging, Rounding, Splitting, WeightedLevel
+from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
+from dpcalc.verify.nested_grids import Merging, Rounding, Splitting, WeightedLevel
 
 Parts = Sequence[tuple[Use, int]]
 # Bits of the factors of products beyond the size of the result, at 128 bits of the arithmetic. The roundings of

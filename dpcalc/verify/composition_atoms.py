@@ -10,17 +10,27 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import inf, log
+from math import comb
 from typing import Any
 
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
-from dpcalc.verify.loss_distributions import LossPair, Masses
+from dpcalc.verify.loss_distributions import LossPair, Masses, Use, infinite_mass
+from dpcalc.verify.unchecked import TooLong
 
 Atoms = list[tuple[float, Any, Any]]  # (loss, mass under P, mass under Q)
+_MAX_SUMS = 500_000  # sums of losses: this many take about ten seconds
+Outcome = tuple[Any, Any]  # its masses under P and Q
 
 
-def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula, largest_loss: float) -> LossPair:
-    """Return the pair with these atoms. It has no `reverse`, and so counts as symmetric unless the caller adds one."""
+def no_mass(mp: Any) -> Any:
+    return mp.mpf(0)
+
+
+def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass,
+                limit: float | None = None) -> LossPair:
+    """Return the pair with these atoms; the limit of their losses is that of the atoms unless one is given. It has no
+    `reverse`, and so counts as symmetric unless the caller adds one."""
+    atoms = compute_once(atoms)
     table = compute_once(lambda mp: _cumulative_masses(mp, sorted(atoms(mp), key=lambda atom: atom[0])))
 
     def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
@@ -31,7 +41,31 @@ def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula, largest_l
         losses, _, from_below = table(mp)
         return from_below[(bisect_right if closed else bisect_left)(losses, float(w))]  # type: ignore[no-any-return]
 
-    return LossPair(masses_above, masses_below, infinite_mass, largest_loss, compute_once(atoms))
+    return LossPair(masses_above, masses_below, infinite_mass, limit, atoms)
+
+
+def two_way_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula = no_mass,
+                 infinite_in_q: Formula = no_mass, limit: float | None = None) -> LossPair:
+    """Return the pair with these atoms, and its reverse."""
+    atoms = compute_once(atoms)
+    reverse = atomic_pair(lambda mp: [(-loss, q, p) for loss, p, q in atoms(mp)], infinite_in_q, limit)
+    return atomic_pair(atoms, infinite_mass, limit)._replace(reverse=reverse)
+
+
+def pair_of_outcomes(outcomes: Callable[[Any], tuple[Sequence[tuple[Any, Any]], Any]]) -> LossPair:
+    """Return the symmetric pair of outcomes (mass under P, mass under Q) that a bound lists, and at most the mass of
+    others, whose losses may be infinite."""
+    outcomes = compute_once(outcomes)
+
+    def others(mp: Any) -> Any:
+        return mp.between(0, outcomes(mp)[1]) if is_ball_context(mp) else outcomes(mp)[1]
+
+    return atomic_pair(lambda mp: atoms_of(mp, outcomes(mp)[0]), others)
+
+
+def atoms_of(mp: Any, masses: Sequence[tuple[Any, Any]]) -> Atoms:
+    """Return the atoms of outcomes with these masses under P and Q."""
+    return [(float(mp.log(p / q)), p, q) for p, q in masses if float(p) > 0 and float(q) > 0]
 
 
 def _cumulative_masses(mp: Any, atoms: Atoms) -> tuple[list[float], list[Masses], list[Masses]]:
@@ -44,7 +78,7 @@ def _cumulative_masses(mp: Any, atoms: Atoms) -> tuple[list[float], list[Masses]
     return [loss for loss, _, _ in atoms], from_above[::-1], from_below
 
 
-def approximate_dp_pair(epsilon: Formula, delta: float, largest_loss: float) -> LossPair:
+def approximate_dp_pair(epsilon: Formula, delta: float) -> LossPair:
     """Return the dominating pair of (ε, δ)-DP, with losses ±ε and ∞ (Kairouz, Oh & Viswanath 2015, Theorem 3.1)."""
 
     def atoms(mp: Any) -> Atoms:
@@ -54,21 +88,15 @@ def approximate_dp_pair(epsilon: Formula, delta: float, largest_loss: float) -> 
         high, low = finite / (1 + mp.exp(-e)), finite / (1 + mp.exp(e))
         return [(float(e), high, low), (-float(e), low, high)]
 
-    return atomic_pair(atoms, lambda mp: mp.mpf(delta), largest_loss)
+    return atomic_pair(atoms, lambda mp: mp.mpf(delta))
 
 
 def finite_pair(p: Sequence[float], q: Sequence[float]) -> LossPair:
     """Return the pair of two distributions on the same finite set."""
-    return _one_direction(p, q)._replace(reverse=_one_direction(q, p))
-
-
-def _one_direction(p: Sequence[float], q: Sequence[float]) -> LossPair:
-    """Return the pair (P, Q) without its reverse. Its largest loss has a margin for the rounding of the logarithms."""
-    finite = [(log(a) - log(b), a, b) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
-    infinite = [a for a, b in zip(p, q, strict=True) if b == 0]
-    return atomic_pair(lambda mp: [(loss, mp.mpf(a), mp.mpf(b)) for loss, a, b in finite],
-                       lambda mp: mp.fsum(mp.mpf(a) for a in infinite),
-                       max((loss + 1e-14 * (1 + abs(loss)) for loss, _, _ in finite), default=-inf))
+    both = list(zip(p, q, strict=True))
+    return two_way_pair(lambda mp: atoms_of(mp, [(mp.mpf(a), mp.mpf(b)) for a, b in both]),
+                        lambda mp: mp.fsum(mp.mpf(a) for a, b in both if b == 0),
+                        lambda mp: mp.fsum(mp.mpf(b) for a, b in both if a == 0))
 
 
 def profile_pair(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> LossPair:
@@ -79,7 +107,7 @@ def profile_pair(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) 
     P is e^ε times that (Doroshenko et al. 2022, Theorem 3.3). A negative change of slope, which only values that are
     not convex have, counts as 0; that can only make the pair less private.
     """
-    return atomic_pair(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
+    return atomic_pair(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]))
 
 
 def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
@@ -107,16 +135,8 @@ def convex_minorant_pair(losses: Sequence[float], delta: Callable[[Any, float, i
     are at the points, as in `profile_pair`.
     """
     losses = sorted(losses)
-
-    @compute_once
-    def atoms(mp: Any) -> Atoms:
-        return _atoms_of_bends(mp, losses, [_both_ways(mp, e, delta) for e in losses])
-
-    def reversed_atoms(mp: Any) -> Atoms:
-        return [(-loss, q, p) for loss, p, q in reversed(atoms(mp))]
-
-    added = atomic_pair(reversed_atoms, lambda mp: delta(mp, max(-losses[0], 0.0), -1), -losses[0])
-    return atomic_pair(atoms, lambda mp: delta(mp, max(losses[-1], 0.0), 1), losses[-1])._replace(reverse=added)
+    return two_way_pair(lambda mp: _atoms_of_bends(mp, losses, [_both_ways(mp, e, delta) for e in losses]),
+                        lambda mp: delta(mp, max(losses[-1], 0.0), 1), lambda mp: delta(mp, max(-losses[0], 0.0), -1))
 
 
 def _both_ways(mp: Any, loss: float, delta: Callable[[Any, float, int], Any]) -> tuple[Any, Any]:
@@ -154,3 +174,58 @@ def positive_part(mp: Any, x: Any) -> Any:
     if not is_ball_context(mp):
         return max(x, mp.mpf(0))
     return x if x.surely_positive() else mp.mpf(0) if (-x).surely_at_least(0) else mp.between(0, x)
+
+
+# --- compositions of finitely many outcomes: Σ (P − e^ε Q)₊ + P(∞) over all sums of losses ----------------------------
+
+
+def delta_of_sums(mp: Any, parts: Sequence[tuple[Use, int]], epsilon: float) -> Any:
+    """Return δ at ε >= 0 in the direction of `parts`. Raises ValueError where a loss distribution is continuous."""
+    sums, e_to_epsilon, log_finite = [(mp.mpf(1), mp.mpf(1))], mp.exp(mp.mpf(epsilon)), mp.mpf(0)
+    for use, count in parts:
+        found = outcomes(mp, use)
+        if len(sums) * comb(count + len(found) - 1, count) > _MAX_SUMS:
+            raise TooLong(f"it has more than {_MAX_SUMS} sums of losses")
+        repeated = _repeat(mp, found, count)
+        sums = [(p * a, q * b) for p, q in sums for a, b in repeated]
+        log_finite = log_finite + count * mp.log1p(-infinite_mass(use, mp))
+    return mp.fsum(positive_part(mp, p - e_to_epsilon * q) for p, q in sums) - mp.expm1(log_finite)
+
+
+def outcomes(mp: Any, use: Use) -> list[Outcome]:
+    """Return the outcomes of one use that have a finite loss."""
+    pair = use.unsampled or use.pair
+    if pair.atoms is None:
+        raise ValueError("not all of its losses are finitely many")
+    atoms = pair.atoms(mp)
+    masses = [(p, q) for _, p, q in atoms]
+    if use.unsampled is not None:
+        return masses
+    rate, infinite = mp.mpf(use.rate), pair.infinite_mass(mp)
+    if use.scheme == "poisson":  # by symmetry, Q has the same mass where P has none
+        at_minus_infinity = [(mp.mpf(0), infinite)] if float(infinite) else []
+        mixed = [((1 - rate) * q + rate * p, q) for p, q in [*masses, *at_minus_infinity]]
+        return [(q, p) for p, q in mixed] if use.added else mixed
+    larger = [((1 - rate) * q + rate * p, q) for loss, p, q in atoms if loss > 0]
+    rest = 1 - infinite_mass(use, mp) - mp.fsum(p + q for p, q in larger)
+    return [*larger, *((q, p) for p, q in larger), (rest, rest)]
+
+
+def _repeat(mp: Any, outcomes: list[Outcome], count: int) -> list[Outcome]:
+    """Return the masses of `count` uses, one for each multiset of their outcomes, summed over the orders of the
+    uses."""
+    finished = list[Outcome]()
+    unfinished = [(count, mp.mpf(1), mp.mpf(1))]  # number of uses without an outcome so far, and masses of the others
+    for k, (p, q) in enumerate(outcomes):
+        longer = []
+        for left, in_p, in_q in unfinished:
+            if k + 1 == len(outcomes):
+                finished.append((in_p * p**left, in_q * q**left))
+                continue
+            orders = 1
+            for uses in range(left):
+                longer.append((left - uses, orders * in_p, orders * in_q))
+                orders, in_p, in_q = orders * (left - uses) // (uses + 1), in_p * p, in_q * q
+            finished.append((in_p, in_q))
+        unfinished = longer
+    return finished

@@ -8,10 +8,10 @@ from typing import Any
 
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
-from dpcalc.verify import composition, composition_finite, composition_plans, loss_distributions
+from dpcalc.verify import composition, composition_plans, loss_distributions
 from dpcalc.verify.arb.context import is_ball_context
-from dpcalc.verify.loss_distributions import Use
-from dpcalc.verify.nested_grids import MAX_EXPONENT
+from dpcalc.verify.composition_atoms import delta_of_sums
+from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
@@ -41,12 +41,12 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
     own = _in_direction(parts, side < 0 if side else bool(witness.get("reversed")))
     other = own if side else _in_direction(parts, not witness.get("reversed"))
     symmetric = all(use.symmetric for use, _ in parts)
-    if (epsilon == 0 and "grids" not in witness and _all_losses_at_most(own, 0.0)) or (
-            _all_losses_at_most(own, epsilon) and _all_losses_at_most(other, epsilon)):
+    if (epsilon == 0 and "grids" not in witness and _all_losses_at_most(mp, own, 0.0)) or (
+            _all_losses_at_most(mp, own, epsilon) and _all_losses_at_most(mp, other, epsilon)):
         return max(infinite_mass(mp, own), infinite_mass(mp, other), key=float)
     if "sums" in witness:
-        found = composition_finite.delta(mp, own, epsilon)
-        return found if side or symmetric else max(found, composition_finite.delta(mp, other, epsilon), key=float)
+        found = delta_of_sums(mp, own, epsilon)
+        return found if side or symmetric else max(found, delta_of_sums(mp, other, epsilon), key=float)
     if "grids" not in witness:
         raise Unchecked("its number is a bound by moments, or its witness has no grid")
     plan = composition_plans.read_plan(witness)
@@ -91,7 +91,7 @@ def _from_largest_losses(mp: Any, parts: Parts, epsilon: float) -> Any:
     for added in (False, True):
         total, log_p = mp.mpf(0), mp.mpf(0)
         for use, count in _in_direction(parts, added):
-            largest = _largest_loss(use)
+            largest = _largest_loss(mp, use)
             if abs(largest) == inf:
                 break
             loss = mp.mpf(largest * (1 - 2 * _LOSS_ERROR))
@@ -118,14 +118,14 @@ def _in_direction(parts: Parts, added: bool) -> Parts:
     return tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
 
 
-def _all_losses_at_most(parts: Parts, epsilon: float) -> bool:
+def _all_losses_at_most(mp: Any, parts: Parts, epsilon: float) -> bool:
     """Whether no finite loss is above ε."""
-    return sum(count * _largest_loss(use) for use, count in parts) <= epsilon
+    return sum(count * _largest_loss(mp, use) for use, count in parts) <= epsilon
 
 
-def _largest_loss(use: Use) -> float:
+def _largest_loss(mp: Any, use: Use) -> float:
     """Return an upper bound of all finite losses of one use."""
-    largest, rate = (use.unsampled or use.pair).largest_loss, use.rate if use.scheme else 1.0
+    largest, rate = (use.unsampled or use.pair).largest_loss(mp), use.rate if use.scheme else 1.0
     if abs(largest) == inf or rate == 1:
         return largest + abs(largest) * _LOSS_ERROR
     if use.added and use.scheme == "poisson":

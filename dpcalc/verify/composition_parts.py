@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from math import inf
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import Params, ProfileBound
+from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
-from dpcalc.verify import composition_grids, epochs, loss_distributions, losses_from_below, scheme_uses
+from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
 from dpcalc.verify.loss_distributions import LossPair, Use
-from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -46,13 +46,12 @@ def composed_delta(row: Row, answer: Answer, side: int = 0) -> Delta:
 def _delta_above_all_losses(row: Row, answer: Answer) -> Delta:
     """Return the function that gives δ = 1 − Π(1 − P_i(∞)) at every ε from the sum of the largest losses on. (ε, δ)
     guarantees and profiles state their largest loss as a double."""
-    uses = _PARTS_OF_BOUND[row.route.bound.name](row, answer)
+    uses = parts_of(row)
     if any(g["kind"] not in ("dp", "tv", "profile") for g in row.params["described"]):
         raise Unchecked("the largest loss of all is checked where each guarantee says its own")
-    largest = sum(Fraction(use.pair.largest_loss) * count for use, count in uses)
 
     def delta(mp: Any, epsilon: float, log_delta: float) -> Any:
-        if Fraction(epsilon) >= largest:
+        if Fraction(epsilon) >= sum(Fraction(use.pair.largest_loss(mp)) * count for use, count in uses):
             return composition_grids.infinite_mass(mp, uses)
         return composition_grids.delta_from_above(mp, uses, {"sums": 1}, epsilon, log_delta)
 
@@ -71,7 +70,7 @@ def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: 
         precision = float(row.params.get("precision") or PRECISION)
         witness = composition_grids.compute_grids(parts(row.route, row.params, side), answer.question, epsilon,
                                                   precision, one_sided=True)
-    uses = _PARTS_OF_BOUND[row.route.bound.name](row, answer)
+    uses = parts_of(row)
     return composition_grids.delta_from_above(mp, uses, witness, epsilon, -inf, side)
 
 
@@ -79,47 +78,42 @@ def parts_and_grids(row: Row, answer: Answer) -> tuple[Parts, Mapping[str, Any]]
     """Return the parts that are composed, and a witness with their grids: that of the row, or a new one."""
     at = abs(float(row.witness["epsilon"])) if answer.question.asks == "tpr" else None
     witness = row.witness if "grids" in row.witness else _computed_grids(row, answer.question, at)
-    return _PARTS_OF_BOUND[row.route.bound.name](row, answer), witness
+    return parts_of(row), witness
+
+
+def parts_of(row: Row) -> Parts:
+    """Return the parts that are composed. Raises Unchecked for a bound whose parts are not known here."""
+    bound = row.route.bound
+    if bound.name in _OF_NOISY_SGD:
+        return _noisy_sgd(row)
+    if not has_parts(bound):
+        raise Unchecked(f"the privacy loss distributions that {bound.name} composes are not known here")
+    if bound.name in _PARTS:
+        return _PARTS[bound.name](row.params)
+    assert isinstance(bound, ProfileBound) and bound.outcomes is not None
+    pair = composition_atoms.pair_of_outcomes(partial(bound.outcomes, **own_params(bound, row.params)))
+    return ((Use(pair), int(row.params.get("steps", 1))),)
+
+
+def has_parts(bound: Bound) -> bool:
+    """Whether the pairs that a bound composes are known here: by its name, or as finitely many outcomes."""
+    return bound.name in _PARTS or (isinstance(bound, ProfileBound) and bound.outcomes is not None)
 
 
 def is_composed(row: Row) -> bool:
     """Whether the row's number comes from a numerical composition."""
     bound, p = row.route.bound, row.params
-    if bound.name in _PAIRS_OF_BOUND:
+    if bound.name in _OF_NOISY_SGD:
         return bool(p["iterations"] > 1)
     return bound.is_numerical(p)
 
 
+_OF_NOISY_SGD = ("composition-profile", "burn-in-profile", "burn-in-profile-nonconvex")  # with numbers of the witness
+
 # --- the parts of a bound --------------------------------------------------------------------------------------------
 
 
-def _described_guarantees(row: Row, answer: Answer) -> Parts:
-    """Return the parts of the guarantees, which are sorted; equal ones are composed as one that is used more often."""
-    steps = int(row.params.get("steps", 1))
-    counted = [(g, len(list(equal))) for g, equal in groupby(row.params["described"])]
-    each = parts_of_guarantees([g for g, _ in counted])
-    return tuple((use, count * times * steps) for parts, (_, times) in zip(each, counted, strict=True)
-                 for use, count in parts)
-
-
-def _repeated_laplace(row: Row, answer: Answer) -> Parts:
-    p = row.params
-    pair = loss_distributions.laplace(lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]),
-                                      p["sensitivity"] / p["scale"])
-    return ((Use(pair), int(p["steps"])),)
-
-
-def _repeated(losses: Callable[[Mapping[str, Any]], LossPair]) -> Callable[[Row, Answer], Parts]:
-    """Return the parts of several uses of a mechanism, whose bound has the parameters that `losses` needs."""
-    def parts(row: Row, answer: Answer) -> Parts:
-        p = row.params
-        part = {**p, "sensitivity": int(p["sensitivity"])} if "sensitivity" in p else p
-        return ((Use(losses(part)), int(p.get("steps", 1))),)
-
-    return parts
-
-
-def _noisy_sgd(row: Row, answer: Answer) -> Parts:
+def _noisy_sgd(row: Row) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
     from dpcalc.bounds.noisy_sgd._engine import contraction
@@ -147,25 +141,29 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     return ((step, r),)
 
 
-def _of_scheme(parts: Callable[[Params], Parts]) -> Callable[[Row, Answer], Parts]:
-    """Return the function of a row and an answer from that of the parameters of the row: in a comparison, rows have
-    mechanisms of their own."""
-    return lambda row, answer: parts(row.params)
+def _described(p: Params) -> Parts:
+    """Return the parts of the guarantees, which are sorted; equal ones are composed as one that is used more often."""
+    counted = [(g, len(list(equal))) for g, equal in groupby(p["described"])]
+    return tuple((use, count * times * int(p.get("steps", 1)))
+                 for parts, (_, times) in zip(parts_of_guarantees([g for g, _ in counted]), counted, strict=True)
+                 for use, count in parts)
 
 
-_PARTS_OF_BOUND: dict[str, Callable[[Row, Answer], Parts]] = {
-    **{name: _of_scheme(parts) for name, parts in scheme_uses.PARTS.items()},
-    "burn-in-profile": _noisy_sgd,
-    "burn-in-profile-nonconvex": _noisy_sgd,
-    "composition-profile": _noisy_sgd,
-    "profile-composition": _described_guarantees,
-    "laplace-profile": _repeated_laplace,
-    "exponential-lower": _repeated(losses_from_below.two_outcomes),
-    "exponential-profile": _repeated(MECHANISMS["exponential"].losses),
-    "shuffled-ldp-lower": _repeated(losses_from_below.shuffled_responses),
-    "shuffled-ldp-profile": _repeated(MECHANISMS["shuffled-ldp"].losses),
-    **{f"{name}-exact": _repeated(MECHANISMS[name].losses) for name in (
-        "discrete-gaussian", "discrete-laplace", "k-randomized-response", "unary")},
+def _repeated(losses: Callable[[Params], LossPair]) -> Callable[[Params], Parts]:
+    """Return the parts of several uses of a mechanism, whose bound has the parameters that `losses` needs."""
+    return lambda p: ((Use(losses(p)), int(p.get("steps", 1))),)
+
+
+# By the name of the bound, from the parameters of its row; scheme_uses.py has those of random batches.
+_PARTS: dict[str, Callable[[Params], Parts]] = {
+    **scheme_uses.PARTS,
+    "profile-composition": _described,
+    "laplace-profile": _repeated(lambda p: loss_distributions.laplace(
+        lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"])),
+    "exponential-lower": _repeated(mechanisms.two_outcomes),
+    "exponential-profile": _repeated(lambda p: mechanisms.losses({"name": "exponential", **p})),
+    "shuffled-ldp-lower": _repeated(mechanisms.shuffled_responses),
+    "shuffled-ldp-profile": _repeated(lambda p: mechanisms.losses({"name": "shuffled-ldp", **p})),
 }
 
 
@@ -177,29 +175,20 @@ def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapp
     from dpcalc.accounting.composition import parts
     from dpcalc.pld.bracket import PRECISION
 
-    pairs = _PAIRS_OF_BOUND.get(row.route.bound.name)
-    if pairs is not None:
-        return composition_grids.compute_grids(pairs(row), question, epsilon)
+    if row.route.bound.name in _OF_NOISY_SGD:
+        return composition_grids.compute_grids(_pairs_of_noisy_sgd(row), question, epsilon)
     return composition_grids.compute_grids(parts(row.route, row.params), question, epsilon,
                                            float(row.params.get("precision") or PRECISION))
 
 
-def _pairs_of_composition(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile
-
-    p = row.params
-    return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
-
-
-def _pairs_of_burn_in(row: Row) -> Any:
+def _pairs_of_noisy_sgd(row: Row) -> Any:
     from dpcalc.bounds.noisy_sgd import burn_in_profile
     from dpcalc.bounds.noisy_sgd._engine import without_convexity
 
-    own, r = own_params(row.route.bound, row.params), int(row.witness.get("r", row.params["iterations"]))
+    bound, p = row.route.bound, row.params
+    if bound.name == "composition-profile":
+        return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
+    own = own_params(bound, p)
     own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
-    return burn_in_profile.parts_at(**own, r=r, sigma1=float(row.witness["sigma1"]))
-
-
-_PAIRS_OF_BOUND: dict[str, Callable[[Row], Any]] = {"composition-profile": _pairs_of_composition,
-                                                    "burn-in-profile": _pairs_of_burn_in,
-                                                    "burn-in-profile-nonconvex": _pairs_of_burn_in}
+    return burn_in_profile.parts_at(**own, r=int(row.witness.get("r", p["iterations"])),
+                                    sigma1=float(row.witness["sigma1"]))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dpcalc.verify.arb.ball import Undecided
 from dpcalc.verify.arb.context import Context, enclosure
 from dpcalc.verify.claim import Claim
-from dpcalc.verify.tolerances import RECOMPUTED
+from dpcalc.verify.records import SAME_NUMBERS
 from dpcalc.verify.unchecked import Unchecked
 
 _PRECISIONS = (128, 256, 512, 1024, 2048)  # bits of ball arithmetic, tried in this order
@@ -60,7 +60,7 @@ def _decide_by_balls(claim: Claim) -> Decision:
         if not slack.is_finite() or not (slack >= 0 or slack < 0):
             continue
         decision = Decision(bool(slack >= 0), _endpoints(context, claim), how, bits)
-        if decision.holds or refused or not abs(float(slack)) < RECOMPUTED * abs(decision.ends[0]):
+        if decision.holds or refused or not abs(float(slack)) < SAME_NUMBERS * abs(decision.ends[0]):
             return decision
         refused = decision
     return refused or Decision(None, (float("nan"), float("nan")), how, bits)

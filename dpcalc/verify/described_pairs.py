@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 from typing import Any
 
+from dpcalc.accounting.guarantee_pld import best_orders, profile_samples, zcdp_orders
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.relations import RELATIONS
+from dpcalc.pld.atoms import either_order_points, hull
 from dpcalc.verify import composition_atoms, loss_distributions, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
-from dpcalc.verify.mechanisms import MECHANISMS
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.mechanisms import losses
 
 
 def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
@@ -29,8 +30,6 @@ def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
 def _in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:
     """Return the pair whose profile is the larger δ of both orders, linear in e^ε between the points that the
     calculator chooses; any choice is valid."""
-    from dpcalc.pld.atoms import either_order_points
-
     def delta(mp: Any, epsilon: float) -> Any:
         factor = mp.exp(mp.mpf(epsilon))
         return max((mp.fsum(composition_atoms.positive_part(mp, mp.mpf(a) - factor * mp.mpf(b))
@@ -51,14 +50,11 @@ def _use_of_mechanism(part: Mapping[str, Any], relation: str | None, group_size:
     sampling = part.get("sampling")
     if sampling is None:
         own = _between(part, part.get("between") or relation)
-        return Use(MECHANISMS[part["name"]].losses({**own, "group_size": group_size}))
+        return Use(losses({**own, "group_size": group_size}))
     bases = SCHEMES[sampling["scheme"]].bases
     relation = relation or next(iter(bases))
     own = _between(part, part.get("between") or bases[relation].relation)
-    found = scheme_uses.USES.get((sampling["scheme"], relation))
-    if found is None:
-        raise Unchecked(f"{sampling['scheme']} sampling has no profile for {relation} neighbours")
-    return found(own, sampling, group_size)
+    return scheme_uses.use_of(own, sampling, relation, group_size)
 
 
 def _between(part: Mapping[str, Any], relation: str | None) -> Mapping[str, Any]:
@@ -70,30 +66,17 @@ def _between(part: Mapping[str, Any], relation: str | None) -> Mapping[str, Any]
 
 
 def _pair_of_profile(g: Mapping[str, Any]) -> LossPair:
-    from dpcalc.pld.atoms import hull
-
     given = dict(zip(g["epsilon"], g["delta"], strict=True))
     corners = hull(g["epsilon"], [log(d) if d > 0 else -inf for d in g["delta"]])
     return composition_atoms.profile_pair([e for e, _ in corners], lambda mp, e: mp.mpf(given[e]))
 
 
-def _pair_of_rdp(g: Mapping[str, Any]) -> LossPair:
-    """Return the dominating pair of the profile that an RDP curve implies. The calculator chooses the ε at which the
-    profile is known, and the order at each of them; any choice is valid."""
-    from dpcalc.accounting.guarantee_pld import best_orders, profile_samples
-    from dpcalc.pld.atoms import hull
-
-    orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
+def _pair_of_orders(orders: Sequence[tuple[float, float]]) -> LossPair:
+    """Return the dominating pair of the profile that an RDP curve implies at these orders. The calculator chooses the ε
+    at which the profile is known, and the order at each of them; any choice is valid."""
     corners = [e for e, _ in hull(*profile_samples(orders))]
     best = dict(zip(corners, best_orders(orders, corners), strict=True))
     return composition_atoms.profile_pair(corners, lambda mp, e: _delta_by_order(mp, *best[e], e))
-
-
-def _pair_of_zcdp(g: Mapping[str, Any]) -> LossPair:
-    from dpcalc.accounting.guarantee_pld import zcdp_orders
-
-    alphas, rdps = zip(*zcdp_orders(g["rho"]), strict=True)
-    return _pair_of_rdp({"alpha": alphas, "rdp": rdps})
 
 
 def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
@@ -105,10 +88,10 @@ def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
 
 _PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
     "gdp": lambda g: loss_distributions.gaussian(lambda mp: mp.mpf(g["mu"])),
-    "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),
-    "tv": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(0), g["tv"], 0.0),
+    "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"]),
+    "tv": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(0), g["tv"]),
     "profile": _pair_of_profile,
-    "rdp": _pair_of_rdp,
-    "zcdp": _pair_of_zcdp,
+    "rdp": lambda g: _pair_of_orders(tuple(zip(g["alpha"], g["rdp"], strict=True))),
+    "zcdp": lambda g: _pair_of_orders(zcdp_orders(g["rho"])),
     "outcomes": lambda g: composition_atoms.finite_pair(g["p"], g["q"]),
 }

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from dpcalc import __version__
 from dpcalc.accounting import older_records
-from dpcalc.verify import tolerances
 from dpcalc.verify.recomputed import Expected, key_of
-from dpcalc.verify.records import Record, is_number, to_float
+from dpcalc.verify.records import COPIED, SAME_DOUBLES, SAME_NUMBERS, Record, is_number, to_float
 from dpcalc.verify.unchecked import NotComputed
 
 _CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
@@ -143,7 +142,7 @@ def _compare_lists(ours: list[Any], theirs: list[Any], path: str) -> Iterator[Di
 def _tolerance(path: str) -> float:
     """Return the largest relative difference at which two numbers in this place count as equal."""
     is_copied = path.startswith("guarantee") or path.rpartition(".")[2] in _CLAIMS
-    return tolerances.COPIED if is_copied else tolerances.SAME_DOUBLES
+    return COPIED if is_copied else SAME_DOUBLES
 
 
 def agree(a: Any, b: Any, tolerance: float) -> bool:
@@ -162,7 +161,7 @@ def _differ_in_last_digits(a: Any, b: Any) -> bool:
     if _NUMBER_IN_TEXT.sub("0", a) != _NUMBER_IN_TEXT.sub("0", b):
         return False
     numbers = zip(_NUMBER_IN_TEXT.findall(a), _NUMBER_IN_TEXT.findall(b), strict=True)
-    return all(agree(float(x), float(y), tolerances.IN_TEXTS) for x, y in numbers)
+    return all(agree(float(x), float(y), 2e-5) for x, y in numbers)
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
@@ -204,7 +203,7 @@ def _compare_numbers(bound: Mapping[str, Any], ours: Mapping[str, Any], path: st
         at = f"{path}.{name}"
         if is_number(x) and name not in ours:
             yield Difference(at, f"the result has {at}, which its question does not give", x)
-        elif is_number(x) and name not in proven_names and not agree(ours[name], x, tolerances.RECOMPUTED):
+        elif is_number(x) and name not in proven_names and not agree(ours[name], x, SAME_NUMBERS):
             yield _unchecked(at, f"it is not proven, and is {_shorten(ours[name])} where the question is asked again, "
                                  f"not {_shorten(x)}", True)
 

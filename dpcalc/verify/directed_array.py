@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpcalc.verify.arb.context import is_ball_context
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Words = NDArray[np.uint64]  # each row is an integer in base 2^64, the lowest digit first
 X = TypeVar("X", float, Array)  # a result of operations on doubles
 
@@ -85,9 +85,9 @@ def multiply_polynomials(a: Array, b: Array, up: bool, words: int) -> Array:
 def _to_integers(a: Array, up: bool, words: int) -> tuple[Words, int]:
     """Return the integers above (`up`) or not above a·2^−exponent, in twice as many words, and the exponent. All
     differences and products below are exact; the integer above does not carry, as a double has only 53 bits."""
-    if not (size := float(a.sum())) < MAX_SUM:
+    if not (a.max(initial=0.0) < MAX_SUM and a.sum() < MAX_SUM):
         raise OverflowError("the weights of a grid are beyond the range of doubles")
-    exponent = frexp(size)[1] + 1 - (WORD_BITS * words - 1)
+    exponent = frexp(float(a.sum()))[1] + 1 - (WORD_BITS * words - 1)
     digits = np.zeros((len(a), 2 * words), np.uint64)
     rest = np.ldexp(a, -exponent - WORD_BITS * (words - 1))
     for k in range(words - 1, -1, -1):

@@ -1,15 +1,22 @@
-"""δ of several epochs: the published profile of one epoch is interpolated between given ε, and composed."""
+"""Compositions within published formulas: of epochs, whose profile is interpolated between given ε, and of the windows
+of burn-in-contraction on random batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from math import inf
 from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.noisy_sgd import burn_in_contraction, burn_in_rdp
+from dpcalc.bounds.noisy_sgd._engine import windows
 from dpcalc.core.bound import Bound, ProfileBound
+from dpcalc.core.question import Question
 from dpcalc.core.results import Row
-from dpcalc.verify import composition_atoms, composition_grids
+from dpcalc.numerics.rounding import ratio_up
+from dpcalc.verify import composition_atoms, composition_grids, loss_distributions
 from dpcalc.verify.arb.context import enclose
 from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.unchecked import Unchecked
@@ -53,3 +60,26 @@ def _delta_of_one_epoch(one: Bound, own: dict[str, Any], ways: Mapping[float, An
         return known[key]
 
     return delta
+
+
+def delta_of_contraction(mp: Any, epsilon: float, **own: Any) -> Any:
+    """Return δ of burn-in-contraction by the points of the witness; with full batches all is in closed form."""
+    if own["batch_size"] == own["n"]:
+        return burn_in_contraction.exact(mp, epsilon, **own)
+    run = burn_in_contraction.run_of(**{k: own[k] for k in burn_in_rdp.SHARED})
+
+    def push(mp: Any) -> Any:
+        return 2 * mp.mpf(own["lipschitz"]) / (own["batch_size"] * mp.mpf(own["sigma"]))
+
+    @cache
+    def window(mp: Any, steps: int, hidden: bool, u: Any) -> Any:
+        at = max(0.0, float(u) * (1 - 1e-14))  # δ falls in ε
+        if hidden:
+            return windows.exact_hidden(mp, mp.mpf(at), run.q, push(mp), steps)
+        rate = ratio_up((float(own["batch_size"]),), (float(own["n"]),))
+        uses = ((Use(loss_distributions.gaussian(push), "without-replacement", rate), steps),)
+        pairs = windows.composition(run.q, run.push, steps)
+        grids = composition_grids.compute_grids(pairs, Question("delta", epsilon=at), at)
+        return composition_grids.delta_from_above(mp, uses, grids, at, -inf)
+
+    return burn_in_contraction.exact(mp, epsilon, **own, window=window)

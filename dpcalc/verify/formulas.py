@@ -7,16 +7,17 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
-from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp
+from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp, unary_exact
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
+from dpcalc.bounds.noisy_sgd.lower_bound import BOUND as LOWER_BOUND
 from dpcalc.bounds.online._engine.levels import Schedule
-from dpcalc.bounds.pnsgd import without_replacement_unamplified
+from dpcalc.bounds.sampling.shuffle_no_amplification import BOUND as SHUFFLED
+from dpcalc.bounds.sampling.wor_profile import BOUND as WOR_PROFILE
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
-from dpcalc.verify import contraction_windows, long_sums, lower_bound, online_sums
+from dpcalc.verify import epochs, long_sums, lower_bound, online_sums
 from dpcalc.verify.arb.context import Formula, compute_once
-from dpcalc.verify.mechanisms import MECHANISMS
+from dpcalc.verify.mechanisms import sampled_rdp
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
@@ -37,7 +38,7 @@ def _published_formula(row: Row) -> Callable[..., Any]:
     Raises Unchecked where the sum is too long for both."""
     bound, p = row.route.bound, row.params
     if bound.name == burn_in_contraction.BOUND.name:
-        return contraction_windows.delta
+        return epochs.delta_of_contraction
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
     if isinstance(bound, ProfileBound) and p.get("steps", 0) > bound.exact_steps:
@@ -65,62 +66,19 @@ def delta_of_row(row: Row) -> Callable[[Any, Any], Any]:
 # --- Rényi divergences of profiles -----------------------------------------------------------------------------------
 
 
-def _rdp_by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda mp, alpha, own, params: mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
-
-
-def _mu_iteration(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration
-
-    return iteration.exact_mu(mp, **own)
-
-
-def _mu_iteration_nonconvex(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_nonconvex
-
-    return iteration_nonconvex.exact_mu(mp, **own)
-
-
-def _mu_iteration_schedule(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_schedule
-    from dpcalc.bounds.noisy_sgd._engine import without_convexity
-
-    own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
-    return iteration_schedule.exact_mu(mp, **own)
-
-
-def _mu_feedback(scheme: str) -> Callable[..., Any]:
-    def mu(mp: Any, **own: Any) -> Any:
-        from importlib import import_module
-
-        return import_module(f"dpcalc.bounds.noise_feedback.{scheme}").exact_mu(mp, **own)
-
-    return mu
-
-
-def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-    """Return the RDP of a step whose batch is drawn without replacement, which follows from its profile."""
-    part = params["part"]
-    return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
-
-
-# The Rényi divergence of bounds that are profiles: (context, α, arguments of `exact`, parameters) → ε(α).
-RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
-    "iteration": _rdp_by_mu(_mu_iteration),
-    "iteration-nonconvex": _rdp_by_mu(_mu_iteration_nonconvex),
-    "iteration-schedule": _rdp_by_mu(_mu_iteration_schedule),
-    "iteration-schedule-nonconvex": _rdp_by_mu(_mu_iteration_schedule),
-    "noise-feedback": _rdp_by_mu(_mu_feedback("with_feedback")),
-    "without-feedback": _rdp_by_mu(_mu_feedback("without_feedback")),
-    "feedback-every-iterate": _rdp_by_mu(_mu_feedback("every_iterate")),
-    **{module.BOUND.name: _rdp_by_mu(module.FORM.exact_mu)
-       for module in (correlated_once, correlated_bands, correlated_separated, correlated_cyclic)},
-    "without-replacement-unamplified": _rdp_by_mu(without_replacement_unamplified.exact_mu),
-    "wor-profile": _rdp_sampled,
-    "shuffle-no-amplification": lambda mp, alpha, own, params: (
-        mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)),
-    "lower-bound": lambda mp, alpha, own, params: lower_bound.rdp(mp, alpha, own),
-}
+def rdp_of_profile(row: Row, alpha: float) -> Formula:
+    """Return the formula of the RDP of all steps for a bound that is a profile: αμ²/2 of μ-GDP, or as it follows from
+    the pair of a step. Raises Unchecked where it has no formula."""
+    bound, own, steps = row.route.bound, exact_arguments(row), row.params.get("steps", 1)
+    if bound.name == SHUFFLED.name:  # αE/(2z²) without the root in μ, as its value may be that number itself
+        return lambda mp: mp.mpf(alpha) * own["epochs"] / (2 * mp.mpf(own["noise_multiplier"]) ** 2)
+    if isinstance(bound, ProfileBound) and bound.mu is not None and (mu := bound.mu.exact) is not None:
+        return lambda mp: steps * mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
+    if bound.name == LOWER_BOUND.name:
+        return lambda mp: lower_bound.rdp(mp, alpha, own)
+    if bound.name == WOR_PROFILE.name:
+        return lambda mp: steps * sampled_rdp(mp, alpha, own["sampling_rate"], row.params["part"])
+    raise Unchecked(f"the Rényi divergence of {bound.name} has no published formula")
 
 
 # --- pure differential privacy ---------------------------------------------------------------------------------------
@@ -150,12 +108,6 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
     return min(own, shift / levels.exact(mp, noisiest))
 
 
-def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) -> Any:
-    """Return log(p/q) + log((1−q)/(1−p))."""
-    p, q = mp.mpf(probability), mp.mpf(flip_probability)
-    return mp.log(p / q) + mp.log((1 - q) / (1 - p))
-
-
 def refuse_positive_delta(row: Row) -> None:
     """Raise OtherQuestion where a release that is composed has a positive δ."""
     p = row.params
@@ -177,7 +129,7 @@ def pure_epsilon(row: Row) -> Formula:
         own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
         return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
     if "flip_probability" in row.route.bound.params:
-        return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
+        return lambda mp: unary_exact.exact_losses(mp, p["probability"], p["flip_probability"])[0]
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

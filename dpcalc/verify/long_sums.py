@@ -25,8 +25,7 @@ from dpcalc.bounds.pnsgd._engine import without_replacement
 from dpcalc.bounds.pnsgd._engine.output import ratios_exact
 from dpcalc.verify import lower_bound as lower
 from dpcalc.verify import online_sums, shuffled_reports
-from dpcalc.verify.arb.ball import Ball
-from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context
+from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context, raw
 from dpcalc.verify.decreasing_sums import decreasing_sum
 
 _MAX_PRINTED_STEPS = 1000  # steps up to which the sum is evaluated as printed, which takes a fraction of a second
@@ -59,14 +58,6 @@ def _smooth_rdp(mp: Any, alpha: float, level: float, lipschitz: float, learning_
     largest = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
     s = 2 * mp.log1p(mp.mpf(learning_rate) * mp.mpf(smoothness))
     return lambda j: largest * mp.expm1(-s) / mp.expm1(-s * j) if s > 0 else largest / j
-
-
-def _smooth_nonconvex_shuffled(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    return _log_mean_exp(mp, alpha, n, _smooth_rdp(mp, alpha, **p))
-
-
-def _shuffled_iteration(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    return _log_mean_exp(mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p))
 
 
 def _smooth_nonconvex_high_noise(mp: Any, alpha: float, n: int, **p: float) -> Any:
@@ -115,14 +106,13 @@ def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int)
     if is_positive(last + 1):  # the terms beyond are not all 0
         rest = _geometric_bound(mp, top, mp.mpf(steps - last) / (last + 1) / odds)
     q_share, decay = mp.exp(epsilon - (steps - 2 * last) * e), mp.exp(-2 * e)
-    total, mass, first = _add_downwards(_without_context(top), _without_context(q_share), _without_context(odds),
-                                        _without_context(decay), steps, last)
+    total, mass, first = _add_downwards(steps, last, *(raw(mp, x) for x in (top, q_share, odds, decay)))
     if first:
         rest = rest + _geometric_bound(mp, mp.mpf(mass), mp.mpf(first) / (steps - first + 1) * odds)
     return mp.mpf(total) + (mp.between(0, rest) if is_ball_context(mp) else 0)
 
 
-def _add_downwards(mass: Any, q_share: Any, odds: Any, decay: Any, steps: int, last: int) -> tuple[Any, Any, int]:
+def _add_downwards(steps: int, last: int, mass: Any, q_share: Any, odds: Any, decay: Any) -> tuple[Any, Any, int]:
     """Return Σ P(l)(1 − e^ε Q(l)/P(l)) from l = last down to where the rest is negligible, the mass P of the next l,
     and the l of the last term added. `mass` and `q_share` are P(l) and e^ε Q(l)/P(l) at l = last."""
     total = mass * 0
@@ -134,11 +124,6 @@ def _add_downwards(mass: Any, q_share: Any, odds: Any, decay: Any, steps: int, l
             if ratio < 1 and float(mass) < NEGLIGIBLE * (1 - ratio) * float(total):
                 break
     return total, mass, l
-
-
-def _without_context(x: Any) -> Any:
-    """Return the python-flint number of a Ball, with which arithmetic is faster; another number unchanged."""
-    return x.x if isinstance(x, Ball) else x
 
 
 def _geometric_bound(mp: Any, mass: Any, ratio: Any) -> Any:
@@ -155,26 +140,21 @@ def _binomial_mass(mp: Any, steps: int, l: int, e: Any) -> Any:
     return mp.exp(log_binomial - l * e - steps * mp.log1p(mp.exp(-e)))
 
 
-def _randomized_response(mp: Any, epsilon: float, probability: float, steps: int) -> Any:
-    p = mp.mpf(probability)
-    return _composition(mp, epsilon, abs(mp.log(p / (1 - p))), 0.0, steps)
-
-
-def _above_threshold(mp: Any, epsilon: float, steps: int, **own: Any) -> Any:
-    return _composition(mp, epsilon, above_threshold_exact.exact_pure(mp, **own), 0.0, steps)
-
-
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **online_sums.FORMULAS,
     lower_bound.BOUND.name: lower.delta,
     output_perturbation_shuffled.BOUND.name: _output_perturbation_shuffled,
-    shuffled_iteration_rdp.BOUND.name: _shuffled_iteration,
-    smooth_nonconvex_shuffled.BOUND.name: _smooth_nonconvex_shuffled,
+    shuffled_iteration_rdp.BOUND.name: lambda mp, alpha, n, **p: _log_mean_exp(
+        mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p)),
+    smooth_nonconvex_shuffled.BOUND.name: lambda mp, alpha, n, **p: _log_mean_exp(mp, alpha, n,
+                                                                                  _smooth_rdp(mp, alpha, **p)),
     smooth_nonconvex_high_noise.BOUND.name: _smooth_nonconvex_high_noise,
     without_replacement_sum.BOUND.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
-    randomized_response_exact.BOUND.name: _randomized_response,
-    above_threshold_exact.BOUND.name: _above_threshold,
+    randomized_response_exact.BOUND.name: lambda mp, epsilon, probability, steps: _composition(
+        mp, epsilon, abs(mp.log(mp.mpf(probability) / (1 - mp.mpf(probability)))), 0.0, steps),
+    above_threshold_exact.BOUND.name: lambda mp, epsilon, steps, **own: _composition(
+        mp, epsilon, above_threshold_exact.exact_pure(mp, **own), 0.0, steps),
     shuffled_ldp_exact.BOUND.name: shuffled_reports.delta,
     shuffled_ldp_profile.BOUND.name: shuffled_reports.delta,
 }

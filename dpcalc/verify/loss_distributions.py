@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 
+MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 Masses = tuple[Any, Any]  # under P, under Q
 
 
@@ -25,11 +26,18 @@ class LossPair(NamedTuple):
     masses_above: Callable[[Any, Any, bool], Masses]
     masses_below: Callable[[Any, Any, bool], Masses]
     infinite_mass: Callable[[Any], Any] = lambda mp: mp.mpf(0)  # P(loss = ∞)
-    largest_loss: float = inf  # the largest finite loss
+    limit: float | None = inf  # no finite loss is larger; None of a pair whose `atoms` are at their exact losses
     # (loss, mass under P, mass under Q) of all finite losses, where these are finitely many
     atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
     reverse: LossPair | None = None  # the pair (Q, P), where its loss distribution is another one
     mu: Formula | None = None  # of a Gaussian pair
+
+    def largest_loss(self, mp: Any) -> float:
+        """Return an upper bound of all finite losses, to the rounding of a double."""
+        if self.limit is not None:
+            return self.limit
+        assert self.atoms is not None
+        return max((loss for loss, _, _ in self.atoms(mp)), default=-inf)
 
 
 class Use(NamedTuple):
@@ -77,7 +85,12 @@ def normal_tail(mp: Any, x: Any) -> Any:
     return mp.normal_tail(x) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
-def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
+def symmetric_pair(masses_above: Callable[[Any, Any, bool], Masses], limit: float = inf) -> LossPair:
+    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged."""
+    return LossPair(masses_above, lambda mp, w, closed: masses_above(mp, -w, closed)[::-1], limit=limit)
+
+
+def laplace(ratio: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair of the Laplace mechanism with r = sensitivity/scale: atoms at ±r, and between them a density
     e^{(w−r)/2}/4 of the losses under P."""
 
@@ -89,14 +102,10 @@ def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
             return mp.mpf(1), mp.mpf(1)
         return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        p, q = masses_above(mp, -w, closed)  # by symmetry
-        return q, p
-
-    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+    return symmetric_pair(masses_above, limit)
 
 
-def bounded_range(eta: Callable[[Any], Any], largest_loss: float) -> LossPair:
+def bounded_range(eta: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair that dominates every mechanism whose loss has a range of length η: a density e^{w/2}·c/2 of the
     losses under P on [−η, η], c = e^{η/2}/(e^η − 1)."""
 
@@ -109,11 +118,7 @@ def bounded_range(eta: Callable[[Any], Any], largest_loss: float) -> LossPair:
         c = mp.exp(end / 2) / mp.expm1(end)
         return c * (mp.exp(end / 2) - mp.exp(w / 2)), c * (mp.exp(-w / 2) - mp.exp(-end / 2))
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        p, q = masses_above(mp, -w, closed)  # by symmetry
-        return q, p
-
-    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+    return symmetric_pair(masses_above, limit)
 
 
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
@@ -142,20 +147,15 @@ def infinite_mass(use: Use, mp: Any) -> Any:
     return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate))
 
 
-def _unsampled_loss(mp: Any, rate: Any, loss: Any) -> Any:
-    """Return the loss w of the unsampled pair with log(1 − q + q e^w) = ℓ, or None where ℓ <= log(1 − q)."""
-    e_to_w = 1 + mp.expm1(loss) / rate
-    return mp.log(e_to_w) if e_to_w > 0 else None
-
-
 def _removed(use: Use, mp: Any, loss: Any, closed: bool, below: bool = False) -> Masses:
     """Return the masses of the losses above ℓ (with `below`: below ℓ) under (1−q)Q + qP and under Q: Poisson sampling
     with a record removed. They follow from the unsampled pair, whose loss w becomes ℓ = log(1 − q + q e^w)."""
     rate = mp.mpf(use.rate)
-    w = _unsampled_loss(mp, rate, loss)
+    e_to_w = 1 + mp.expm1(loss) / rate
+    w = mp.log(e_to_w) if e_to_w > 0 else None  # None where ℓ <= log(1 − q), the least loss of all
     infinite = use.pair.infinite_mass(mp)  # by symmetry also the mass of Q where P has none
     if below:
-        if w is None and 1 + mp.expm1(loss) / rate < 0:  # below log(1 − q), the least loss of all
+        if w is None and e_to_w < 0:
             return mp.mpf(0), mp.mpf(0)
         p, q = use.pair.masses_below(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
         return (1 - rate) * (q + infinite) + rate * p, q + infinite

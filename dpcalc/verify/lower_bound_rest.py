@@ -16,11 +16,13 @@ from math import exp, inf, isfinite, log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.verify import lower_bound_walks
-from dpcalc.verify.lower_bound_quadrature import quadrature
+from dpcalc.verify.lower_bound_walks import quadrature
 from dpcalc.verify.unchecked import Unchecked
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tu
         rest, (lead, lost, c_q) = _differences(c, pair, steps, edges)
     zero = c.arb(0)
     factor = rest.error.exp()
-    least = [zero, *(_positive(c, d / factor - off) for d, off in zip(lead, lost, strict=True)), zero]
+    least = [zero, *(x if (x := d / factor - off) > 0 else zero for d, off in zip(lead, lost, strict=True)), zero]
     most = [zero, *(d * factor + off for d, off in zip(lead, lost, strict=True)), zero]
     mass = lower_bound_walks.masses_of_cells(*lower_bound_walks.tails(c, pair, rest.positions, rest.mass, edges, False))
     found = []
@@ -71,10 +73,6 @@ def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tu
 def _bits(c: Context) -> int:
     """Return the precision for the changes of a step, 80 bits of 128: the vectors that it changes are doubles."""
     return c.prec * 5 // 8
-
-
-def _positive(c: Context, x: Any) -> Any:
-    return x if x > 0 else c.arb(0)
 
 
 def _differences(c: Context, pair: Pair, steps: int, points: Sequence[float]) -> tuple[Rest, tuple[Any, Any, Any]]:
@@ -97,8 +95,6 @@ def _differences(c: Context, pair: Pair, steps: int, points: Sequence[float]) ->
 @lru_cache(maxsize=4)
 def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
     """Solve for the vectors in doubles, and bound in balls by what factors a step changes them."""
-    import numpy as np
-
     nodes, weights, step_error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
     y = np.array([float(x) for x in positions])
@@ -127,13 +123,7 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
         raise Unchecked("the walk is not known to be at rest")
 
     def bound(start: Any, vectors: Any, images: Any) -> list[Any]:
-        """Return an upper bound of start·N^t for t = `before`, times the weights of the sum over the nodes."""
-        best = np.full(len(start), float(start.max()))
-        for u, image in zip(vectors, images, strict=True):
-            rate = max(_at_most(x / c.arb(v)) for x, v in zip(image, u.tolist(), strict=True))
-            if rate < 1:
-                best = np.minimum(best, u * float((start / u).max()) * exp(before * log(rate)))
-        return weighted(best * (1 + 1e-9))
+        return weighted(_bound_after(c, before, start, vectors, images))
 
     factor, one = error.exp() * (1 + 1e-6), np.ones(len(s))
     left = [(True, bound(s, slow, decayed), c.arb(pair.rate) * factor)]
@@ -143,6 +133,16 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
         decayed = _sums(c, pair, nodes, [weighted(v) for v in slow], nodes, _density(c, pair, False))
         left.append((False, bound(one, slow, decayed), factor))
     return Rest(positions, mass, weighted(s), error, tuple(left))
+
+
+def _bound_after(c: Context, steps: int, start: Any, vectors: Any, images: Any) -> Any:
+    """Return an upper bound of start·N^steps, from vectors and their images under N."""
+    best = np.full(len(start), float(start.max()))
+    for u, image in zip(vectors, images, strict=True):
+        rate = max(_at_most(x / c.arb(v)) for x, v in zip(image, u.tolist(), strict=True))
+        if rate < 1:
+            best = np.minimum(best, u * float((start / u).max()) * exp(steps * log(rate)))
+    return best * (1 + 1e-9)
 
 
 def _largest_change(before: Sequence[Any], after: Sequence[Any]) -> float:

@@ -1,28 +1,41 @@
-"""Each mechanism as `verify` describes it, independently of the bounds that it verifies: the privacy loss distribution
-of one use, and the RDP of a sampled use, from its profile."""
+"""The privacy loss distribution of one use of a mechanism, and the RDP of a use on a batch drawn without replacement.
+
+Gaussian and Laplace noise, selections by the bounded range of their loss, and pure differential privacy are described
+here for a second time, against errors of transcription in the bounds. Mechanisms with few outcomes are read from the
+`outcomes` of their bounds, in balls: an error in these is not found here, but by tests/soundness/mechanisms.py, which
+compares with the probabilities of a run, and by the tests of the bounds against the definition of δ.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log, log1p, sqrt
-from typing import Any, NamedTuple
+from functools import partial
+from math import expm1, log1p
+from typing import Any
 
-from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
-from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
-from dpcalc.verify.composition_atoms import Atoms
-from dpcalc.verify.loss_distributions import LossPair, Use
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.bounds.mechanisms import above_threshold_exact, exponential_lower, shuffled_ldp_lower, unary_exact
+from dpcalc.core.bound import ProfileBound
+from dpcalc.verify import composition_atoms, loss_distributions, mixtures, shuffled_reports
+from dpcalc.verify.arb.context import Formula, compute_once
+from dpcalc.verify.composition_atoms import Atoms, approximate_dp_pair, atoms_of, pair_of_outcomes
+from dpcalc.verify.loss_distributions import LossPair, Masses, Use
 from dpcalc.verify.unchecked import Unchecked
 
 # A mechanism as in the JSON of a guarantee; with `group_size`, for data sets that differ in so many records.
 Part = Mapping[str, Any]
 
 
-class Verified(NamedTuple):
-    """A mechanism: `losses` returns the pair of one use; `sampled_rdp` takes (mp, α, sampling rate, part) and returns
-    the RDP of one use on a batch drawn without replacement."""
-
-    losses: Callable[[Part], LossPair]
-    sampled_rdp: Callable[[Any, float, float, Part], Any]
+def losses(part: Part) -> LossPair:
+    """Return the pair of one use. Raises Unchecked where no description of it is known."""
+    if describe := _LOSSES.get(part["name"]):
+        return describe(part)
+    mechanism = MECHANISMS[part["name"]]
+    params = mechanism.bound_params(mechanism.of_group(mechanism.of_part(part), _group_size(part)))
+    for route in mechanism.often:
+        if isinstance(route.bound, ProfileBound) and (outcomes := route.bound.outcomes):
+            return pair_of_outcomes(partial(outcomes, **{name: params[name] for name in route.bound.params}))
+    raise Unchecked(f"no privacy loss distribution of {mechanism.name} is known here")
 
 
 def _group_size(part: Part) -> int:
@@ -34,169 +47,143 @@ def gaussian_mu(part: Part) -> Formula:
     return lambda mp: _group_size(part) / mp.mpf(part["noise_multiplier"])
 
 
-def _laplace_losses(part: Part) -> LossPair:
+def _laplace(part: Part) -> LossPair:
     size = _group_size(part)
     return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
 
 
-def _refuse_groups(part: Part) -> None:
-    """Raises Unchecked for several respondents."""
-    if _group_size(part) > 1:
-        raise Unchecked("groups of respondents have no pair of one use")
-
-
-def _randomized_response_losses(part: Part) -> LossPair:
-    p = part["probability"]
-    _refuse_groups(part)
-    return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
-                                                 abs(log(p / (1 - p))))
-
-
-def _exponential_losses(part: Part) -> LossPair:
+def _exponential(part: Part) -> LossPair:
     eta, size = part["step_epsilon"], _group_size(part)
     return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
 
 
-def above_threshold_epsilon(mp: Any, part: Part) -> Any:
-    """Return the pure ε of a run whose queries change by at most 1 for one record."""
-    return _group_size(part) * (1 / mp.mpf(part["threshold_scale"]) + 2 * part["hits"] / mp.mpf(part["scale"]))
+def _randomized_response(part: Part) -> LossPair:
+    p = part["probability"]
+    return approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0)
 
 
-def _above_threshold_losses(part: Part) -> LossPair:
-    about = _group_size(part) * (1 / part["threshold_scale"] + 2 * part["hits"] / part["scale"])
-    return composition_atoms.approximate_dp_pair(lambda mp: above_threshold_epsilon(mp, part), 0.0, about)
+def _above_threshold(part: Part) -> LossPair:
+    own = part["threshold_scale"], part["scale"], _group_size(part), part["hits"], "any"
+    return approximate_dp_pair(lambda mp: above_threshold_exact.exact_pure(mp, *own), 0.0)
 
 
-def _k_randomized_response_losses(part: Part) -> LossPair:
-    """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
-    e, k = part["step_epsilon"], part["categories"]
-    _refuse_groups(part)
-
-    def atoms(mp: Any) -> Atoms:
-        high = mp.exp(mp.mpf(e))
-        total = high + (k - 1)
-        return [(e, high / total, 1 / total), (0.0, (k - 2) / total, (k - 2) / total), (-e, 1 / total, high / total)]
-
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), e)
+def _optimized_unary(part: Part) -> LossPair:
+    """Return the pair with the exact probabilities, which the parameters of its bound are rounded from."""
+    return pair_of_outcomes(lambda mp: unary_exact.exact_outcomes(
+        mp, mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(part["step_epsilon"])) + 1)))
 
 
-def _unary_losses(part: Part) -> LossPair:
-    """Return the pair of the four reports about the two bits in which two categories differ."""
-    p, q = part["probability"], part["flip_probability"]
-    _refuse_groups(part)
-    return _two_bits((log(p) - log1p(-p)) - (log(q) - log1p(-q)), lambda mp: (mp.mpf(p), mp.mpf(q)))
+def _of_respondents(describe: Callable[[Part], LossPair]) -> Callable[[Part], LossPair]:
+    """Return the function of a part that raises Unchecked for several respondents."""
+    def losses(part: Part) -> LossPair:
+        if _group_size(part) > 1:
+            raise Unchecked("groups of respondents have no pair of one use")
+        return describe(part)
+
+    return losses
 
 
-def _optimized_unary_losses(part: Part) -> LossPair:
-    e = part["step_epsilon"]
-    _refuse_groups(part)
-    return _two_bits(e, lambda mp: (mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(e)) + 1)))
+_LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
+    "gaussian": lambda part: loss_distributions.gaussian(gaussian_mu(part)),
+    "laplace": _laplace,
+    "exponential": _exponential,
+    "shuffled-ldp": shuffled_reports.losses,
+    "above-threshold": _above_threshold,
+    "randomized-response": _of_respondents(_randomized_response),
+    "optimized-unary": _of_respondents(_optimized_unary),
+}
 
 
-def _two_bits(largest: float, probabilities: Callable[[Any], tuple[Any, Any]]) -> LossPair:
-    def atoms(mp: Any) -> Atoms:
-        one, flip = probabilities(mp)
-        high, low = one * (1 - flip), flip * (1 - one)
-        alike = one * flip + (1 - one) * (1 - flip)
-        return [(largest, high, low), (0.0, alike, alike), (-largest, low, high)]
-
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(largest))
+# --- pairs whose losses are bounds from below for a whole class of mechanisms ----------------------------------------
 
 
-def _discrete_laplace_losses(part: Part) -> LossPair:
-    """Return the pair of noise centred at 0 and at −s: the outcomes −s+1, …, −1, and all below and all above them."""
-    s, scale = _group_size(part) * part["sensitivity"], part["scale"]
+def two_outcomes(part: Part) -> LossPair:
+    """Return the pair of a selection with the losses t and t − η (see bounds/mechanisms/exponential_lower.py)."""
+    eta = float(part["step_epsilon"])
+    t = exponential_lower.largest_loss(eta, int(part["steps"]))
 
     def atoms(mp: Any) -> Atoms:
-        fall = mp.exp(-1 / mp.mpf(scale))
-        centre = (1 - fall) / (1 + fall)  # the probability of 0
-        powers = [mp.mpf(1)]
-        for _ in range(s):
-            powers.append(powers[-1] * fall)
-        inner = [((s - 2 * j) / scale, centre * powers[j], centre * powers[s - j]) for j in range(1, s)]
-        high, low = 1 / (1 + fall), powers[s] / (1 + fall)
-        return [(s / scale, high, low), *inner, (-s / scale, low, high)]
+        p = mp.expm1(mp.mpf(t) - mp.mpf(eta)) / mp.expm1(-mp.mpf(eta))
+        q = p * mp.exp(-mp.mpf(t))
+        return [(t, p, q), (t - eta, 1 - p, 1 - q)]
 
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(s / scale))
+    return composition_atoms.two_way_pair(atoms)
 
 
-def _discrete_gaussian_losses(part: Part) -> LossPair:
-    """Return the pair of noise centred at 0 and at −s. The losses of outcomes that both give with less than e^−760 are
-    only known to be between those of the others and infinity."""
-    s, sigma = _group_size(part) * part["sensitivity"], part["sigma"]
-    reach = int(39 * sigma) + 2  # 39²/2 = 760.5
-    inner = sorted({*range(-reach - s, min(reach - s, -reach) + 1), *range(-reach, reach + 1)})
-    scale = 2 * sigma * sigma
-
-    def atoms(mp: Any) -> Atoms:
-        v = mp.mpf(sigma)
-        weights = {x: mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in {abs(y) for x in inner for y in (x, x + s)}}
-        total = discrete_gaussian_total(mp, v)
-        return [(s * (s + 2 * x) / scale, weights[abs(x)] / total, weights[abs(x + s)] / total) for x in inner]
-
-    def tails(mp: Any) -> Any:
-        v, x = mp.mpf(sigma), reach + 1
-        most = 2 * mp.exp(-(mp.mpf(x) / v) ** 2 / 2) * (1 + v * v / x) / discrete_gaussian_total(mp, v)
-        return mp.between(0, most) if is_ball_context(mp) else most
-
-    return composition_atoms.atomic_pair(atoms, compute_once(tails), above_rounding(s * (s + 2 * reach) / scale))
+def shuffled_responses(part: Part) -> LossPair:
+    """Return the pair of a round of randomised response (see bounds/mechanisms/shuffled_ldp_lower.py)."""
+    n, e0 = int(part["n"]), float(part["step_epsilon"])
+    return composition_atoms.two_way_pair(lambda mp: atoms_of(mp, shuffled_ldp_lower.exact_groups(mp, n, e0)))
 
 
-def discrete_gaussian_total(mp: Any, v: Any) -> Any:
-    """Return Σ_x e^(−x²/(2σ²)), the terms beyond 2^−bits being bounded by an integral."""
-    last = int(float(v) * sqrt(1.4 * (mp.prec + 20))) + 2
-    half = mp.fsum(mp.exp(-(mp.mpf(x) / v) ** 2 / 2) for x in range(1, last + 1))
-    rest = mp.exp(-(mp.mpf(last) / v) ** 2 / 2) * v * v / last
-    return 1 + 2 * half + (mp.between(0, 2 * rest) if is_ball_context(mp) else 0)
+# --- a Poisson-sampled batch in which a record is replaced ------------------------------------------------------------
 
 
-def above_rounding(loss: float) -> float:
-    """Return a number that is above a loss however it is rounded."""
-    return loss + 1e-14 * (1 + abs(loss))
+def replaced_use(part: Part, rate: float, size: int = 1) -> Use:
+    """Return one use on a Poisson-sampled batch where `size` records are replaced: the mixture of a mechanism without
+    and with the records, against that with them on the other side. The numbers of the mechanism are about batches to
+    which one record is added."""
+    if size > 1 and part["name"] != "gaussian":
+        raise Unchecked("groups of records in random batches are covered for Gaussian noise only")
+    if rate == 1:
+        return Use(losses({**part, "group_size": 2 * size}))
+    if part["name"] == "gaussian":
+        return Use(mixtures.poisson_replaced(gaussian_mu(part), rate, size))
+    if part["name"] == "laplace":
+        return Use(_replaced_laplace(part, rate))
+    mechanism = MECHANISMS[part["name"]]
+    profile = mechanism.replaced and mechanism.replaced(mechanism.of_part(part), rate)
+    if not profile or not profile.outcomes:
+        raise Unchecked(f"no pair of {mechanism.name} with a replaced record is known here")
+    return Use(pair_of_outcomes(profile.outcomes))
 
 
-def _sampled_gaussian_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    from dpcalc.bounds.noisy_sgd._engine import sampled_step
+def _replaced_laplace(part: Part, rate: float) -> LossPair:
+    """Return the pair of noise of scale 1, (1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), whose loss is constant beyond
+    ±r."""
+    ratio = compute_once(lambda mp: 1 / mp.mpf(part["scale"]))
 
-    return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
+    def tail(mp: Any, x: Any) -> Any:
+        return mp.exp(-x) / 2 if float(x) > 0 else 1 - mp.exp(x) / 2
 
+    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+        r, q = ratio(mp), mp.mpf(rate)
+        rest = 1 + q * mp.expm1(-r)
+        end = mp.log((1 + q * mp.expm1(r)) / rest)
+        if w > end or (w >= end and not closed):
+            return mp.mpf(0), mp.mpf(0)
+        if w < -end or (w <= -end and closed):
+            return mp.mpf(1), mp.mpf(1)
+        x = mp.log1p(mp.expm1(abs(w)) * rest * mp.exp(r) / q) / 2  # the outcome with the loss |w|
+        x = x if float(w) > 0 else -x
+        return tuple((1 - q) * tail(mp, x) + q * tail(mp, x - shift) for shift in (r, -r))
 
-def _sampled_laplace_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    r = 1 / mp.mpf(part["scale"])
-    return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1((w - r) / 2))
-
-
-def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    p = mp.mpf(part["probability"])
-    return _sampled_pure_rdp(mp, alpha, rate, abs(mp.log(p / (1 - p))))
-
-
-def _sampled_above_threshold_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    return _sampled_pure_rdp(mp, alpha, rate, above_threshold_epsilon(mp, part))
-
-
-def _sampled_pure_rdp(mp: Any, alpha: float, rate: float, r: Any) -> Any:
-    """Return the RDP of a sampled use of randomised response with log odds r."""
-    return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1(w - r) / (1 + mp.exp(-r)))
-
-
-def _sampled_exponential_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    eta = mp.mpf(part["step_epsilon"])
-    return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
+    r = 1 / part["scale"]
+    ahead = log1p(rate * expm1(r)) if r < loss_distributions.MAX_EXPONENT else r
+    return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)))
 
 
-def _sampled_finite_rdp(losses: Callable[[Part], LossPair]) -> Callable[[Any, float, float, Part], Any]:
-    """Return the sampled RDP of a mechanism with finitely many losses, Σ p^α q^(1−α) over those of a sampled use."""
-    def rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-        a = mp.mpf(alpha)
-        outcomes = composition_finite.outcomes(mp, Use(losses(part), "without-replacement", rate))
-        return mp.log(mp.fsum(p**a * q ** (1 - a) for p, q in outcomes if float(p))) / (a - 1)
-
-    return rdp
+# --- Rényi divergences of uses on batches drawn without replacement ---------------------------------------------------
 
 
-def _no_sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    raise Unchecked("no closed form is known")
+def sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
+    """Return the RDP of one use: from its profile, or as Σ p^α q^(1−α) where its losses are finitely many. Raises
+    Unchecked where neither has a closed form."""
+    if part["name"] == "gaussian":
+        from dpcalc.bounds.noisy_sgd._engine import sampled_step
+
+        return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
+    if part["name"] == "laplace":
+        r = 1 / mp.mpf(part["scale"])
+        return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1((w - r) / 2))
+    if part["name"] == "exponential":
+        eta = mp.mpf(part["step_epsilon"])
+        return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
+    use, a = Use(losses(part), "without-replacement", rate), mp.mpf(alpha)
+    if float(loss_distributions.infinite_mass(use, mp)):
+        raise Unchecked("no closed form is known")
+    outcomes = composition_atoms.outcomes(mp, use)
+    return mp.log(mp.fsum(p**a * q ** (1 - a) for p, q in outcomes if float(p))) / (a - 1)
 
 
 def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta: Callable[[Any], Any]) -> Any:
@@ -210,20 +197,3 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
         return (mp.exp((a - 1) * e) + mp.exp(-a * e)) * q * delta(mp.log1p(mp.expm1(e) / q))
 
     return mp.log1p(a * (a - 1) * mp.quad(integrand, [end * k / 8 for k in range(9)])) / (a - 1)
-
-
-MECHANISMS: Mapping[str, Verified] = {
-    "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
-    "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
-    "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
-    "shuffled-ldp": Verified(shuffled_reports.losses, _no_sampled_rdp),
-    "above-threshold": Verified(_above_threshold_losses, _sampled_above_threshold_rdp),
-    "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
-    "discrete-gaussian": Verified(_discrete_gaussian_losses, _no_sampled_rdp),
-    **{name: Verified(losses, _sampled_finite_rdp(losses)) for name, losses in (
-        ("discrete-laplace", _discrete_laplace_losses),
-        ("k-randomized-response", _k_randomized_response_losses),
-        ("unary", _unary_losses),
-        ("optimized-unary", _optimized_unary_losses),
-    )},
-}

@@ -16,10 +16,10 @@ import numpy as np
 
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
 from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
+from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import TooLong
 
 MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row
-MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 
 Rows = tuple[Array, ...]
 
@@ -190,7 +190,9 @@ def convolve(a: WeightedGrid, b: WeightedGrid, composer: Composer) -> WeightedGr
         x, y = (next((level for level in grid if level.step == step), None) for grid in (a, b))
         finer_a = coarsen(all_a, step, composer) if all_a else None
         if a is b:
-            level = _multiply(x, _add(_twice(finer_a), x, composer), composer)
+            both = finer_a and finer_a._replace(rows=tuple(2 * row for row in finer_a.rows),  # without rounding
+                                                missing=2 * finer_a.missing)
+            level = _multiply(x, _add(both, x, composer), composer)
         else:
             finer_b = coarsen(all_b, step, composer) if all_b else None
             all_b = _add(finer_b, y, composer)
@@ -203,10 +205,6 @@ def convolve(a: WeightedGrid, b: WeightedGrid, composer: Composer) -> WeightedGr
 
 def _add(x: WeightedLevel | None, y: WeightedLevel | None, composer: Composer) -> WeightedLevel | None:
     return x or y if x is None or y is None else composer.add(x, y)
-
-
-def _twice(x: WeightedLevel | None) -> WeightedLevel | None:
-    return x and x._replace(rows=tuple(2 * row for row in x.rows), missing=2 * x.missing)  # without rounding
 
 
 def _multiply(x: WeightedLevel | None, y: WeightedLevel | None, composer: Composer) -> WeightedLevel | None:

@@ -21,23 +21,13 @@ from dpcalc.verify.decreasing_sums import ENDLESS, decreasing_sum, integral
 _BLOCKS = 512  # in online-iteration a block has at most 1/512 of the steps before it; any number gives a valid bound
 
 
-def _laplace_level(mp: Any, power: Any, half: Any, c1: Any, c2: Any) -> Any:
-    return half / mp.log(power / c1 + c2)
-
-
-def _gaussian_level(mp: Any, power: Any, half: Any, c1: Any, c2: Any) -> Any:
-    return half / mp.sqrt(mp.lambertw(power * power / (2 * mp.pi * c1 * c1) + c2))
-
-
-# Noise → function of (context, x^decay, MD/(2η), C1, C2) that returns the noise level of step x of a schedule.
-_LEVELS: Mapping[str, Callable[..., Any]] = {"laplace": _laplace_level, "gaussian": _gaussian_level}
-
-
 def _noise_level(mp: Any, levels: Schedule) -> Callable[[Any], Any]:
     """Return the noise level as a function of the step x."""
     half = shift_of_diameter(mp, *levels.step) / 2
     a, c1, c2 = mp.mpf(levels.decay), mp.mpf(levels.c1), mp.mpf(levels.c2)
-    return lambda x: _LEVELS[levels.noise](mp, mp.exp(a * mp.log(x)), half, c1, c2)
+    if levels.noise == "laplace":
+        return lambda x: half / mp.log(mp.exp(a * mp.log(x)) / c1 + c2)
+    return lambda x: half / mp.sqrt(mp.lambertw(mp.exp(2 * a * mp.log(x)) / (2 * mp.pi * c1 * c1) + c2))
 
 
 def shift_of_diameter(mp: Any, diameter: float, learning_rate: float, smoothness: float,

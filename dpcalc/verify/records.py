@@ -14,6 +14,11 @@ _MAX_MEGABYTES = 50  # of the largest file that is read; parsed JSON takes sever
 
 Record = dict[str, Any]
 
+# Relative differences up to which a recorded number counts as equal to the recomputed one:
+SAME_NUMBERS = 1e-6  # numbers of bounds: Fourier transforms are rounded differently on another machine
+SAME_DOUBLES = 1e-9  # numbers that follow from the options by a few operations in doubles
+COPIED = 4e-15  # numbers that a record contains twice: 18 units in the last place
+
 
 def read(source: str) -> tuple[Record, ...]:
     """Return the records in a file, or on standard input (-). Raises DpcalcError where these are no results of

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpcalc.accounting import older_records
 from dpcalc.bounds import replacement_message
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, Row
 from dpcalc.output.values import row_label
-from dpcalc.verify import tolerances
 from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.claim import Claim
-from dpcalc.verify.claims import claims_of_row
-from dpcalc.verify.correlated_sensitivity import claim_of_sensitivity
+from dpcalc.verify.claims import claims_of_lower_ends, claims_of_row
 from dpcalc.verify.decide import Decision, decide
-from dpcalc.verify.differences import Difference, agree, differences
-from dpcalc.verify.guarantee_mu import claim_of_mu
-from dpcalc.verify.lower_values import claims_of_lower_ends
+from dpcalc.verify.differences import agree, differences
 from dpcalc.verify.recomputed import expected_record
-from dpcalc.verify.records import Record, is_error, is_number, to_float
+from dpcalc.verify.records import SAME_DOUBLES, SAME_NUMBERS, Record, is_error, is_number, to_float
 from dpcalc.verify.replay import replay
+from dpcalc.verify.stated_numbers import claim_of_mu, claim_of_sensitivity
 from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, MissingEntry, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
@@ -86,7 +83,7 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     except DpcalcError as error:
         if error.code != "refused":
             raise
-        return _refused(error.message)
+        return Verdict((), (), (Finding(REFUTED, "", f"no theorem covers this result: {error.message}"),), REFUTED)
     except MissingEntry as error:
         return Verdict((), (), (Finding(REFUTED, "", f"{error}"),), REFUTED)
     except INVALID_WITNESS_ERRORS as error:
@@ -100,26 +97,26 @@ def _nothing_checked(text: str) -> Verdict:
     return Verdict((Finding(OPEN, "", text, path="the whole result"),), (), (), REFUTED)
 
 
-def _refused(reason: str) -> Verdict:
-    """The verdict on a result that no theorem covers. Its numbers are not checked."""
-    return Verdict((Finding(REFUTED, "", f"no theorem covers this result: {reason}"),), (), (), REFUTED)
-
-
 def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
     """Check the headline first, then recompute the record, then check the other rows, as far as the budget allows."""
     head = [_check_row(0, row, answer, budget) for row in answer.rows[:1]]
     expected = expected_record(record, answer, budget)
     rows = head + [_check_row(k, row, answer, budget) for k, row in enumerate(answer.rows[1:], 1)]
-    guarantee = _check_guarantee_mu(answer, record, budget)
-    _accept_proven_mu(expected.record, record, guarantee)
-    sensitivity = _check_sensitivity(answer, record, budget)
+    guarantee = _check_stated("guarantee.mu", "the μ handed on by {}", claim_of_mu(answer, record), budget)
+    if guarantee and guarantee[0].verdict == VERIFIED and expected.record["guarantee"].get("kind") == "gdp":
+        ours, theirs = expected.record["guarantee"], record["guarantee"]["mu"]
+        if agree(ours["mu"], theirs, SAME_DOUBLES):  # what is proven and differs only by rounding is expected
+            expected.record["guarantee"] = {**ours, "mu": theirs}
+    sensitivity = _check_stated("result.sensitivity", "the sensitivity", claim_of_sensitivity(answer, record), budget)
     found = list(differences(expected, record, _proven_numbers(answer, rows, record)))
     wrong = {d.path for d in found if d.refuted or d.matters}
     rows = [_accept_recomputed(findings, f"bounds[{k}]", wrong, k == 0) for k, findings in enumerate(rows)]
     guarantee = _accept_recomputed(guarantee, "guarantee", wrong, False)
     guarantee += _accept_recomputed(sensitivity, "result.sensitivity", wrong, False)
     others = tuple(f for findings in rows[1:] for f in findings)
-    whole = _findings_of_differences(found)
+    # at most five refuted values, and all unchecked ones
+    whole = (*[Finding(REFUTED, "", d.text) for d in found if d.refuted][:5],
+             *(Finding(OPEN, "", d.text, path=d.path) for d in found if not d.refuted))
     first, over_budget = rows[0] if rows else (), _check_budget(answer)
     refuted = any(f.verdict == REFUTED for f in (*first, *over_budget, *others, *guarantee, *whole))
     if not rows and not refuted:
@@ -128,12 +125,6 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
     word = REFUTED if refuted or wrong or first[0].verdict != VERIFIED else VERIFIED
     caveat = _CAVEATS.get(answer.rows[0].route.bound.status, "") if answer.rows else ""
     return Verdict(first + over_budget, others + guarantee, whole, word, caveat)
-
-
-def _findings_of_differences(found: list[Difference]) -> tuple[Finding, ...]:
-    """Return at most five refuted values, and all unchecked ones."""
-    return (*[Finding(REFUTED, "", d.text) for d in found if d.refuted][:5],
-            *(Finding(OPEN, "", d.text, path=d.path) for d in found if not d.refuted))
 
 
 def _proven_numbers(answer: Answer, rows: list[tuple[Finding, ...]], record: Record) -> frozenset[tuple[int, str]]:
@@ -160,34 +151,16 @@ def _accept_recomputed(findings: tuple[Finding, ...], path: str, wrong: set[str]
                  for k, f in enumerate(findings))
 
 
-def _accept_proven_mu(ours: dict[str, Any], record: Record, findings: tuple[Finding, ...]) -> None:
-    """Put the recorded μ of the guarantee into the expected record where it is proven and differs only by rounding."""
-    if findings and findings[0].verdict == VERIFIED and ours["guarantee"].get("kind") == "gdp":
-        theirs = record["guarantee"]["mu"]
-        if agree(ours["guarantee"]["mu"], theirs, tolerances.SAME_DOUBLES):
-            ours["guarantee"] = {**ours["guarantee"], "mu": theirs}
-
-
 # --- findings of rows ------------------------------------------------------------------------------------------------
 
 
-def _check_guarantee_mu(answer: Answer, record: Record, budget: Budget) -> tuple[Finding, ...]:
-    found = claim_of_mu(answer, record)
+def _check_stated(path: str, about: str, found: tuple[Row, Claim] | None, budget: Budget) -> tuple[Finding, ...]:
+    """Return the finding about a number that the record states beside its bounds, if it states one."""
     if found is None:
         return ()
     row, claim = found
-    name, path = row_label(row), "guarantee.mu"
-    return _check(name, path, f"the μ handed on by {name}",
-                  lambda: (_decide_claim(name, path, claim, row),), budget)
-
-
-def _check_sensitivity(answer: Answer, record: Record, budget: Budget) -> tuple[Finding, ...]:
-    found = claim_of_sensitivity(answer, record)
-    if found is None:
-        return ()
-    bound, claim = found
-    path, row = "result.sensitivity", Row(Route(bound), {})
-    return _check(bound.name, path, "the sensitivity", lambda: (_decide_claim(bound.name, path, claim, row),), budget)
+    name = row_label(row)
+    return _check(name, path, about.format(name), lambda: (_decide_claim(name, path, claim, row),), budget)
 
 
 def _check_row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:
@@ -243,22 +216,17 @@ def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
     shown = f"{symbol(claim.quantity)} {'≥' if claim.is_lower else '≤'} {claim.claimed!r}"
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
-        text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{_smaller_number(claim, decision)})"
+        # the theorem's value at the witness, where it is noticeably below the claim: that is normal for a composition,
+        # for example, whose accuracy is 1e-3 of log δ
+        high, is_upper = decision.ends[1], claim.gives == claim.quantity and not claim.is_lower
+        smaller = f"; {high!r} at its witness" if is_upper and 0 < high * (1 + SAME_NUMBERS) < claim.claimed else ""
+        text = f"{shown} ({name}, {decision.how}{f',{caveat}' if caveat else ''}{smaller})"
         return Finding(VERIFIED, name, text, decision, claim, caveat=caveat)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name,
                    f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, but the theorem gives "
                    f"{_theorem_gives(claim, decision)} at its witness ({name}, {decision.how})", decision, claim)
-
-
-def _smaller_number(claim: Claim, decision: Decision) -> str:
-    """Return the theorem's value at the witness as text, where it is noticeably below the claim. That is normal for a
-    composition, for example, whose accuracy is 1e-3 of log δ."""
-    high = decision.ends[1]
-    if claim.gives != claim.quantity or claim.is_lower:
-        return ""
-    return f"; {high!r} at its witness" if 0 < high * (1 + tolerances.RECOMPUTED) < claim.claimed else ""
 
 
 def _theorem_gives(claim: Claim, decision: Decision) -> str:

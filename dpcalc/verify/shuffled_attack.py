@@ -8,7 +8,7 @@ calculator, of which any choice is valid, with events that are computed here.
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +20,12 @@ from dpcalc.pld.positive_sums import Question
 from dpcalc.pld.profile_pairs import walk
 from dpcalc.pld.shuffled_epoch import GAPS_OF_EVENTS
 from dpcalc.pld.sum_events import event_of_sum
-from dpcalc.verify.allocation_replaced import FINER, ROUNDING, Epoch, cells_of
+from dpcalc.verify.allocation_replaced import FINER, Epoch, cells_of
+from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
+from dpcalc.verify.tilted_powers import ROUNDING
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-
-NARROWER = 0.7  # gaps between the ε over those of the calculator: chords change the result by half as much
 Side = tuple["Array", "Array"]  # likelihood ratios to the base law, and masses of cells
 
 
@@ -66,5 +62,6 @@ def _events(base: Array, p: Side, q: Side, batches: int, tail: float, m: float, 
         found.append(bound)
         return log(bound.advantage)
 
-    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, NARROWER * GAPS_OF_EVENTS)
+    # chords between narrower gaps than those of the calculator change the result by half as much
+    walk(log_delta, exp(log_theta(0.0, m)) / sqrt(batches), tail, last, FINER * GAPS_OF_EVENTS)
     return found

@@ -22,21 +22,19 @@ from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.profile_pairs import PRECISION
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
-from dpcalc.verify.allocation import double_outwards
+from dpcalc.verify.allocation import DIGITS, double_outwards
 from dpcalc.verify.arb.context import compute_once
 from dpcalc.verify.composition_atoms import convex_minorant_pair
+from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
-from dpcalc.verify.positive_means import Summand, mean_of_positive_part
+from dpcalc.verify.tilted_powers import Summand, mean_of_positive_part
 from dpcalc.verify.unchecked import OtherQuestion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.pld.pair import Pair
+    from dpcalc.pld.tilted_sums import Grid
 
-    Array = NDArray[Any]
 
-DIGITS = 60  # of the arithmetic for the law of D*, whose masses are second differences
 FINER = 0.25  # the precision of sums over that of the calculator: steps are half as wide
 
 
@@ -104,20 +102,30 @@ def _delta_of(pair: Atoms, epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _delta_left_out(epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
-    """Return e^ε·E(w(e^−ε − 1) + ΣD*/γ)₊/(t + w), rounded up."""
+    """Return the δ of `delta_of_epoch` for the law of D*/γ."""
+    difference = Mesh(1 / epoch.sigma, epoch.tail / 100).difference(epsilon, direction)
+
+    def law(grid: Grid) -> Summand:
+        begin, end = np.searchsorted(difference.points, (grid.low, grid.high))
+        points = difference.points[max(begin - 1, 0) : end + 1]
+        return Summand(points, *Difference.of(epoch, direction, epsilon).masses(points.tolist()), epoch.steps)
+
+    pilot = positive_sums.Summand(difference.points, *positive_sums.spread(*difference))
+    return delta_of_epoch(epoch, epsilon, about, precision, pilot, law)
+
+
+def delta_of_epoch(epoch: Epoch, epsilon: float, about: float, precision: float, pilot: positive_sums.Summand,
+                   law: Callable[[Grid], Summand]) -> float:
+    """Return e^ε·E(w(e^−ε − 1) + ΣV)₊/(t + w), rounded up, for a V whose law is nearly that of the pilot, by which a
+    grid is found."""
     mp, steps = epoch.mp, epoch.steps
     w, factor = mp.mpf(epoch.rest) / epoch.batch_size, mp.exp(mp.mpf(epsilon))
     constant = -double_outwards(mp, w * (1 - 1 / factor), -1)
-    difference = Mesh(1 / epoch.sigma, epoch.tail / 100).difference(epsilon, direction)
     question = positive_sums.Question(steps, constant, precision, about * float((steps + w) / factor))
-    pilot = positive_sums.Summand(difference.points, *positive_sums.spread(*difference))
     _, grid = positive_sums.mean_of_sum(pilot, question)
     if grid is None:  # no sum is positive, but for what is above the last point
         return 1.0
-    begin, end = np.searchsorted(difference.points, (grid.low, grid.high))
-    points = difference.points[max(begin - 1, 0) : end + 1]
-    law = Summand(points, *Difference.of(epoch, direction, epsilon).masses(points.tolist()), steps)
-    return double_outwards(mp, mp.mpf(mean_of_positive_part(grid, [law], constant)) * factor / (steps + w), 1)
+    return double_outwards(mp, mp.mpf(mean_of_positive_part(grid, [law(grid)], constant)) * factor / (steps + w), 1)
 
 
 class Difference(NamedTuple):

@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.pld import positive_sums, shuffled_epoch
+from dpcalc.pld import shuffled_epoch
 from dpcalc.pld.swapped_record import REPLACED, WITH, Mesh
-from dpcalc.verify.allocation import double_outwards
-from dpcalc.verify.positive_means import ROUNDING, Summand, mean_of_positive_part
-from dpcalc.verify.shuffled_epochs import DIGITS, Epoch, masses_of_calls, pair_of_profile
+from dpcalc.verify.allocation import DIGITS, double_outwards
+from dpcalc.verify.directed_array import Array
+from dpcalc.verify.shuffled_epochs import Epoch, delta_of_epoch, masses_of_calls, pair_of_profile
+from dpcalc.verify.tilted_powers import ROUNDING, Summand
 from dpcalc.verify.unchecked import OtherQuestion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.pld.tilted_sums import Grid
     from dpcalc.verify.loss_distributions import LossPair
-
-    Array = NDArray[Any]
 
 
 def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, epochs: int,
@@ -41,20 +39,15 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
 
 
 def _delta(epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
-    """Return e^ε·E(w(e^−ε − 1) + ΣV)₊/(t + w), rounded up, where V is W(X − γ), W(1 − γX) or W(X − γX′), over γ."""
-    mp, steps = epoch.mp, epoch.steps
-    w, factor = mp.mpf(epoch.rest) / epoch.batch_size, mp.exp(mp.mpf(epsilon))
-    constant = -double_outwards(mp, w * (1 - 1 / factor), -1)
-    found = shuffled_epoch.OneOrder(Mesh(1 / epoch.sigma, epoch.tail / 100), epoch.replaced)
-    question = positive_sums.Question(steps, constant, precision, about * float((steps + w) / factor))
-    _, grid = positive_sums.mean_of_sum(found.summand(epsilon, direction), question)
-    if grid is None:  # no sum is positive, but for what is above the last point
-        return 1.0
-    mus = _mus(epoch)
-    outer, inner = (_log_normal(mp, mu, tuple(law.points.tolist()))
-                    for mu, law in zip(mus, (found.outer, found.inner), strict=True))
-    law = _product(outer, inner, double_outwards(mp, 1 / factor, 1), direction, steps)
-    return double_outwards(mp, mp.mpf(mean_of_positive_part(grid, [law], constant)) * factor / (steps + w), 1)
+    """Return the δ of `delta_of_epoch` where V is W(X − γ), W(1 − γX) or W(X − γX′), over γ."""
+    mp, found = epoch.mp, shuffled_epoch.OneOrder(Mesh(1 / epoch.sigma, epoch.tail / 100), epoch.replaced)
+
+    def law(grid: Grid) -> Summand:
+        outer, inner = (_log_normal(mp, mu, tuple(axis.points.tolist()))
+                        for mu, axis in zip(_mus(epoch), (found.outer, found.inner), strict=True))
+        return _product(outer, inner, double_outwards(mp, mp.exp(-mp.mpf(epsilon)), 1), direction, epoch.steps)
+
+    return delta_of_epoch(epoch, epsilon, about, precision, found.summand(epsilon, direction), law)
 
 
 def _mus(epoch: Epoch) -> tuple[Any, Any]:

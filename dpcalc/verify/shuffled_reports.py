@@ -8,12 +8,10 @@ from typing import Any
 
 from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_profile
 from dpcalc.verify import composition_atoms
-from dpcalc.verify.arb.ball import Ball
-from dpcalc.verify.arb.context import compute_once, is_ball_context
+from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
 
 _NEGLIGIBLE = 2.0**-90  # relative, of the rest of a sum: differences of such sums are the masses of a pair
-_MAX_PRINTED = 30  # reports up to which the sums are evaluated as printed, which takes milliseconds
 
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
@@ -25,7 +23,7 @@ def deltas_at(mp: Any, epsilons: list[float], n: int, step_epsilon: float) -> li
     """Return δ at all of these increasing ε. For each number of coins the sums up to all of them are taken in one
     pass."""
     below = [e for e in epsilons if e < step_epsilon]
-    if n <= _MAX_PRINTED or not below:
+    if n <= 30 or not below:  # the printed sums take milliseconds
         return [shuffled_ldp_exact.exact(mp, e, n, step_epsilon) for e in epsilons]
     shares = [shuffled_ldp_exact.exact_share(mp, e, step_epsilon) for e in below]
     totals = [mp.mpf(0)] * len(below)
@@ -43,7 +41,7 @@ def _means(mp: Any, m: int, numbers: list[Any]) -> list[Any]:
     S(0) + … + S(i − 1) + (g − i)S(i)."""
     i = ceil(float(numbers[-1])) - 1
     log_choose = mp.loggamma(mp.mpf(m + 1)) - mp.loggamma(mp.mpf(i + 1)) - mp.loggamma(mp.mpf(m - i + 1))
-    weight = _raw(mp.exp(log_choose - m * mp.log(mp.mpf(2))))
+    weight = raw(mp, mp.exp(log_choose - m * mp.log(mp.mpf(2))))
     below, sums, rest = _add_downwards(weight, m, i)
     if is_ball_context(mp):
         unknown = mp.between(0, rest).x
@@ -74,11 +72,6 @@ def _add_downwards(weight: Any, m: int, i: int) -> tuple[Any, Any, Any]:
             if float(weight) * rest < _NEGLIGIBLE * float(below):
                 return below, sums, weight * (2 * rest)
     return below, sums, weight * 0
-
-
-def _raw(x: Any) -> Any:
-    """Return the python-flint number of a Ball, with which arithmetic is faster; another number unchanged."""
-    return x.x if isinstance(x, Ball) else x
 
 
 def losses(part: Mapping[str, Any]) -> LossPair:

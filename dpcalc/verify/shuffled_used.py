@@ -19,18 +19,15 @@ from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import shuffled_epoch, shuffled_used
 from dpcalc.pld.swapped_record import Mesh
-from dpcalc.verify.allocation import double_outwards
+from dpcalc.verify.allocation import DIGITS, double_outwards
+from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair
-from dpcalc.verify.positive_means import ROUNDING, Summand, mean_of_positive_part
-from dpcalc.verify.shuffled_epochs import DIGITS, Difference, Epoch, masses_of_calls, pair_of_profile
-from dpcalc.verify.tilted_powers import UNIT
+from dpcalc.verify.shuffled_epochs import Difference, Epoch, masses_of_calls, pair_of_profile
+from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.pld.tilted_sums import Grid
 
-    Array = NDArray[Any]
 
 ATTEMPTS = 3  # at nodes for a larger δ, where those for the expected one turn out to be too low: it may be ten times it
 

@@ -13,24 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, floor, inf, log
+from typing import Any, NamedTuple
 
-from dpcalc.verify.arb.context import compute_once
-from dpcalc.verify.composition_atoms import Atoms, atomic_pair
+import numpy as np
+
+from dpcalc.pld.positive_sums import Question, choose_grid
+from dpcalc.verify import tilted_powers
+from dpcalc.verify.composition_atoms import Atoms, two_way_pair
+from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dpcalc.pld.positive_sums import Question
-    from dpcalc.verify.tilted_powers import Law
-
-    Array = NDArray[Any]
-
-UNIT = 2.0**-53  # relative error of one rounded operation
-ROUNDING = 1e-13  # relative: more than that of a few operations on doubles
-MARGIN = 1e-12  # relative to a value of the profile: more than the rounding errors of a polyline
+from dpcalc.verify.tilted_powers import ROUNDING, Law
 
 
 class Bound(NamedTuple):
@@ -45,24 +38,17 @@ class Bound(NamedTuple):
 def polyline_pair(bounds: Callable[[Any], tuple[Sequence[Bound], Sequence[Bound]]]) -> LossPair:
     """Return the pair, with its reverse, of events for (P, Q) and of events for (Q, P) at increasing γ from 1 on."""
 
-    @compute_once
     def atoms(mp: Any) -> Atoms:
         own, reverse = ([x for x in side if x.advantage > 0 and x.q_high > 0] for side in bounds(mp))
         corners = _trade_off(own, reverse) if own and reverse else [(0.0, 0.0), (1.0, 1.0)]
         return [(log((p1 - p0) / (q1 - q0)), mp.mpf(p1) - mp.mpf(p0), mp.mpf(q1) - mp.mpf(q0))
                 for (q0, p0), (q1, p1) in pairwise(corners)]
 
-    def reversed_atoms(mp: Any) -> Atoms:
-        return [(-loss, q, p) for loss, p, q in atoms(mp)]
-
-    pair, reverse = (atomic_pair(x, lambda mp: mp.mpf(0), float("inf")) for x in (atoms, reversed_atoms))
-    return pair._replace(reverse=reverse)
+    return two_way_pair(atoms, limit=inf)
 
 
 def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
     """Return the corners for γ > 1, the last one at the value 0."""
-    import numpy as np
-
     places, values = list[float](), list[float]()
     for a, b in pairwise(bounds):
         slope = a.q_high - b.q_low
@@ -73,14 +59,12 @@ def _polyline(bounds: Sequence[Bound]) -> tuple[Array, Array]:
     last = bounds[-1]
     places.append(last.gamma + last.advantage / last.q_high)
     values.append(0.0)
-    return np.array(places), np.maximum(np.array(values) * (1 - MARGIN), 0.0)
+    return np.array(places), np.maximum(np.array(values) * (1 - 10 * ROUNDING), 0.0)
 
 
 def _trade_off(bounds: Sequence[Bound], reverse: Sequence[Bound]) -> list[tuple[float, float]]:
     """Return the corners (Q, P) of the concave hull of the lines through two neighbouring corners of the polyline,
     moved down to be below all corners. The complement of the first event is the first one for (Q, P)."""
-    import numpy as np
-
     first = bounds[0]
     if not first.gamma == reverse[0].gamma == 1:
         raise ValueError("the first event is not that at γ = 1")
@@ -109,11 +93,6 @@ def bound_of_event(x: Array, masses: tuple[Array, Array, Array], gamma: float, q
     """Return what the event that the sum of labels, which are about x/step, is not small shows at γ. All labels have
     the first law, except for one of them, drawn uniformly, which has the second law under P and the third one under Q.
     The masses are rounded up, by a few units. The question only helps to choose a window."""
-    import numpy as np
-
-    from dpcalc.pld.positive_sums import choose_grid
-    from dpcalc.verify import tilted_powers
-
     count = question.count
     order = np.argsort(x, kind="stable")
     x, base = x[order], masses[0][order]
@@ -139,8 +118,6 @@ class _Tails:
     between, a relative error, and the mass outside of the window times the factor at x."""
 
     def __init__(self, law: Law, a: float, outside: float) -> None:
-        import numpy as np
-
         factors = law.factors(a)
         self.law, self.a, self.relative = law, a, law.rounding(a)
         self.tails = np.cumsum((law.weight * factors)[::-1])[::-1]
@@ -150,16 +127,12 @@ class _Tails:
         self.high = np.clip(self.tails * (1 + self.relative) + error, 0.0, 1.0)
 
     def at(self, values: Array, places: Array, before: float, after: float) -> Array:
-        import numpy as np
-
         inside = values[np.clip(places, 0, len(values) - 1)]
         return np.asarray(np.where(places < 0, before, np.where(places < len(values), inside, after)))
 
 
 def _bound_of_masses(tails: _Tails, p: Law, q: Law, gamma: float, threshold: int) -> Bound:
     """Return the bound of the event that a label and a sum of others are at least a threshold."""
-    import numpy as np
-
     p_mass, q_mass = p.weight * p.factors(tails.a), q.weight * q.factors(tails.a)
     places = threshold - (q.first + np.arange(len(q_mass))) - tails.law.first
     low = tails.at(tails.low, places, float(tails.low[0]), 0.0)
@@ -174,8 +147,6 @@ def _bound_of_masses(tails: _Tails, p: Law, q: Law, gamma: float, threshold: int
 def _least_mean(tails: _Tails, weights: Array, places: Array, low: Array, high: Array) -> float:
     """Return a lower bound of the sum of weights times the true tails at these places: where it is sharper, the tail is
     taken to be the computed one plus one unknown number, up to the errors in between."""
-    import numpy as np
-
     count = len(tails.tails)
     center = min(max(int(places[np.argmax(np.abs(weights))]), 0), count - 1)
     inside = np.clip(places, 0, count - 1)

@@ -128,7 +128,7 @@ def conversion(bound, alpha, rdp, delta):
 
 def optimal(c, alpha, rdp, delta):
     """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h
-    (dpcalc.verify.rdp_optimal).
+    (dpcalc.verify.claim).
 
     Newton's method for both the minimum over x and ε starts at the doubles; how they were found does not matter.
     """

@@ -30,8 +30,9 @@ def asked(record):
     return next(k for k in KEYS if k in row and not (k == "delta" and "log_delta" not in row))
 
 
-def better(record):
-    """The record with its headline better by 1e-6 of itself (a whole number by one); None where it is 0 already."""
+def better(record, share=1e-6):
+    """The record with its headline better by this share of itself (a whole number by one); None where it is 0
+    already."""
     found, name = copy.deepcopy(record), asked(record)
     x = record["result"][name]
     if name in ("steps", "epochs"):
@@ -40,7 +41,7 @@ def better(record):
         y = x - 1
     else:
         more = (name in WORSE_IF_MORE and record["solved"]) or record["bounds"][0]["status"] == "lower"
-        y = x * (1 + 1e-6) if more else x * (1 - 1e-6)
+        y = x * (1 + share) if more else x * (1 - share)
     if y == x or x < 1e-300:
         return None
     for row in (found["result"], found["bounds"][0]):
@@ -59,13 +60,17 @@ def texts(verdict):
     return [(f.verdict, f.text) for f in (*verdict.head, *verdict.others, *verdict.record)]
 
 
-def check(line, lower_ends=True):
-    """Every number of its answer is verified (with `lower_ends`, but for those of brackets), and no better headline
-    is."""
+HEAD, ALL_BUT_LOWER_ENDS, ALL = range(3)  # what is proven of a record, and not only computed again
+
+
+def check(line, share=1e-6, proven=ALL_BUT_LOWER_ENDS):
+    """The numbers of its answer are proven, and a headline that is better by a share of itself is refuted."""
     record = ask(line)
     verdict = verify(record)
-    every = (*verdict.head, *verdict.others)
-    assert verdict.holds and all(f.verdict == "verified" or (lower_ends and "lower end" in f.text)
-                                 for f in every), texts(verdict)
-    low = better(record)
+    claims = verdict.head if proven == HEAD else (*verdict.head, *verdict.others)
+    assert verdict.holds and all(f.verdict == "verified" or (proven == ALL_BUT_LOWER_ENDS and "lower end" in f.text)
+                                 for f in claims), texts(verdict)
+    if record["bounds"][0]["status"] == "lower":
+        assert all("≥" in f.text for f in verdict.head), texts(verdict)
+    low = better(record, share) if share else None
     assert low is None or refuted(low), texts(verify(low))

@@ -12,15 +12,17 @@ from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.mp.context import context
 from dpcalc.pld import allocation_replaced as calculator
 from dpcalc.verify import allocation_replaced, sum_events, tilted_powers
+from dpcalc.verify.arb.context import Context
+from dpcalc.verify.decide import can_certify
 
+MP = Context(128) if can_certify() else context()  # one for all, so that atoms are computed once
 CASES = [(1.0, 10, 1e-7), slow(0.6, 30, 1e-10), slow(3.0, 1000, 1e-11)]
 
 
 def masses(pair, epsilon):
     """δ at ε of a pair by its atoms."""
-    mp = context()
-    total = mp.fsum(p - mp.exp(epsilon) * q for loss, p, q in pair.atoms(mp) if loss > epsilon)
-    return float(total + pair.infinite_mass(mp))
+    total = MP.fsum(p - MP.exp(epsilon) * q for loss, p, q in pair.atoms(MP) if loss > epsilon)
+    return float(total + pair.infinite_mass(MP))
 
 
 @pytest.mark.parametrize(("sigma", "steps", "tail"), CASES)
@@ -35,16 +37,16 @@ def test_the_pairs_are_between_those_of_the_calculator(sigma, steps, tail):
     for at in calculator.events_from_below(sigma, steps, tail)[::12]:
         assert at.event.advantage * (1 - 1e-9) <= masses(below, at.epsilon) <= masses(above, at.epsilon)
     for pair in (above, below):
-        total = sum(float(p) for _, p, _ in pair.atoms(context())) + float(pair.infinite_mass(context()))
+        total = sum(float(p) for _, p, _ in pair.atoms(MP)) + float(pair.infinite_mass(MP))
         assert total == pytest.approx(1, abs=1e-12)
-        assert sum(float(q) for _, _, q in pair.atoms(context())) <= 1 + 1e-12
+        assert sum(float(q) for _, _, q in pair.atoms(MP)) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.7, 3.0])
 def test_two_steps_by_sums_are_gaussian_noise(epsilon):
     """The general computation at two steps, where δ is known."""
     true = exp(log_theta(epsilon, sqrt(2)))
-    epoch = allocation_replaced.Epoch(1.0, 2, 1e-8, context())
+    epoch = allocation_replaced.Epoch(1.0, 2, 1e-8, MP)
     cells = allocation_replaced.cells_of(epoch)
     high = allocation_replaced._delta_from_above(epoch, cells, calculator.Point(epsilon, log(true), 2e-3))
     bound = allocation_replaced._bound(cells, 2, 1.0, epsilon, 2e-3, true)
@@ -57,9 +59,9 @@ def test_two_steps_by_sums_are_gaussian_noise(epsilon):
 def test_one_and_two_steps_are_gaussian_pairs(steps):
     for make in (allocation_replaced.from_above, allocation_replaced.from_below):
         pair = make(1.5, steps, 1e-8)
-        assert pair.mu is not None and float(pair.mu(context())) == pytest.approx(2 / 1.5 / sqrt(steps))
+        assert pair.mu is not None and float(pair.mu(MP)) == pytest.approx(2 / 1.5 / sqrt(steps))
     whole = allocation_replaced.from_above(0.03, 100, 1e-8)  # so little noise that it is that of two steps
-    assert whole.mu is not None and float(whole.mu(context())) == pytest.approx(sqrt(2) / 0.03)
+    assert whole.mu is not None and float(whole.mu(MP)) == pytest.approx(sqrt(2) / 0.03)
 
 
 def test_powers_are_binomial_laws_within_their_errors():

@@ -6,6 +6,8 @@ import pytest
 from answers import answer
 from calling import call
 
+from dpcalc.bounds import all_bounds
+from dpcalc.verify.composition_parts import has_parts
 from dpcalc.verify.report import verify
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
@@ -62,3 +64,9 @@ def test_a_row_that_answers_another_question_is_refuted():
     record = answer("rdp --sigma 1 --delta 1e-5")
     record["bounds"][1]["delta"] = 1e-300
     assert not verify(record).holds
+
+
+def test_the_distributions_of_every_bound_that_is_composed_are_known():
+    unknown = [bound.name for bound in all_bounds().values()
+               if (bound.kind == "composition" or getattr(bound, "pair", None)) and not has_parts(bound)]
+    assert not unknown, f"PARTS in verify/scheme_uses.py or composition_parts.py lacks {unknown}"

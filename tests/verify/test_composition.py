@@ -6,6 +6,8 @@ import pytest
 from conftest import slow
 from verifying import ask, better, refuted, texts
 
+from dpcalc.verify import composition_atoms, loss_distributions
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2"
@@ -120,3 +122,11 @@ def test_a_direction_that_moments_nearly_decide_is_verified():
     """Moments show that the loss is smaller in the other direction, but at another tilt than that of the answer."""
     assert verify(ask("subsample --sigma 1.7333333333333334 --sampling-rate .01 --steps 1000 --delta 1e-5 "
                       "--bound poisson-profile")).holds
+
+
+def test_bends_far_out_are_no_balls_around_zero():
+    c = Context(128)
+    deltas = {0.0: 0.5, 1.0: 0.1, 800.0: 0.05, 900.0: 0.01}
+    base = composition_atoms.profile_pair(list(deltas), lambda mp, e: mp.mpf(deltas[e]))
+    p, q = loss_distributions.masses_above(loss_distributions.Use(base), c, c.mpf(799))
+    assert p.x.rel_accuracy_bits() > 90 and q.x.rel_accuracy_bits() > 90 and float(p) == pytest.approx(0.09) and 0 < q < 1e-300

@@ -19,7 +19,7 @@ from dpcalc.pld.sampled import poisson, without_replacement
 from dpcalc.verify import composition, composition_atoms, composition_plans, loss_distributions, nested_grids
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.arb.context import Context, enclosure
-from dpcalc.verify.rdp_optimal import slack
+from dpcalc.verify.claim import optimal_slack as slack
 
 BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
 # a sum without end, a numerical law, a root by Newton's method, and integrals at orders where they take seconds
@@ -122,7 +122,7 @@ def test_the_optimal_conversion():
 
 GAUSSIAN, LAPLACE = loss_distributions.gaussian(lambda mp: mp.mpf(1)
                                                 / 2), loss_distributions.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
-BINARY = composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(1), 0.25, 1.0)
+BINARY = composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(1), 0.25)
 PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)),
          "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
 SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p,

@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from conftest import slow
 from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.pnsgd._engine.hybrid import Link
@@ -32,7 +33,7 @@ def key(record):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", [slow(name) if name == "solved" else name for name in LINES])
 def test_an_answer_with_its_links_is_verified_and_a_better_one_is_refuted(name):
     record = ask(LINES[name])
     witness = hybrid(record)["witness"]
@@ -73,41 +74,6 @@ def test_a_record_of_an_earlier_version():
     step, *links = hybrid(record)["witness"].pop("way")
     hybrid(record)["witness"].update(step=step, links=links)
     assert verify(record).holds and refuted(better(record))
-
-
-BAD = [
-    {"links": [2]}, {"links": [-2]}, {"links": [1.0]}, {"links": [True]}, {"links": ["1"]}, {"links": 3},
-    {"links": None}, {"links": [1] * 5000},
-    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5},
-    {"fine": None},
-    {"by": "shuffled-contraction"}, {"by": None},
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("change", BAD)
-def test_what_is_no_link_is_refused(change):
-    record = ask(LINES["stream"])
-    hybrid(record)["witness"].update(change)
-    verdict = verify(record)
-    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
-
-
-@pytest.mark.parametrize("step", [0, -1, 2.5, True, None, 1002, 10**9, "7"])
-def test_what_is_no_step_is_refused(step):
-    record = ask(LINES["index"])
-    assert 8 <= hybrid(record)["witness"]["way"][0] < 20
-    hybrid(record)["witness"]["way"][0] = step
-    verdict = verify(record)
-    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
-
-
-@pytest.mark.parametrize("way", [[], 3, 3.5, None, "8", {"8": 1}, [8, 2], [8, -20], [8, 1.0], [8, *[1] * 30_000]])
-def test_what_is_no_way_is_refused(way):
-    record = ask(LINES["index"])
-    hybrid(record)["witness"]["way"] = way
-    verdict = verify(record)
-    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
 
 
 def test_steps_that_are_too_many_are_refused():

@@ -51,33 +51,3 @@ def test_other_plans_prove_no_better_number(name):
             witness(r)["way"] = other
         assert all(f.verdict in ("verified", REFUTED) for f in verify(record).head), (other, texts(verify(record)))
         assert not verify(low).holds
-
-
-BAD = [True, "1", None, -1.0, float("inf"), [16, -1.0], [16, 3, 3], [0, 1.0], [1.5, 2.0], [1, 2, 3, 4], {}, ["1"],
-       [16, float("nan")], [10**6, 1.0]]
-
-
-@pytest.mark.parametrize("way", BAD, ids=str)
-@pytest.mark.parametrize("name", ["convex", "smooth", "output"])
-def test_what_is_no_plan_is_refused(name, way):
-    record = ask(LINES[name])
-    witness(record)["way"] = way
-    head = verify(record).head[0]
-    assert head.verdict == "unchecked" and "out of range" in head.text
-
-
-@pytest.mark.parametrize("name", ["smooth", "output"])
-def test_a_plan_about_a_set_is_refused_where_there_is_none(name):
-    record = ask(LINES[name])
-    witness(record)["way"] = [16, 10, 20]
-    assert verify(record).head[0].verdict == "unchecked"
-
-
-@pytest.mark.parametrize("way", [None, 1.5, [1, 2], [5, 4, 1.0], [1, 10_000, 1.0], [-1, 4, 1.0], [1.5, 2, 1.0],
-                                 [1, 2, "1"], [1, 2, 1e3], [1, 2, None],
-                                 [1, 2, float("nan")], [1, float("inf"), 1.0]], ids=str)
-def test_what_is_no_plan_for_laplace_noise_is_refused(way):
-    record = ask(LINES["laplace"])
-    witness(record)["way"] = way
-    head = verify(record).head[0]
-    assert head.verdict == "unchecked" and "out of range" in head.text

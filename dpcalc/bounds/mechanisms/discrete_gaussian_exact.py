@@ -11,6 +11,7 @@ from itertools import count
 from math import ceil, exp, expm1, floor, fsum, log, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.mechanisms import discrete_gaussian_law as law
 from dpcalc.bounds.mechanisms.discrete_gaussian_law import (
     ASSUMPTIONS,
     exact_total,
@@ -99,6 +100,11 @@ def _exact_sum(mp: Any, t: float, s: int, v: Any, growth: Any) -> Any:
     raise AssertionError("the loop ends where the terms are small")
 
 
+def exact_outcomes(mp: Any, sigma: float, sensitivity: float) -> tuple[list[tuple[Any, ...]], Any]:
+    s, v = sensitivity_and_sigma(sigma, sensitivity)
+    return law.exact_outcomes(mp, v, (0, s))
+
+
 BOUND = ProfileBound(
     Theorem(
         name="discrete-gaussian-exact",
@@ -114,4 +120,5 @@ BOUND = ProfileBound(
     exact=exact,
     rtol=1e-13,
     pair=pair,
+    outcomes=exact_outcomes,
 )

@@ -107,6 +107,14 @@ def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:
     return first if lowest == highest else (first + second + abs(first - second)) / 2
 
 
+def exact_outcomes(mp: Any, scale: float, sensitivity: float) -> tuple[list[tuple[Any, Any]], Any]:
+    """Those of J = 0, …, s."""
+    s, fall = whole(sensitivity, NAME), mp.exp(-1 / mp.mpf(scale))
+    centre, high = (1 - fall) / (1 + fall), 1 / (1 + fall)
+    inner = [(centre * fall**j, centre * fall ** (s - j)) for j in range(1, s)]
+    return [(high, high * fall**s), *inner, (high * fall**s, high)], mp.mpf(0)
+
+
 BOUND = ProfileBound(
     Theorem(
         name="discrete-laplace-exact",
@@ -124,4 +132,5 @@ BOUND = ProfileBound(
     pure=pure,
     inverse=inverse,
     pair=pair,
+    outcomes=exact_outcomes,
 )

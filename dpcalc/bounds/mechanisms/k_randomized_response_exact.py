@@ -43,6 +43,11 @@ def exact(mp: Any, epsilon: float, step_epsilon: float, categories: int) -> Any:
     return three_losses.exact_delta(mp, epsilon, mp.mpf(step_epsilon), exact_weight(mp, step_epsilon, categories))
 
 
+def exact_outcomes(mp: Any, step_epsilon: float, categories: int) -> Any:
+    e, weight = mp.mpf(step_epsilon), exact_weight(mp, step_epsilon, categories)
+    return three_losses.exact_outcomes(mp, e, weight, (categories - 2) * mp.exp(-e) * weight)
+
+
 BOUND = ProfileBound(
     Theorem(
         name="k-randomized-response-exact",
@@ -60,4 +65,5 @@ BOUND = ProfileBound(
     pure=lambda step_epsilon, categories: step_epsilon,
     inverse=inverse,
     pair=pair,
+    outcomes=exact_outcomes,
 )

@@ -70,6 +70,12 @@ def exact_delta(mp: Any, epsilon: Any, largest: Any, weight: Any) -> Any:
     return max(-weight * mp.expm1(mp.mpf(epsilon) - largest), mp.mpf(0))
 
 
+def exact_outcomes(mp: Any, largest: Any, weight: Any, rest: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    """The (P-mass, Q-mass) of the three losses; `rest` is the probability of the loss 0."""
+    low = weight * mp.exp(-largest)
+    return [(weight, low), (rest, rest), (low, weight)], mp.mpf(0)
+
+
 def exact_rdp(mp: Any, alpha: Any, largest: Any, weight: Any) -> Any:
     """log Σ p^α q^(1−α)/(α−1) over the three losses."""
     b = mp.mpf(alpha) - 1

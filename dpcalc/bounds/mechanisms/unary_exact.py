@@ -69,6 +69,11 @@ def exact(mp: Any, epsilon: float, probability: float, flip_probability: float) 
     return three_losses.exact_delta(mp, epsilon, *exact_losses(mp, probability, flip_probability))
 
 
+def exact_outcomes(mp: Any, probability: Any, flip_probability: Any) -> Any:
+    p, q = mp.mpf(probability), mp.mpf(flip_probability)
+    return three_losses.exact_outcomes(mp, *exact_losses(mp, p, q), p * q + (1 - p) * (1 - q))
+
+
 BOUND = ProfileBound(
     Theorem(
         name="unary-exact",
@@ -87,4 +92,5 @@ BOUND = ProfileBound(
     pure=pure,
     inverse=inverse,
     pair=pair,
+    outcomes=exact_outcomes,
 )

@@ -203,7 +203,7 @@ def exact(mp: Any, epsilon: float, way: int | None = None, **params: Any) -> Any
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "not used by lower-bound for several steps, which has no closed form; drop "
                                          "it", "--digits")
-    return max(_exact_delta(mp, mp.mpf(epsilon), pair) for (pair,) in instances(**params))
+    return max((_exact_delta(mp, mp.mpf(epsilon), pair) for (pair,) in instances(**params)), key=float)
 
 
 def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:
@@ -220,9 +220,11 @@ def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:
     low, high = -mp.mpf(pair.half), mp.mpf(pair.half)
     for _ in range(mp.prec):
         t = (low + high) / 2
-        low, high = (low, t) if density(pair.up, t) > mp.exp(epsilon) * density(pair.down, t) else (t, high)
+        is_above = float(density(pair.up, t) / density(pair.down, t) - mp.exp(epsilon)) > 0  # any t proves a bound
+        low, high = (low, t) if is_above else (t, high)
     walls = (-mp.mpf(pair.half), mp.mpf(pair.half))
-    return max(mp.mpf(0), *(above(pair.up, t) - mp.exp(epsilon) * above(pair.down, t) for t in (low, *walls)))
+    return max((mp.mpf(0), *(above(pair.up, t) - mp.exp(epsilon) * above(pair.down, t) for t in (low, *walls))),
+               key=float)
 
 
 BOUND = ProfileBound(

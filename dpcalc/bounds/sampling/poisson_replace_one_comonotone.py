@@ -51,10 +51,11 @@ response of ε′ (the worst case of Kairouz, Oh & Viswanath 2015). """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import ceil, exp, expm1, inf, log, log1p, sinh, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.discrete_gaussian_law import exact_total, exact_weights, log_total, sensitivity_and_sigma
+from dpcalc.bounds.mechanisms.discrete_gaussian_law import exact_outcomes, log_total, sensitivity_and_sigma
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.bounds.profile import Profile
 from dpcalc.core.bound import ProfileBound, Theorem
@@ -129,16 +130,16 @@ def of_discrete_laplace(scale: float, sensitivity: float, rate: float) -> Profil
         log_f = np.where(np.abs(x) < s, log_centre - a * np.abs(x), log_side)
         return integers_replaced(log_f, a * (np.abs(x) - np.abs(x - s)), a * (np.abs(x) - np.abs(x + s)), rate)
 
-    def exactly(mp: Any, epsilon: Any) -> Any:
+    def outcomes(mp: Any) -> tuple[list[tuple[Any, Any]], Any]:
         fall = mp.exp(-1 / mp.mpf(scale))
         centre, side = (1 - fall) / (1 + fall), fall**s / (1 + fall)
         cells = [(centre * fall ** abs(x), centre * fall ** abs(x - s), centre * fall ** abs(x + s))
                  for x in range(1 - s, s)]
         near = fall**s * side
         cells += [(side, 1 / (1 + fall), near), (side, near, 1 / (1 + fall))]
-        return _positive_sum(mp, cells, rate, epsilon)
+        return _mixed(mp, cells, rate), mp.mpf(0)
 
-    return Profile(lambda e: _log_delta_of_atoms(make_pair(), e), exactly, make_pair)
+    return _of_outcomes(outcomes, make_pair)
 
 
 def of_discrete_gaussian(sigma: float, sensitivity: float, rate: float) -> Profile:
@@ -157,23 +158,28 @@ def of_discrete_gaussian(sigma: float, sensitivity: float, rate: float) -> Profi
         return integers_replaced(log_f, s * (2 * x - s) / (2 * v * v), -s * (2 * x + s) / (2 * v * v), rate,
                                  min(0.0, log_infinite))
 
+    def outcomes(mp: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        cells, rest = exact_outcomes(mp, v, (0, -s, s))
+        return _mixed(mp, cells, rate), rest
+
+    return _of_outcomes(outcomes, make_pair)
+
+
+def _mixed(mp: Any, cells: Sequence[tuple[Any, ...]], rate: float) -> list[tuple[Any, Any]]:
+    """(p, p′) of outcomes with the probabilities (f(x), f(x−s), f(x+s))."""
+    q = mp.mpf(rate)
+    return [((1 - q) * here + q * above, (1 - q) * here + q * below) for here, above, below in cells]
+
+
+def _of_outcomes(outcomes: Callable[[Any], tuple[list[tuple[Any, Any]], Any]],
+                 make_pair: Callable[[], Atoms]) -> Profile:
+    """The profile of a step with these outcomes: Σ (p − e^ε p′)₊."""
     def exactly(mp: Any, epsilon: Any) -> Any:
-        far = int(float(v) * sqrt(1.4 * (mp.prec + 40))) + 2 * s + 2
-        total, w = exact_total(mp, mp.mpf(v)), mp.mpf(v)
-        weights = [x / total for x, _ in zip(exact_weights(mp, w, -far), range(2 * far + 1), strict=False)]
-        cells = [(weights[k], weights[k - s], weights[k + s]) for k in range(s, 2 * far + 1 - s)]
-        rest = 2 * weights[0] * w**2 / far  # at most the mass that is left out
-        found = _positive_sum(mp, cells, rate, epsilon)
-        return found + (mp.between(0, rest) if hasattr(mp, "between") else 0)
+        (masses, rest), factor = outcomes(mp), mp.exp(mp.mpf(epsilon))
+        gains = (p - factor * q for p, q in masses)
+        return mp.fsum((y + abs(y)) / 2 for y in gains) + (mp.between(0, rest) if hasattr(mp, "between") else 0)
 
-    return Profile(lambda e: _log_delta_of_atoms(make_pair(), e), exactly, make_pair)
-
-
-def _positive_sum(mp: Any, cells: list[tuple[Any, Any, Any]], rate: float, epsilon: Any) -> Any:
-    """Σ (p − e^ε p′)₊ over outcomes with the probabilities (f(x), f(x−s), f(x+s))."""
-    q, factor = mp.mpf(rate), mp.exp(mp.mpf(epsilon))
-    gains = [(1 - q) * here + q * above - factor * ((1 - q) * here + q * below) for here, above, below in cells]
-    return mp.fsum((y + abs(y)) / 2 for y in gains)
+    return Profile(lambda e: _log_delta_of_atoms(make_pair(), e), exactly, make_pair, outcomes)
 
 
 def _log_delta_of_atoms(atoms: Atoms, epsilon: float) -> float:
@@ -218,7 +224,12 @@ def of_pure(epsilon: float, rate: float) -> Profile:
         gain = growth - mp.exp(mp.mpf(e))
         return gain / (growth + 1) if gain > 0 else mp.mpf(0)
 
-    return Profile(log_delta, exactly, make_pair)
+    def outcomes(mp: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        q, x = mp.mpf(rate), mp.mpf(epsilon)
+        growth = (1 - q + q * mp.exp(x)) / (1 - q + q * mp.exp(-x))
+        return [(growth / (growth + 1), 1 / (growth + 1)), (1 / (growth + 1), growth / (growth + 1))], mp.mpf(0)
+
+    return Profile(log_delta, exactly, make_pair, outcomes)
 
 
 BOUND = ProfileBound(

@@ -52,9 +52,14 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)
-    draws = with_replacement_profile.exact_draws(mp, int(n), int(batch_size))
-    reach = with_replacement_profile.reach_of(+1, replaced)
-    return attained_exact.delta(mp, epsilon, cuts(*own), 1 / mp.mpf(noise_multiplier), draws, reach)
+    return attained_exact.delta(mp, epsilon, *exact_step(mp, *own))
+
+
+def exact_step(mp: Any, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> tuple[Any, ...]:
+    """The cuts of the outcomes, 1/z, the draws and their reach, for n > 1."""
+    return (cuts(n, batch_size, noise_multiplier, replaced), 1 / mp.mpf(noise_multiplier),
+            with_replacement_profile.exact_draws(mp, int(n), int(batch_size)),
+            with_replacement_profile.reach_of(+1, replaced))
 
 
 BOUND = CompositionBound(

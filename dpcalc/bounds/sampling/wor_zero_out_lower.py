@@ -46,8 +46,13 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
     """The larger δ of both directions of one step."""
     if sampling_rate == 1:
         return wor_zero_out_profile.exact(mp, epsilon, sampling_rate, noise_multiplier)
-    draws, mu = repeated_draws.exact_once(mp, sampling_rate), 1 / mp.mpf(noise_multiplier)
-    return attained_exact.delta(mp, epsilon, cuts(sampling_rate, noise_multiplier), mu, draws, 2)
+    return attained_exact.delta(mp, epsilon, *exact_step(mp, sampling_rate, noise_multiplier))
+
+
+def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
+    """The cuts of the outcomes, 1/z, the draws and their reach, for a rate below 1."""
+    return (cuts(sampling_rate, noise_multiplier), 1 / mp.mpf(noise_multiplier),
+            repeated_draws.exact_once(mp, sampling_rate), 2)
 
 
 BOUND = CompositionBound(

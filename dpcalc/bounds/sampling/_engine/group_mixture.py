@@ -23,8 +23,7 @@ from dpcalc.numerics.rounding import up
 
 ULPS = 1e-15  # relative: more than the rounding errors of the few operations that lead to one term
 THETA_ERROR = 4e-13  # of log θ, absolute where θ is above e^−0.5 (see hockey_stick.py)
-NEWTON_STEPS = 60  # at most; the method needs four to eight
-FIRST_STEPS = 12  # of Newton's method at high precision, until it has some digits right
+NEWTON_STEPS = 60  # at most; the method needs four to eight in doubles, and a few more at high precision
 
 
 def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> float:
@@ -88,12 +87,10 @@ def _log_ratio(z: float, mu: float, weights: tuple[float, ...]) -> tuple[float, 
 
 def exact(mp: Any, epsilon: Any, side: int, mu: Any, rate: Any, size: int) -> Any:
     """E_{e^ε}(mixture ‖ N) or E_{e^ε}(N ‖ mixture) at high precision, or in balls."""
-    q = mp.mpf(rate)
-    weights = [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
-    odds = weights[0] * mp.expm1(side * mp.mpf(epsilon) - size * mp.log1p(-q))  # e^{±ε} − p_0
-    if odds <= 0:
+    weights = exact_weights(mp, rate, size)
+    z = exact_threshold(mp, side * mp.mpf(epsilon), mu, rate, weights)
+    if z is None:
         return mp.mpf(0)
-    z = _exact_threshold(mp, mp.log(odds), mu, weights)
     terms = []
     for j in range(1, size + 1):
         r = j * mu
@@ -109,21 +106,33 @@ def excess(mp: Any, x: Any, r: Any, side: int) -> Any:
     return mp.exp(x) * theta(mp, -x, r) - (mp.mpf(0) if side < 0 else mp.expm1(x))
 
 
-def _exact_threshold(mp: Any, target: Any, mu: Any, weights: list[Any]) -> Any:
-    """The z with log R(z) = target, to the working precision; in balls, an interval that contains it: the slope of log
-    R is at least μ, so that a residual moves the root by at most 1/μ of it."""
-    logs, sizes = [mp.log(w) for w in weights], range(1, len(weights))
+def exact_weights(mp: Any, rate: Any, size: int) -> list[Any]:
+    """The binomial weights p_0, …, p_K."""
+    q = mp.mpf(rate)
+    return [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
+
+
+def exact_threshold(mp: Any, loss: Any, mu: Any, rate: Any, weights: list[Any]) -> Any:
+    """The outcome z with this loss, R(z) = e^ℓ − p_0, to the working precision; in balls, an interval that contains it:
+    the slope of log R is at least μ, so that a residual moves the root by at most 1/μ of it. None where all losses are
+    larger."""
+    sizes, is_ball = range(1, len(weights)), hasattr(mp, "between")
+    odds = weights[0] * mp.expm1(loss - len(sizes) * mp.log1p(-mp.mpf(rate)))
+    if not odds > 0:
+        return None
+    logs = [mp.log(w / odds) for w in weights]
 
     def residual_and_slope(z: Any) -> tuple[Any, Any]:
-        terms = [mp.exp(logs[j] + j * mu * (z - j * mu / 2) - target) for j in sizes]
+        terms = [mp.exp(logs[j] + j * mu * (z - j * mu / 2)) for j in sizes]
         total = mp.fsum(terms)
         return mp.log(total), mp.fsum(j * mu * t for j, t in zip(sizes, terms, strict=True)) / total
 
-    is_ball = hasattr(mp, "between")
-    z = mp.mpf(min(float((target - logs[j]) / (j * mu) + j * mu / 2) for j in sizes))
-    for _ in range(FIRST_STEPS + int(mp.dps).bit_length()):  # each step doubles the number of digits in the end
+    z = mp.mpf(min(float(j * mu / 2 - logs[j] / (j * mu)) for j in sizes))
+    for _ in range(NEWTON_STEPS):
         residual, slope = residual_and_slope(z)
         z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
+        if abs(float(residual)) < 2.0 ** (-mp.prec // 2):  # the step squares the residual
+            break
     if not is_ball:
         return z
     width = abs(residual_and_slope(z)[0]) / mu

@@ -18,13 +18,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpcalc.bounds.sampling._engine.group_mixture import THETA_ERROR, ULPS, excess, log_excess
+from dpcalc.bounds.sampling._engine.group_mixture import (
+    NEWTON_STEPS,
+    THETA_ERROR,
+    ULPS,
+    exact_weights,
+    excess,
+    log_excess,
+)
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sum
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import up
-
-NEWTON_STEPS = 12  # at high precision, until Newton's method has some digits right; each further step doubles them
 
 
 def log_delta(epsilon: float, mu: float, rate: float, size: int) -> float:
@@ -69,8 +74,7 @@ def _loss_up(z: float, mu: float, weights: Sequence[float]) -> float:
 
 def exact(mp: Any, epsilon: Any, mu: Any, rate: Any, size: int) -> Any:
     """E_{e^ε}(P ‖ Q) at high precision, or in balls: the sum above at the threshold."""
-    q = mp.mpf(rate)
-    weights = [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
+    weights = exact_weights(mp, rate, size)
     z, factor, terms = exact_threshold(mp, epsilon, mu, weights), mp.exp(mp.mpf(epsilon)), []
     for j in range(1, size + 1):
         r = j * mu
@@ -111,9 +115,11 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
         return up_ - down - epsilon, rise + fall
 
     z = mp.mpf(threshold(float(epsilon), float(mu), [float(mp.log(p)) for p in weights]))
-    for _ in range(NEWTON_STEPS + int(mp.dps).bit_length()):
+    for _ in range(NEWTON_STEPS):
         residual, slope = residual_and_slope(z)
         z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
+        if abs(float(residual)) < 2.0 ** (-mp.prec // 2):  # the step squares the residual
+            break
     if not is_ball:
         return z
     width = abs(residual_and_slope(z)[0]) / moments(z / 2)[1]

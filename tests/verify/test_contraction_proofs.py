@@ -1,34 +1,15 @@
-"""burn-in-contraction: its points prove the number anew, and neither other points nor a lower number pass."""
+"""burn-in-contraction: other points than its own prove no number."""
 
 import copy
 
 import pytest
 from conftest import slow
-from verifying import ask, check, texts
+from verifying import ask
 
 from dpcalc.verify.report import verify
 
 LINE = "burn-in --lipschitz 1 --smoothness 1 --steps 1e6 --bound burn-in-contraction"
 FULL = f"{LINE} --n 1000 --batch-size 1000 --learning-rate .1 --diameter 1 --sigma .1"
-RANDOM = f"{LINE} --n 10000 --batch-size 100 --learning-rate .1 --diameter 1 --sigma .2"
-CURVED = f"{FULL} --strong-convexity .3"
-LINES = [f"{FULL} --delta 1e-5", f"{FULL} --epsilon 4", f"{FULL} --epsilon 0", f"{CURVED} --delta 1e-6",
-         f"{FULL} --delta .6", f"{FULL} --delta 1e-100"]
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_full_batches(line):
-    check(line)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", [f"{RANDOM} --delta 1e-5", f"{RANDOM} --epsilon .1", f"{RANDOM} --epsilon 0"])
-def test_random_batches(line):
-    """By compositions on other grids, which may prove a little less or more than the answer."""
-    record = ask(line)
-    verdict = verify(record)
-    assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
-    assert not verify(lowered(record, 0.99)).holds
 
 
 def lowered(record, factor):
@@ -37,21 +18,6 @@ def lowered(record, factor):
     for row in (found["result"], found["bounds"][0]):
         row[name] *= factor
     return found
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_a_number_that_is_lowered_by_a_hundredth_is_refuted(line):
-    assert not verify(lowered(ask(line), 0.99)).holds
-
-
-@pytest.mark.slow
-def test_random_batches_in_a_small_set():
-    """Every window is one step."""
-    line = f"{LINE} --n 100 --batch-size 10 --learning-rate .1 --diameter .1 --sigma 1 --delta 1e-4"
-    record = ask(line)
-    verdict = verify(record)
-    assert verdict.holds and all(f.verdict == "verified" for f in verdict.head), texts(verdict)
-    assert not verify(lowered(record, 0.99)).holds
 
 
 @pytest.mark.parametrize("line", [
@@ -97,7 +63,7 @@ FORGED = {
 
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_way_is_not_verified(what):
-    record = ask(LINES[0])
+    record = ask(f"{FULL} --delta 1e-5")
     witness = record["bounds"][0]["witness"]
     witness["way"] = FORGED[what](witness["way"])
     assert not verify(record).holds
