@@ -9,6 +9,7 @@ from dpcalc.cli.arguments import check_format
 from dpcalc.cli.printed import Printed, warn
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
+from dpcalc.output.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from dpcalc.core.results import Answer
@@ -64,15 +65,15 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
     if switches["json"]:
         raw["format"] = "json"
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
-    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
+    format = FORMATS.get(str(raw.get("format")), FORMATS["table"])  # another name is refused where it is validated
+    if switches["all"] and (switches["quiet"] or not format.selects_rows):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
                           "--all")
-    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex",
-                                                                           "statement", "bibtex")):
+    if switches["explain"] and (switches["quiet"] or not format.has_sentences):
         raise DpcalcError("contradictory",
                           f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
-    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "statement", "bibtex")):
+    if raw.get("digits") and (switches["quiet"] or not format.has_digits):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
 
 
@@ -103,7 +104,6 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
 
         raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
     from dpcalc.output.answer import document
-    from dpcalc.output.formats import render
 
     return Printed(render(document(answer, switches["explain"]), format), code)
 

@@ -14,8 +14,8 @@ from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.strict_json import dumps, indented
-from dpcalc.output.formats import DELIMITERS, delimited, render
-from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, long_table, record_of
+from dpcalc.output.formats import FORMATS, delimited, render
+from dpcalc.output.sweep import document, long_table, record_of
 from dpcalc.output.sweep_words import Point, unanswered
 
 if TYPE_CHECKING:
@@ -35,23 +35,23 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
     A point without an answer is reported, and makes the exit code 1. Raises DpcalcError where no point has an answer.
     """
     format = "quiet" if switches["quiet"] else raw.get("format") or "table"
+    form = FORMATS.get(format)
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     if format == "statement":
         raise DpcalcError("unneeded",
                           f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
-    if raw.get("digits") and format not in ("json", "jsonl"):
+    if raw.get("digits") and not (form and form.is_json):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
     drawn_here = target is not None and target.in_terminal
     messages = _Messages(in_table=format == "table" and not drawn_here,
-                         names_failures=drawn_here or format in ("quiet", *FORMATS_WITHOUT_ERRORS))
+                         names_failures=drawn_here or not (form and form.has_sentences))
     points = messages.of(_from_first_answer(_points(command, raw, swept, answer, format in _LINES)))
     if target is None and format in _LINES:
         return lambda: _print_lines(_LINES[format](points), messages)
-    if format in DELIMITERS and target is None:
-        text = delimited(long_table(points), DELIMITERS[format])
-        return Printed(text, messages.print())
+    if form and form.delimiter and target is None:
+        return Printed(delimited(long_table(points), form.delimiter), messages.print())
     found = list(points)
     code = messages.print()
     if target:

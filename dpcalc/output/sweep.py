@@ -13,8 +13,7 @@ from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbe
 from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
-from dpcalc.output.tables import TextTable, aligned, paragraph
-from dpcalc.output.titled_table import TitledTable
+from dpcalc.output.tables import TextTable, TitledTable, aligned, paragraph
 from dpcalc.output.values import row_label, shown_value
 
 
@@ -33,8 +32,6 @@ _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "delta_limit": _Companion("δ*", "δ*", "log_delta_limit"),
                "limit_factor": _Companion("times δ*", "δ as a multiple of δ*")}
 _NO_ANSWER = "–"
-# These formats cannot print the reason why a point has no answer.
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:

@@ -1,4 +1,4 @@
-"""A table of text, aligned to the width of the terminal, and paragraphs wrapped to that width."""
+"""Tables of text, aligned to the width of the terminal, with or without a title, and paragraphs wrapped to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dpcalc.core import style
@@ -130,3 +130,51 @@ def _wrapped(line: str, indent: str) -> list[str]:
     own_indent = line[: len(line) - len(line.lstrip(" "))]
     return textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
                          break_long_words=False)
+
+
+# --- with a title ----------------------------------------------------------------------------------------------------
+
+
+class TitledTable(NamedTuple):
+    """A table with its words. In a grid, `across` is the symbol of the option whose values head the columns; the first
+    column has the values of the other option."""
+
+    title: str
+    table: TextTable
+    below: tuple[str, ...] = ()
+    across: str = ""
+
+    @property
+    def labelled(self) -> TextTable:
+        """The table, with the symbol of the option before each value that heads a column of a grid."""
+        if not self.across:
+            return self.table
+        down, *values = self.table.header
+        return self.table._replace(header=(down, *(f"{self.across} = {value}" for value in values)))
+
+    @property
+    def text(self) -> str:
+        """The title and the table, fitted to the width: a wide grid becomes several, each with some of the columns."""
+        parts = _blocks(self.labelled) if self.across else [self.labelled]
+        title = style.styled(paragraph([self.title]), style.BOLD, sys.stdout)
+        return "\n\n".join([title, *(aligned(part).rstrip("\n") for part in parts)]) + "\n"
+
+
+def _blocks(table: TextTable) -> Iterator[TextTable]:
+    """The first column with as many of the next columns as fit into the width, again and again."""
+    first = 1
+    while first < len(table.header):
+        block = _columns(table, first, first + 1)
+        for end in range(first + 2, len(table.header) + 1):
+            wider = _columns(table, first, end)
+            if wider.room_for_last_column() < max(map(len, (wider.header[-1], *wider.column(-1)))):
+                break
+            block = wider
+        yield block
+        first += len(block.header) - 1
+
+
+def _columns(table: TextTable, first: int, end: int) -> TextTable:
+    """The first column and those from `first` to before `end`."""
+    return table._replace(header=(table.header[0], *table.header[first:end]),
+                          rows=[(row[0], *row[first:end]) for row in table.rows])
