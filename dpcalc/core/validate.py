@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.mechanism_names import form
 from dpcalc.core.numbers import NotANumber, brief, number
-from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
+from dpcalc.core.quantities import LARGEST_COUNT, Quantity
 from dpcalc.core.suggest import NO_THEOREM, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
@@ -47,12 +48,11 @@ def _validated(command: Command | Page, provided: Mapping[str, Any]) -> dict[str
 
 
 def _with_form(values: dict[str, Any], provided: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with the form of the mechanism that the options name: randomised response with --categories is
-    k-ary."""
+    """The parameters with the form of the mechanism that the options, given or solved for, name."""
+    if "mechanism" not in values:
+        return values
     solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
-    form = next((form for (name, option), form in MECHANISM_FORMS.items()
-                 if values.get("mechanism") == name and (option in provided or option == solved)), None)
-    return {**values, "mechanism": form} if form else values
+    return {**values, "mechanism": form(values["mechanism"], {*provided, solved})}
 
 
 @lru_cache(maxsize=64)
