@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from dpcalc.commands.catalogue import Entry, answers, entries, record
-from dpcalc.core import style
 from dpcalc.core.text import shell_lines
 from dpcalc.output.bibtex import bibtex
 from dpcalc.output.formats import Document
-from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, paragraph, width
+from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, heading, paragraph, width
 from dpcalc.output.theorem import lines, short_source
 
 
@@ -60,8 +58,7 @@ def _topic(record: dict[str, Any]) -> str:
             for part in record["text"]]
     shown = [f"  {part}" for line, result in zip(record["examples"], record["results"], strict=True)
              for part in (*shell_lines(line, wide - 2), f"    → {result}")]
-    title = style.styled(paragraph([f"{record['name']}: {record['title']}"]), style.BOLD, sys.stdout)
-    return "\n\n".join([title, *text, "\n".join(shown)])
+    return "\n\n".join([heading(f"{record['name']}: {record['title']}"), *text, "\n".join(shown)])
 
 
 def _bound_lines(record: dict[str, Any]) -> list[str]:

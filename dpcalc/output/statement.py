@@ -43,7 +43,7 @@ def statement(answer: Answer) -> str:
     if answer.table or not answer.rows or answer.question.asks == "feedback":
         raise DpcalcError("unneeded", "statement is about a guarantee; ask with --delta, --epsilon or --alpha",
                           "--format")
-    status = answer.headline.route.bound.status
+    status = answer.headline.status
     claim = [] if status == "proven" else [f"This is not a privacy guarantee: {_UNPROVEN[status]}."]
     if answer.only:
         claim.append(f"This is a guarantee {answer.only.text}." if answer.only.is_worst else
@@ -70,7 +70,7 @@ def _wrapped(sentences: list[str]) -> str:
 
 def _guarantee(answer: Answer) -> str:
     """The sentence with the numbers: those of the question, or of the budget that the solution meets."""
-    status = answer.headline.route.bound.status
+    status = answer.headline.status
     verb = "would be" if status != "proven" else "are" if answer.command == "ledger" else "is"
     claim = f"{_subject(answer)} {verb} {_claim(answer)}"
     before = {"proven": "", "lower": "At best, "}.get(status, "By this formula, ")
@@ -174,7 +174,7 @@ def _promises(answer: Answer) -> list[str]:
 
 def _released(answer: Answer) -> str:
     """What may be published, and the number of accesses to the data that are covered."""
-    covers = "The guarantee covers" if answer.headline.route.bound.status == "proven" else "The number is for"
+    covers = "The guarantee covers" if answer.headline.status == "proven" else "The number is for"
     steps = answer.extra.get("steps")
     accesses = "" if steps is None else "one access to the data, and " if steps == 1 else (
         f"{int(steps)} accesses to the data, and ")
@@ -230,7 +230,7 @@ def _computation(answer: Answer) -> str:
     if not assumed and "scheme" not in answer.parameters:  # adjacency and schemes have sentences of their own
         assumed = "; ".join(a for theorem in theorems for a in theorem.theorem.assumptions
                             if not a.startswith("neighbours differ"))
-    lower = answer.headline.route.bound.status == "lower"
+    lower = answer.headline.status == "lower"
     line = command_line(answer)
     files = f", where FILE holds {line.files}" if line.files else ""
     text = _wrapped([f"The {subject} {names}: {_method(answer)}.", *([f"It assumes: {assumed}."] if assumed else []),

@@ -64,7 +64,12 @@ def aligned(table: TextTable) -> str:
     and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
     table = _spelled(table)
-    for names in (table.header, _wrapped_header(table)):
+    import textwrap
+
+    # the headers wrapped at spaces and hyphens to the width of the cells below them, or of their longest word
+    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
+    wrapped = ["\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True)]
+    for names in (table.header, wrapped):
         if _least_width(table, names) <= width():
             return _drawn(table, names)
     blocks = [[f"{name}: {cell}" for name, cell in zip(table.header, row, strict=True) if cell] for row in table.rows]
@@ -87,14 +92,6 @@ def _least_width(table: TextTable, names: Sequence[str]) -> int:
         widest = max(map(len, (*name.split("\n"), *table.column(k))))
         total += min(widest, LEAST_SENTENCE) if table.header[k] in table.sentences else widest
     return total
-
-
-def _wrapped_header(table: TextTable) -> tuple[str, ...]:
-    """The headers, wrapped at spaces and hyphens to the width of the cells below them, or of their longest word."""
-    import textwrap
-
-    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
-    return tuple("\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True))
 
 
 def _drawn(table: TextTable, names: Sequence[str]) -> str:
@@ -120,16 +117,19 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
     """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
     more. A line may be styled, and is printable otherwise."""
-    printed = (spelled(printable_line(line), sys.stdout.encoding) for line in lines)
-    return "\n".join(part for line in printed for part in (_wrapped(line, indent) or [""]))
-
-
-def _wrapped(line: str, indent: str) -> list[str]:
     import textwrap
 
-    own_indent = line[: len(line) - len(line.lstrip(" "))]
-    return textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
-                         break_long_words=False)
+    found = []
+    for line in (spelled(printable_line(line), sys.stdout.encoding) for line in lines):
+        own_indent = line[: len(line) - len(line.lstrip(" "))]
+        found += textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
+                               break_long_words=False) or [""]
+    return "\n".join(found)
+
+
+def heading(text: str) -> str:
+    """A title in bold, wrapped to the width."""
+    return style.styled(paragraph([text]), style.BOLD, sys.stdout)
 
 
 # --- with a title ----------------------------------------------------------------------------------------------------
@@ -156,8 +156,7 @@ class TitledTable(NamedTuple):
     def text(self) -> str:
         """The title and the table, fitted to the width: a wide grid becomes several, each with some of the columns."""
         parts = _blocks(self.labelled) if self.across else [self.labelled]
-        title = style.styled(paragraph([self.title]), style.BOLD, sys.stdout)
-        return "\n\n".join([title, *(aligned(part).rstrip("\n") for part in parts)]) + "\n"
+        return "\n\n".join([heading(self.title), *(aligned(part).rstrip("\n") for part in parts)]) + "\n"
 
 
 def _blocks(table: TextTable) -> Iterator[TextTable]:
