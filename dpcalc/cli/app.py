@@ -37,10 +37,11 @@ def _option(option: Option) -> CliOption:
     choices = option.choices or q.choices
     if q.kind == "switch":
         return CliOption(q.name, [q.option], q.help, is_flag=True, group=option.group, brief=q.brief,
-                         short=("", help.describe_briefly(option)))
+                         short=("", help.describe(option, brief=True)))
     return CliOption(q.name, [*map(flag, q.names), *_SHORT.get(q.name, ())], help.describe(option),
                      help.metavar(q, choices), group=option.group, choices=choices, brief=q.brief,
-                     short=(help.metavar(q, ()), help.describe_briefly(option)), aliases=tuple(map(flag, q.aliases)))
+                     short=(help.metavar(q, ()), help.describe(option, brief=True)),
+                     aliases=tuple(map(flag, q.aliases)))
 
 
 # Short forms of options.

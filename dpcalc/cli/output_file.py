@@ -35,7 +35,12 @@ def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callab
             stream = io.TextIOWrapper(file, "utf-8", newline="\n")
             style.never_in(stream)
             with redirect_stdout(stream):
-                code = _printed(answer())
+                result = answer()
+                if callable(result):  # --batch, or the lines of a sweep
+                    code = int(result())
+                else:
+                    text, code = result
+                    write(text)
             stream.detach()  # the file is closed by `whole_file`
         return code
 
@@ -67,12 +72,3 @@ def _refuse_other_suffix(file: str, raw: Mapping[str, Any]) -> None:
     if raw.get("plot") == "-":
         raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of a plot in characters; give it "
                           "the suffix .txt", "--output")
-
-
-def _printed(result: Any) -> int:
-    """The exit code of an answer, after it was written to standard output."""
-    if callable(result):  # --batch
-        return int(result())
-    text, code = result
-    write(text)
-    return int(code)

@@ -102,24 +102,18 @@ def _schema(option: Option) -> CoreSchema:
         case "horizon":  # not a float, because infinities are refused there
             return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
-            return before(lambda x: _choice(x, q), core.literal_schema(list(option.choices or q.choices)))
+            return before(lambda x: dict(q.spellings).get(x, x) if isinstance(x, str) else x,
+                          core.literal_schema(list(option.choices or q.choices)))
         case "names":
             return before(_names, core.str_schema())
         case "switch":
-            return before(_true_or_false, core.bool_schema(strict=True))
+            return before(lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
+                          core.bool_schema(strict=True))  # a table of texts holds the text true
         case _:
             text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
-            return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
-
-
-def _true_or_false(x: Any) -> Any:
-    """The truth value of a text such as true, which a table of texts holds; any other value as it is."""
-    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
-
-
-def _choice(x: Any, q: Quantity) -> Any:
-    """The choice that another spelling stands for; any other value as it is."""
-    return dict(q.spellings).get(x, x) if isinstance(x, str) else x
+            # of a repeatable option one value may be given alone
+            return before(lambda x: (x,) if isinstance(x, str | Mapping) else x,
+                          core.tuple_variable_schema(text)) if option.multiple else text
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
@@ -159,11 +153,6 @@ def _whole_range(x: Any) -> Iterable[Any]:
     if len(rest) != 1 or not first <= rest[0] < first + _LONGEST_RANGE:
         raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
     return range(first, rest[0] + 1)
-
-
-def _several(x: Any) -> Any:
-    """The values of a repeatable option, of which one may be given alone."""
-    return (x,) if isinstance(x, str | Mapping) else x
 
 
 def _names(x: Any) -> Any:
