@@ -29,9 +29,6 @@ if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("dpcalc"):
 
 # The matrices here are small: a second thread of linear algebra slows them down, by a factor of 30 on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Number of new objects before the garbage collector looks for cycles, of which there are hardly any; each command would
-# spend up to 20 ms on it.
-_OBJECTS_BEFORE_COLLECTION = 100_000
 
 
 def main() -> None:
@@ -39,7 +36,8 @@ def main() -> None:
         sys.exit(_version())
     import gc
 
-    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    # new objects before the garbage collector looks for cycles, of which there are hardly any: it takes up to 20 ms
+    gc.set_threshold(100_000)
     from dpcalc.cli.app import main as cli
 
     try:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import shtab
+from manual_page import page
 
 from dpcalc.cli.app import load, root
-from dpcalc.cli.manpage import page
 from dpcalc.cli.typer_commands import Words
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.catalogue import calculators, uses

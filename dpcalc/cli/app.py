@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import typer
 
+from dpcalc import __version__
 from dpcalc.cli import help
 from dpcalc.cli.arguments import is_batch, wants_json
 from dpcalc.cli.parsing import CliOption
@@ -36,10 +37,11 @@ def _option(option: Option) -> CliOption:
     choices = option.choices or q.choices
     if q.kind == "switch":
         return CliOption(q.name, [q.option], q.help, is_flag=True, group=option.group, brief=q.brief,
-                         short=("", help.describe_briefly(option)))
+                         short=("", help.describe(option, brief=True)))
     return CliOption(q.name, [*map(flag, q.names), *_SHORT.get(q.name, ())], help.describe(option),
                      help.metavar(q, choices), group=option.group, choices=choices, brief=q.brief,
-                     short=(help.metavar(q, ()), help.describe_briefly(option)), aliases=tuple(map(flag, q.aliases)))
+                     short=(help.metavar(q, ()), help.describe(option, brief=True)),
+                     aliases=tuple(map(flag, q.aliases)))
 
 
 # Short forms of options.
@@ -113,9 +115,15 @@ def _build_page(page: Page) -> FastCommand:
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
             return page.prints(tuple(words))
-        from dpcalc.cli.paging import options_of
+        from dpcalc.cli.arguments import check_format
+        from dpcalc.core.validate import validate
 
-        return page.prints(tuple(words), **options_of(page, _without_repeats(raw, set())))
+        raw = _without_repeats(raw, set())
+        switches = {name: raw.pop(name) for name, _ in page.switches}
+        check_format(raw.get("format"), switches)
+        if switches.get("json") and "format" in raw:
+            raw["format"] = "json"
+        return page.prints(tuple(words), **validate(page, raw).values, **switches)
 
     declarations = {switch.name: switch.opts for switch in switches()}
     own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
@@ -179,8 +187,9 @@ def _instead_of_command(word: str) -> str:
 
 def root() -> Program:
     """The program as a Typer command."""
-    return Program("dpcalc", _root, "A calculator for differential privacy: ε, δ, RDP and total variation, the noise a "
-                   "budget needs, and the theorem behind each number.",
+    return Program("dpcalc", lambda version: f"dpcalc {__version__}" if version else None,
+                   "A calculator for differential privacy: ε, δ, RDP and total variation, the noise a budget needs, "
+                   "and the theorem behind each number.",
                    (_switch("version", ["-V", "--version"], "print the version"), COLOR,
                     help_option(["-h", "--help"])))
 
@@ -198,32 +207,17 @@ def in_list(groups: Mapping[str, Mapping[str, str]]) -> str:
     return formatter.getvalue().strip("\n")
 
 
-def _root(version: bool) -> str | None:
-    from dpcalc import __version__
+def _written(spelled: Mapping[str, str]) -> Callable[[UnicodeError], tuple[str, int]]:
+    """A handler of errors that spells out characters which an encoding lacks, or escapes them as JSON does."""
+    def text(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        return "".join(spelled.get(c) or escaped(c) for c in error.object[error.start : error.end]), error.end
 
-    return f"dpcalc {__version__}" if version else None
-
-
-def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Escapes characters that the encoding lacks as JSON does, which keeps its meaning."""
-    assert isinstance(error, UnicodeEncodeError)
-    return escaped(error.object[error.start : error.end]), error.end
+    return text
 
 
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Spells out characters that the encoding lacks: eps for ε."""
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(SPELLED.get(c) or escaped(c) for c in error.object[error.start : error.end]), error.end
-
-
-def _for_json(encoding: str) -> str | None:
-    """The encoding to set for JSON, which must be valid UTF-8: None where the stream is UTF-8 already, else ASCII."""
-    return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
-
-
-_ESCAPED, _SPELLED_OUT = "dpcalc-escaped", "dpcalc-spelled-out"  # names of error handlers for encodings
-codecs.register_error(_ESCAPED, _escape)
-codecs.register_error(_SPELLED_OUT, _spell)
+codecs.register_error("dpcalc-escaped", _written({}))  # in JSON, where an escape keeps the meaning
+codecs.register_error("dpcalc-spelled-out", _written(SPELLED))  # eps for ε
 
 
 def main(args: list[str]) -> int:
@@ -240,8 +234,10 @@ def _run(args: list[str]) -> int:
     prints_json = wants_json(args) or is_batch(args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding=_for_json(stream.encoding) if prints_json else None,
-                               errors=_ESCAPED if prints_json else _SPELLED_OUT)
+            # JSON must be valid UTF-8, of which ASCII is a part
+            is_utf_8 = codecs.lookup(stream.encoding).name == "utf-8"
+            stream.reconfigure(encoding=None if is_utf_8 or not prints_json else "ascii",
+                               errors="dpcalc-escaped" if prints_json else "dpcalc-spelled-out")
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except help.Requested as request:

@@ -22,11 +22,12 @@ from dpcalc.commands.ask import command_of, named, spellings, warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, fault, flag
 from dpcalc.core.named_files import option_with_file
+from dpcalc.core.reading import MEGABYTE
 from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.output.result import Input, given_inputs
 
-LONGEST = 1_000_000  # bytes of a line; a limit, so that no input can exhaust the memory
+LONGEST = MEGABYTE  # of a line; a limit, so that no input can exhaust the memory
 WHITE_SPACE = b" \t\r\n\x0b\x0c"
 
 

@@ -170,9 +170,10 @@ class CsvReplies(Replies):
     def _cells(self, request: Request) -> dict[Any, str]:
         """The cells of a line as it came. Of JSON Lines, raises DpcalcError for a key that has no column."""
         cells = _cells_as_text(request)
-        if self._fixed or self._added is None:
-            if not self._fixed:
-                self._columns.update((key, key) for key in cells)
+        if self._fixed:
+            return cells
+        if self._added is None:
+            self._columns.update((key, key) for key in cells)
         elif new := [key for key in cells if key not in self._columns]:
             raise DpcalcError("contradictory", "has no column: the lines up to the first answer decide the columns "
                               "(--format jsonl needs none)", flag(new[0][:40]))
@@ -233,5 +234,5 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
     renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
     titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
     return {**{titles[name]: repr(x) for name, x in numbers.items()},
-            "bound": head.route.label, "status": head.route.bound.status,
+            "bound": head.route.label, "status": head.status,
             "adjacency": answer.adjacency}, titles[answer.quantity]

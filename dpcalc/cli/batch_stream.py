@@ -13,10 +13,7 @@ from dpcalc.cli.arguments import check_format
 from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Batch, JsonReplies, NumberReplies, Replies, Request, request_in_json
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.output.formats import format_of
-
-_FORMATS = ("json", "jsonl", "csv", "tsv")
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
+from dpcalc.output.formats import FORMATS, JSON_FORMATS, format_of
 
 
 def stream(command: Command, raw: dict[str, Any], source: str, inputs: tuple[str, ...],
@@ -42,9 +39,10 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
     from dpcalc.commands.sweep import axes
 
     format = raw.get("format")
-    if format not in (None, *_FORMATS):
-        raise DpcalcError("contradictory", f"--batch prints {', '.join(_FORMATS)}, or with -q numbers", "--format")
-    check_format(format, switches, ("json", "jsonl"))
+    of_lines = [name for name, form in FORMATS.items() if form.is_of_lines]
+    if format not in (None, *of_lines):
+        raise DpcalcError("contradictory", f"--batch prints {', '.join(of_lines)}, or with -q numbers", "--format")
+    check_format(format, switches, JSON_FORMATS)
     if raw.get("plot"):
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
     if switches["all"]:
@@ -104,18 +102,20 @@ def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tup
         columns, delimiter = requests.columns, requests.delimiter
     if format == "quiet":
         return requests, NumberReplies()
-    if format in ("json", "jsonl") or not (format or delimiter):
+    delimiter = FORMATS[format].delimiter if format else delimiter
+    if not delimiter:
         return requests, JsonReplies()
     from dpcalc.cli.batch_csv import CsvReplies
 
-    return requests, CsvReplies(batch.names, _DELIMITERS[format] if format else delimiter, columns)
+    return requests, CsvReplies(batch.names, delimiter, columns)
 
 
 def _is_json(source: str, first: bytes | None) -> bool:
     """Whether the lines are JSON Lines: by the suffix of the file, or else by the first line that is not empty."""
-    if (format := format_of(source)) in _DELIMITERS:
-        return False
-    return format in ("json", "jsonl") or not first or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    format = format_of(source)
+    if format and format.is_of_lines:
+        return format.is_json
+    return not first or first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
 
 
 class _Source:

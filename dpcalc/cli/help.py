@@ -42,30 +42,16 @@ def metavar(q: Quantity, choices: Sequence[str]) -> str:
     return listed if choices and len(listed) <= _LONGEST_CHOICES else q.metavar or _METAVARS[q.kind]
 
 
-def describe(option: Option) -> str:
-    """The help of an option, for example 'σ: standard deviation of the noise on the query [>0]'."""
+def describe(option: Option, brief: bool = False) -> str:
+    """The help of an option, for example 'σ: standard deviation of the noise on the query [>0]'; in brief for one line,
+    without the range and with all choices."""
     q = option.quantity
     choices = option.choices or q.choices
-    listed = f": {', '.join(choices)}" if len("|".join(choices)) > _LONGEST_CHOICES else ""
-    limits = f" [{q.limits()}]" if q.limits() else ""
-    return _with_symbol(q, q.help) + listed + limits + _default(option)
-
-
-def describe_briefly(option: Option) -> str:
-    """The help of an option for one line, for example 'σ: standard deviation of the noise on the query'."""
-    q = option.quantity
-    choices = option.choices or q.choices
-    listed = f": {', '.join(choices)}" if choices else ""
-    return _with_symbol(q, q.brief) + listed + _default(option)
-
-
-def _with_symbol(q: Quantity, text: str) -> str:
-    return f"{q.symbol}: {text}" if q.symbol else text
-
-
-def _default(option: Option) -> str:
+    symbol = f"{q.symbol}: " if q.symbol else ""
+    listed = f": {', '.join(choices)}" if choices and (brief or len("|".join(choices)) > _LONGEST_CHOICES) else ""
+    limits = f" [{q.limits()}]" if q.limits() and not brief else ""
     default = f"{option.default:g}" if isinstance(option.default, float | int) else option.default
-    return f" [default: {default}]" if default else ""
+    return f"{symbol}{q.brief if brief else q.help}{listed}{limits}{f' [default: {default}]' if default else ''}"
 
 
 def in_groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:

@@ -11,7 +11,7 @@ from typing import Any
 from dpcalc.cli.standard_streams import write
 from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError
-from dpcalc.output.formats import format_of
+from dpcalc.output.formats import JSON_FORMATS, format_of
 from dpcalc.output.whole_file import require_writable, whole_file
 
 
@@ -25,9 +25,9 @@ def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callab
     require_writable(name, "--output")
     chosen = raw.get("format") or raw.get("json") or raw.get("quiet") or raw.get("plot") == "-"
     if not chosen and (format := format_of(name)):
-        raw["format"] = format
-        if raw.get("batch") is not None and format in ("markdown", "latex", "bibtex"):
-            raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {format}", "--output")
+        raw["format"] = format.name
+        if raw.get("batch") is not None and not format.is_of_lines:
+            raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {format.name}", "--output")
 
     def run() -> int:
         # Standard output is the file, so that widths are those of a pipe.
@@ -35,7 +35,12 @@ def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callab
             stream = io.TextIOWrapper(file, "utf-8", newline="\n")
             style.never_in(stream)
             with redirect_stdout(stream):
-                code = _printed(answer())
+                result = answer()
+                if callable(result):  # --batch, or the lines of a sweep
+                    code = int(result())
+                else:
+                    text, code = result
+                    write(text)
             stream.detach()  # the file is closed by `whole_file`
         return code
 
@@ -47,9 +52,6 @@ _NOT_WRITTEN = {**dict.fromkeys((".svg", ".png", ".pdf"), "--plot {file} draws a
                 **dict.fromkeys((".jpg", ".jpeg"), "--plot {name}.png draws a sweep"),
                 **dict.fromkeys((".xlsx", ".xls", ".ods"), "spreadsheets read --output {name}.csv"),
                 **dict.fromkeys((".docx", ".odt", ".html"), "write --output {name}.md, {name}.tex or {name}.txt")}
-# Format → others whose files hold it too: prose, and in batches the objects of JSON, one per line.
-_ALIKE: dict[str, tuple[str, ...]] = {"statement": ("markdown", "latex")}
-_ALIKE_IN_BATCHES: dict[str, tuple[str, ...]] = {"json": ("jsonl",), "jsonl": ("json",)}
 
 
 def _refuse_other_suffix(file: str, raw: Mapping[str, Any]) -> None:
@@ -60,19 +62,13 @@ def _refuse_other_suffix(file: str, raw: Mapping[str, Any]) -> None:
         raise DpcalcError("unknown-value", f"{file!r}: no {suffix} is written; {way_out.format(file=file, name=name)}",
                           "--output")
     own, chosen = format_of(file), "json" if raw.get("json") else raw.get("format")
-    alike = (_ALIKE if raw.get("batch") is None else _ALIKE_IN_BATCHES).get(str(chosen), ())
-    if own and chosen and own not in (chosen, *alike):
-        raise DpcalcError("contradictory", f"{file!r} is a file of {own}, not of {chosen}; give it another suffix, or "
-                          f"drop {'--json' if raw.get('json') else f'--format {chosen}'}", "--output")
-    if own and raw.get("plot") == "-":
-        raise DpcalcError("contradictory", f"{file!r} is a file of {own}, not of a plot in characters; give it the "
-                          "suffix .txt", "--output")
-
-
-def _printed(result: Any) -> int:
-    """The exit code of an answer, after it was written to standard output."""
-    if callable(result):  # --batch
-        return int(result())
-    text, code = result
-    write(text)
-    return int(code)
+    if own is None:
+        return
+    # in a batch either kind of JSON is an object on each line
+    alike = own.also_holds if raw.get("batch") is None else JSON_FORMATS if own.is_json else ()
+    if chosen and chosen not in (own.name, *alike):
+        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of {chosen}; give it another "
+                          f"suffix, or drop {'--json' if raw.get('json') else f'--format {chosen}'}", "--output")
+    if raw.get("plot") == "-":
+        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of a plot in characters; give it "
+                          "the suffix .txt", "--output")

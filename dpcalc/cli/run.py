@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.cli.arguments import check_format
-from dpcalc.cli.printed import Printed, warn
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
+from dpcalc.core.text import report
+from dpcalc.output.formats import FORMATS, render
 
 if TYPE_CHECKING:
     from dpcalc.core.results import Answer
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
-def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
-    """The text to print; for --batch and for lines of a sweep, a function that prints them as they come and returns the
-    exit code.
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> tuple[str, int] | Callable[[], int]:
+    """The text to print and the exit code; for --batch and for lines of a sweep, a function that prints them as they
+    come and returns the exit code.
 
     Raises DpcalcError for every mistake in the call.
     """
@@ -45,7 +46,13 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
 
     plot = raw.pop("plot", None)
     swept = axes(command, raw)
-    target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
+    target = None
+    if plot is not None:
+        from dpcalc.output.plot.target import checked
+
+        printed = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
+                   "--explain": switches["explain"]}
+        target = checked(command, raw, plot, bool(swept), next(filter(printed.get, printed), None))
     if swept:
         from dpcalc.cli.sweep import answer_sweep
 
@@ -64,21 +71,21 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
     if switches["json"]:
         raw["format"] = "json"
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
-    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
+    format = FORMATS.get(str(raw.get("format")), FORMATS["table"])  # another name is refused where it is validated
+    if switches["all"] and (switches["quiet"] or not format.selects_rows):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
                           "--all")
-    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex",
-                                                                           "statement", "bibtex")):
+    if switches["explain"] and (switches["quiet"] or not format.has_sentences):
         raise DpcalcError("contradictory",
                           f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
-    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "statement", "bibtex")):
+    if raw.get("digits") and (switches["quiet"] or not format.has_digits):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
 
 
 def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool],
-                target: Target | None) -> Printed:
-    """The answer of a call without a sweep, printed or drawn."""
+                target: Target | None) -> tuple[str, int]:
+    """The text and the exit code of a call without a sweep, which may be drawn."""
     from dpcalc.cli.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
@@ -87,25 +94,24 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     # The headline already says that a number holds for one record or one step only, so that no warning is needed.
     has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None, scope="") if has_headline else answer):
-        warn(warning)
+        report(warning, "warning")
     code = 3 if answer.over_budget else 0
     if target:
         from dpcalc.output.plot.data import plot_tables
 
         drawing = plot_tables(command, raw, [("", answer)])
         if target.in_terminal:
-            return Printed(target.shown(drawing))
+            return target.shown(drawing), 0
         target.write(drawing)
     if switches["quiet"]:
-        return Printed("\n".join(map(repr, answer.values)), code)
+        return "\n".join(map(repr, answer.values)), code
     if switches["explain"] and answer.table:
         from dpcalc.core.errors import DpcalcError
 
         raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
     from dpcalc.output.answer import document
-    from dpcalc.output.formats import render
 
-    return Printed(render(document(answer, switches["explain"]), format), code)
+    return render(document(answer, switches["explain"]), format), code
 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:
@@ -118,12 +124,3 @@ def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], s
 
         found = certified(found)
     return found
-
-
-def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: Mapping[str, bool]) -> Target:
-    """Where --plot draws, checked before anything is computed."""
-    from dpcalc.output.plot.target import checked
-
-    given = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
-            "--explain": switches["explain"]}
-    return checked(command, raw, name, swept, next((option for option, value in given.items() if value), None))

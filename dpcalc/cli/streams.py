@@ -13,15 +13,12 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.reading import where
 from dpcalc.core.text import report
 
-_LONGEST_WAIT = 0.1  # seconds for which an answer is buffered, so that many lines are written together
-
 
 def blocks(descriptor: int, longest: int, source: str) -> Iterator[list[bytes | None]]:
     """The lines of a stream as soon as they arrive, without their newlines: a list for each read.
 
-    `source` names the stream in errors: a file, or - for standard input.
-
-    A last line without a newline counts. A line of more than `longest` bytes is None, and is never held in memory.
+    `source` names the stream in errors: a file, or - for standard input. A last line without a newline counts. A line
+    of more than `longest` bytes is None, and is never held in memory.
     """
     rest, dropping = b"", False
     while chunk := _read(descriptor, source):
@@ -71,7 +68,7 @@ class Writer:
     def line(self, text: str) -> None:
         """Adds a line, without its newline."""
         self._lines.append(text)
-        if monotonic() - self._last > _LONGEST_WAIT:
+        if monotonic() - self._last > 0.1:
             self.flush()
 
     def flush(self) -> None:

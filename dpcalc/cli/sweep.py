@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.cli.printed import Printed, warn
 from dpcalc.cli.standard_streams import write
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.strict_json import dumps, indented
-from dpcalc.output.formats import DELIMITERS, delimited, render
-from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, long_table, record_of
+from dpcalc.core.text import report
+from dpcalc.output.formats import FORMATS, delimited, render
+from dpcalc.output.sweep import document, long_table, record_of
 from dpcalc.output.sweep_words import Point, unanswered
 
 if TYPE_CHECKING:
@@ -29,29 +29,30 @@ AnswerAt = Callable[[Mapping[str, Any]], "Answer"]  # the answer to the question
 
 
 def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...], switches: Mapping[str, bool],
-                 target: Target | None, answer: AnswerAt) -> Printed | Callable[[], int]:
-    """The text to print; for numbers and JSON, a function that prints point after point and returns the exit code.
+                 target: Target | None, answer: AnswerAt) -> tuple[str, int] | Callable[[], int]:
+    """The text to print and the exit code; for numbers and JSON, a function that prints point after point and returns
+    the exit code.
 
     A point without an answer is reported, and makes the exit code 1. Raises DpcalcError where no point has an answer.
     """
     format = "quiet" if switches["quiet"] else raw.get("format") or "table"
+    form = FORMATS.get(format)
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     if format == "statement":
         raise DpcalcError("unneeded",
                           f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
-    if raw.get("digits") and format not in ("json", "jsonl"):
+    if raw.get("digits") and not (form and form.is_json):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
     drawn_here = target is not None and target.in_terminal
     messages = _Messages(in_table=format == "table" and not drawn_here,
-                         names_failures=drawn_here or format in ("quiet", *FORMATS_WITHOUT_ERRORS))
+                         names_failures=drawn_here or not (form and form.has_sentences))
     points = messages.of(_from_first_answer(_points(command, raw, swept, answer, format in _LINES)))
     if target is None and format in _LINES:
         return lambda: _print_lines(_LINES[format](points), messages)
-    if format in DELIMITERS and target is None:
-        text = delimited(long_table(points), DELIMITERS[format])
-        return Printed(text, messages.print())
+    if form and form.delimiter and target is None:
+        return delimited(long_table(points), form.delimiter), messages.print()
     found = list(points)
     code = messages.print()
     if target:
@@ -59,11 +60,11 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
 
         plot = plot_sweep(command, raw, found)
         if drawn_here:
-            return Printed(target.shown(plot), code)
+            return target.shown(plot), code
     text = "\n".join(_LINES[format](iter(found))) if format in _LINES else render(document(found), format)
     if target:
         target.write(plot)
-    return Printed(text, code)
+    return text, code
 
 
 def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], answer: AnswerAt,
@@ -100,15 +101,6 @@ def _from_first_answer(points: Iterator[Point]) -> Iterator[Point]:
         raise waiting[0].error
 
 
-def _numbers(points: Iterator[Point]) -> Iterator[str]:
-    for point in points:
-        yield from map(repr, point.answer.values) if point.answer else ("",)
-
-
-def _json_lines(points: Iterator[Point]) -> Iterator[str]:
-    return (dumps(record_of(point)) for point in points)
-
-
 def _json_array(points: Iterator[Point]) -> Iterator[str]:
     """The lines of one indented array, each record when the next one is known."""
     before = "["
@@ -119,8 +111,12 @@ def _json_array(points: Iterator[Point]) -> Iterator[str]:
     yield "]"
 
 
+# Format → its lines, for those that are printed point after point.
 _LINES: dict[str, Callable[[Iterator[Point]], Iterator[str]]] = {
-    "quiet": _numbers, "jsonl": _json_lines, "json": _json_array}
+    "quiet": lambda points: (text for point in points
+                             for text in (map(repr, point.answer.values) if point.answer else ("",))),
+    "jsonl": lambda points: (dumps(record_of(point)) for point in points),
+    "json": _json_array}
 
 
 def _print_lines(lines: Iterator[str], messages: _Messages) -> int:
@@ -157,18 +153,13 @@ class _Messages:
 
     def print(self) -> int:
         """Prints the messages and returns the exit code."""
-        for warning in _of_each_kind(self._warnings):
-            warn(warning)
+        kinds: dict[str, list[str]] = {}  # of warnings that differ in numbers only, the first one is printed
+        for warning in self._warnings:
+            kinds.setdefault(_NUMBER.sub("", warning), []).append(warning)
+        for first, *more in kinds.values():
+            also = f" (and so at {len(more)} more point{'s' if len(more) > 1 else ''})" if more else ""
+            report(f"{first}{also}", "warning")
         if self._names_failures:
             for line in unanswered(self._failed):
-                warn(line)
+                report(line, "warning")
         return 1 if self._failed else 0
-
-
-def _of_each_kind(warnings: Mapping[str, None]) -> list[str]:
-    """The first of the warnings that differ in numbers only, and how many more there are."""
-    kinds: dict[str, list[str]] = {}
-    for warning in warnings:
-        kinds.setdefault(_NUMBER.sub("", warning), []).append(warning)
-    return [first + (f" (and so at {len(more)} more points)" if len(more) > 1 else
-                     " (and so at 1 more point)" if more else "") for first, *more in kinds.values()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError, flag
@@ -12,31 +12,19 @@ from dpcalc.core.suggest import meant, synonym
 def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
     """The error for an option that the command of a context of Typer does not have; `own` are the names of those that
     it has."""
-    if instead := _elsewhere(ctx).get(name.lstrip("-").replace("_", "-")):
+    from dpcalc.commands.catalogue import calculators
+
+    command = calculators().get(ctx.info_name)
+    if command and (instead := command.elsewhere.get(name.lstrip("-").replace("_", "-"))):
         return DpcalcError("unknown-option", f"no such option; {instead}", name)
-    commands = _commands_with(name)
+    commands = [other.name for other in calculators().values()
+                if any(name in map(flag, o.quantity.names) for o in other.all_options())]
     # An option of another command is hardly ever a mistyped one of this command.
     close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:
         return DpcalcError("unknown-option", f"no such option; did you mean {close}?", name)
     where = f"it belongs to {', '.join(commands)}" if commands else f"{ctx.command_path} --help lists the options"
     return DpcalcError("unknown-option", f"no such option; {where}", name)
-
-
-def _commands_with(option: str) -> list[str]:
-    """The calculators that have this option."""
-    from dpcalc.commands.catalogue import calculators
-
-    return [name for name, command in calculators().items()
-            if any(option in map(flag, o.quantity.names) for o in command.all_options())]
-
-
-def _elsewhere(ctx: Any) -> Mapping[str, str]:
-    """What stands for options of other commands and tools in the command of a context."""
-    from dpcalc.commands.catalogue import calculators
-
-    command = calculators().get(ctx.info_name)
-    return command.elsewhere if command else {}
 
 
 def unexpected_word(word: str, known: Iterable[str], path: str) -> DpcalcError:

@@ -78,7 +78,7 @@ _GAINS_FROM_SHUFFLING = {"shuffle-profile": "shuffle", "shuffle-profile-used": "
 
 def _number_of_steps(values: Mapping[str, Any], run: TrainingRun, head: Row) -> int:
     """The number of steps, of which theorems about shuffled batches do not count a last, smaller batch of a pass."""
-    has_smaller = run.batches == "shuffled" and head.route.bound.name.startswith("shuffle-") and (
+    has_smaller = run.batches == "shuffled" and bool(head.route.bound.theorem.scheme) and (
         run.n % run.batch_size > 0 and not run.drop_last and values.get("steps") is None)
     return run.steps + has_smaller * (run.steps // run.in_pass)
 
@@ -167,7 +167,7 @@ def _notes(values: Mapping[str, Any], run: TrainingRun, found: Found) -> tuple[s
                      f"the noise multiplier is bσ/{norm}")
     if values.get("solve") == "sigma" or values.get("sigma"):
         notes.append(of_sigma)
-    if run.batches == SHUFFLED and found.rows[0].route.bound.name.startswith("shuffle-"):
+    if run.batches == SHUFFLED and found.rows[0].route.bound.theorem.scheme:
         notes.append(note_on_an_epoch(run.n, run.batch_size, run.drop_last))
     elif run.batches in ORDERED:
         notes.append(note_on_a_pass(run.n, run.batch_size))

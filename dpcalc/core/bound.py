@@ -24,6 +24,7 @@ class Theorem(NamedTuple):
     errata: tuple[str, ...] = ()
     in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
     released: str = "last iterate"  # which outputs the theorem covers, in words
+    scheme: str = ""  # the sampling scheme that it is about, where it answers for runs that are described otherwise too
     riskier: tuple[str, ...] = ()  # parameters of which smaller values are safer here, contrary to the usual
 
 
@@ -74,6 +75,7 @@ class Bound:
     """
 
     kind: ClassVar[Kind]
+    method: ClassVar[str]  # how a number follows from the theorem, for a statement
     theorem: Theorem
     params: tuple[str, ...]
     value: Callable[..., Any]  # fast and safe, in double precision
@@ -118,6 +120,7 @@ class RdpBound(Bound):
     """A Rényi curve. value(alpha, *params) is ε(α) of one use, as is `exact`; the curves of several uses add."""
 
     kind = "rdp"
+    method = "it bounds the Rényi divergence between the outputs on neighbouring data sets"
     coarse: Callable[..., float] | None = None  # (alpha, *params) → about ε(α), faster: for a search over whole orders
     integer_orders: bool = False  # stated for whole α >= 2 only
 
@@ -137,6 +140,7 @@ class ProfileBound(Bound):
     """
 
     kind = "profile"
+    method = "it gives δ as a function of ε"
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     pure: Callable[..., float] | None = None  # the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # (log_delta, *params) → ε, where it is better than a search
@@ -167,6 +171,7 @@ class Conversion(Bound):
     term, ε(α) + log(1/δ)/(α−1)."""
 
     kind = "conversion"
+    method = "it converts a bound on the Rényi divergence to (ε, δ)"
     log_delta: Callable[..., float]  # (alpha, rdp, epsilon) → log δ, its inverse
     default: bool = False  # the one that is used where --bound names a curve alone
     estimate: Conversion | None = None  # about the same numbers, faster and without proof: for searches
@@ -178,6 +183,7 @@ class PointBound(Bound):
     """Numbers that hold at once. value(*params) is {quantity: value}, as is `exact`."""
 
     kind = "point"
+    method = "it gives the number as one formula"
     gives: tuple[str, ...]  # the quantities of the value
     condition: Callable[..., Any] | None = None  # where `exact` is a root: what is >= 0 where its first argument holds
 
@@ -187,6 +193,7 @@ class CompositionBound(Bound):
     """A numerical composition. value(*params) is ((pair, count), …), and `exact` is δ by the definition."""
 
     kind = "composition"
+    method = "the privacy loss distributions of all steps are composed numerically, with every error on the safe side"
     estimate: CompositionBound | None = None  # about the same numbers, faster and without proof: where a search starts
 
     def is_composed(self, params: Params) -> bool:

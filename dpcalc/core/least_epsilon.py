@@ -11,8 +11,6 @@ from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probabilit
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Never, Unreachable, smallest_feasible
 
-_ROUNDING = 1e-14  # relative error of the logarithm and the exponential between log δ and δ
-
 
 def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
     """The least ε of a profile at log δ, never below the theorem's; `own` are the parameters of the bound.
@@ -37,6 +35,7 @@ def no_epsilon(name: str, best: float, rtol: float, what: str = "the least δ it
     """
     log_delta = min(best, 0.0)
     delta = exp_or_zero(log_delta)
-    text = (human_claimed(delta, rtol * max(1.0, -log_delta) + _ROUNDING) if delta > SMALLEST_NORMAL
+    # 1e-14: the relative error of the logarithm and the exponential between log δ and δ
+    text = (human_claimed(delta, rtol * max(1.0, -log_delta) + 1e-14) if delta > SMALLEST_NORMAL
             else human_probability(delta, log_delta))
     return OutOfScope("no-solution", f"no ε is enough for this δ by {name}; {what} {text}", "--delta")

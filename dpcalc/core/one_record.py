@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
-_MOST_NAMED = 8  # indices that are named
+from dpcalc.core.text import MOST_NAMED
 
 
 class OneRecord(NamedTuple):
@@ -33,5 +33,5 @@ def for_some(indices: Sequence[int]) -> OneRecord:
     """The words for guarantees that were read from JSON, each for one record of a run that is not known here."""
     if len(indices) == 1:
         return OneRecord(f"for record {indices[0]} only, as the input says")
-    places = f"{len(indices)} places" if len(indices) > _MOST_NAMED else f"places {' and '.join(map(str, indices))}"
+    places = f"{len(indices)} places" if len(indices) > MOST_NAMED else f"places {' and '.join(map(str, indices))}"
     return OneRecord(f"for one record only, at {places} of its runs, as the inputs say")

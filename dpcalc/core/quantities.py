@@ -8,6 +8,8 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from dpcalc.core import mechanism_names
+
 
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
@@ -92,14 +94,14 @@ ORDERS = Quantity("orders", "Rényi orders to try; without them the best order i
                   gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
                  gt=0, safe_direction=+1, unit="units of the sensitivity")
-NOISE_MULTIPLIER = Quantity("noise_multiplier",
-                            "noise multiplier, as in Opacus (standard deviation of the noise on the sum of a batch's "
-                            "clipped gradients, divided by the clipping norm)", "Z", gt=0, safe_direction=+1)
+NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise multiplier, as in Opacus (standard deviation of the noise on "
+                            "the sum of a batch's clipped gradients, divided by the clipping norm)", "Z", gt=0,
+                            safe_direction=+1)
 SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every query); its standard deviation is "
                  "v√2, and that of discrete noise is a little less", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
-THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise "
-                           "that is drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
+THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise that is "
+                           "drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
 HITS = Quantity("hits", "answers above the threshold, after which a run ends (above-threshold; default: 1)", "c",
                 **_WHOLE, safe_direction=-1)
 QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
@@ -108,8 +110,8 @@ QUERIES = Quantity("queries", "monotone: between neighbours all queries of above
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "
-                       "as 1 (unary encoding)", "p", gt=0, lt=1,
-                       safe_direction=-1, search=(0.5, 0.9999999999999999), origin=0.5)
+                       "as 1 (unary encoding)", "p", gt=0, lt=1, safe_direction=-1, search=(0.5, 0.9999999999999999),
+                       origin=0.5)
 FLIP_PROBABILITY = Quantity("flip_probability", "probability that a 0 is reported as 1 (unary encoding; default: 1 − "
                             "--probability)", "q", gt=0, lt=1)
 CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "K",
@@ -117,8 +119,7 @@ CATEGORIES = Quantity("categories", "number of categories of k-ary randomised re
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
-N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1,
-             aliases=("dataset_size", "num_examples"))
+N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1, aliases=("dataset_size", "num_examples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
 MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
@@ -153,9 +154,9 @@ TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition; prints 
 TARGET_DELTA = Quantity("target_delta", "total δ after composition; prints the total ε", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "largest gap allowed between the lower and upper ε, relative (default 1e-3)",
                      kind="number", ge=1e-5, le=0.1)
-STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection (exponential), or of one report "
-                        "(k-randomized-response, optimized-unary, shuffled-ldp before shuffling)", "ε₀", gt=0,
-                        safe_direction=-1)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection "
+                        f"({mechanism_names.of_step_epsilon('selection')}), or of one report "
+                        f"({mechanism_names.of_step_epsilon('report')})", "ε₀", gt=0, safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
@@ -163,8 +164,7 @@ RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
               safe_direction=+1)
 C2 = Quantity("c2", "C₂ of Sordello et al. 2021, Thm 3/4 (limits the noise at small n)", "C2", ge=0)
-DECAY = Quantity("decay", "exponent of the decay of the noise; a of Sordello et al. 2021, Thm 6/7", "a", gt=1,
-                 le=1000)
+DECAY = Quantity("decay", "exponent of the decay of the noise; a of Sordello et al. 2021, Thm 6/7", "a", gt=1, le=1000)
 LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss; its gradient is never longer", "L", gt=0)
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
 STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss; 0 for convex ones", "ρ", ge=0)
@@ -199,8 +199,8 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file with lists sigma, learning_rate
 
 STRATEGY = Quantity("strategy", "independent, feedback, square-root, banded-sqrt, banded-inverse-sqrt or blt; as "
                     "feedback:λ, banded-sqrt:B, banded-inverse-sqrt:P", kind="text", metavar="NAME[:NUMBER]")
-STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list (square-root,"
-                      "banded-sqrt:8), or usual ones where it is left out", kind="names", metavar="[LIST]")
+STRATEGIES = Quantity("compare", "compare strategies at the budget of --epsilon and --delta; a list "
+                      "(square-root,banded-sqrt:8), or usual ones where it is left out", kind="names", metavar="[LIST]")
 COEFFICIENTS = Quantity("coefficients", "first column of a strategy C of your own, in place of --strategy; a list, or "
                         "@FILE that holds it", "c_0,…", kind="series", ge=-1e100, le=1e100, reads=True)
 BLT_SCALE = Quantity("blt_scale", "output scales of a buffered linear Toeplitz strategy: c_k = Σ scale·decay^(k−1)",
@@ -210,29 +210,20 @@ BLT_DECAY = Quantity("blt_decay", "decays of the buffers of a buffered linear To
 CONTRACTION = Quantity("contraction", "factor of earlier gradients at every step; below 1 with weight decay (default: "
                        "1)", "r", gt=0, le=1)
 TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --separation apart, or every "
-                      "--separation-th step (default: separated with --separation, else once)",
-                      kind="choice", choices=("once", "separated", "cyclic"))
-SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow "
-                      "Federated's min_separation counts the steps between: one less", "b", **_WHOLE)
-MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps "
-                          "between two steps with the same record", **_WHOLE)
+                      "--separation-th step (default: separated with --separation, else once)", kind="choice",
+                      choices=("once", "separated", "cyclic"))
+SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow Federated's "
+                      "min_separation counts the steps between: one less", "b", **_WHOLE)
+MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps between "
+                          "two steps with the same record", **_WHOLE)
 CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
                  "strategy)", "m", **_WHOLE)
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
-                     choices=("gaussian", "laplace", "randomized-response", "discrete-gaussian", "discrete-laplace",
-                              "k-randomized-response", "unary", "optimized-unary", "exponential", "above-threshold",
-                              "shuffled-ldp"),
-                     spellings=(("rr", "randomized-response"), ("randomised-response", "randomized-response"),
-                                ("geometric", "discrete-laplace"), ("two-sided-geometric", "discrete-laplace"),
-                                ("k-rr", "k-randomized-response"), ("k-randomised-response", "k-randomized-response"),
-                                ("rappor", "unary"), ("oue", "optimized-unary"), ("optimised-unary", "optimized-unary"),
-                                ("svt", "above-threshold"), ("sparse-vector", "above-threshold")))
-# A mechanism with an option, given or solved for, that only another form of it has → that form.
-MECHANISM_FORMS = {("randomized-response", "categories"): "k-randomized-response",
-                   ("randomized-response", "step_epsilon"): "k-randomized-response",
-                   ("unary", "step_epsilon"): "optimized-unary"}
+                     choices=tuple(known.name for known in mechanism_names.NAMES),
+                     spellings=tuple((other, known.name) for known in mechanism_names.NAMES
+                                     for other in known.spellings))
 # The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, CATEGORIES, THRESHOLD_SCALE, HITS,
                      QUERIES)
@@ -269,8 +260,7 @@ RELEASE_OF_PASSES = RELEASE._replace(help="what is released (default: the last i
                                      choices=("every-epoch", "last-iterate"), spellings=())
 STEPS_OF_PASSES = STEPS._replace(help="number of steps; in place of --epochs, and the last pass may be incomplete",
                                  safe_direction=0)
-LOSS = Quantity("loss", "what is known of every record's loss (default: any)", kind="choice",
-                choices=("any", "convex"))
+LOSS = Quantity("loss", "what is known of every record's loss (default: any)", kind="choice", choices=("any", "convex"))
 CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0,
                          aliases=("max_grad_norm", "l2_norm_clip"))
 
@@ -283,8 +273,8 @@ OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the
 SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
-DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count",
-                  ge=15, le=1000)
+DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count", ge=15,
+                  le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower"))
 USED_BY = Quantity("command", "only bounds that this command uses", kind="text")

@@ -10,8 +10,6 @@ from dpcalc.core.errors import DpcalcError
 
 MEGABYTE = 1_000_000  # bytes
 _standard_input: tuple[Any, bytes] | None = None  # the stream and its content: each point of a sweep reads it again
-
-
 STANDARD_INPUT = "standard input"  # as an input is called in messages
 
 
@@ -27,7 +25,11 @@ def text(source: str, megabytes: int, option: str | None = None) -> str:
     """
     limit = megabytes * MEGABYTE
     try:
-        data = _read_standard_input(limit + 1) if source == "-" else _read_file(source, limit + 1)
+        if source == "-":
+            data = _read_standard_input(limit + 1)
+        else:
+            with open(source, "rb") as file:
+                data = file.read(limit + 1)
     except (OSError, ValueError) as e:
         raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or e}", option) from None
     if len(data) > limit:
@@ -78,11 +80,6 @@ def json_values(content: str, source: str, option: str) -> list[Any]:
             json_value(content, source, option)
         return [json_value(line, f"{source}, line {k}", option) for k, line in lines]
     return whole if isinstance(whole, list) else [whole]
-
-
-def _read_file(path: str, most: int) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(most)
 
 
 def _read_standard_input(most: int) -> bytes:

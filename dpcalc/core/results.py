@@ -53,6 +53,11 @@ class Row(NamedTuple):
     context: Mapping[str, str] = MappingProxyType({})
 
     @property
+    def status(self) -> str:
+        """The status of the bound: a number that is not proven is no guarantee."""
+        return self.route.bound.status
+
+    @property
     def theorem(self) -> tuple[str, str | None]:
         """The key under which a table shows one row only: the bound, and the adjacency in a comparison."""
         return self.route.bound.name, self.context.get("adjacency")
@@ -131,10 +136,10 @@ class Answer(NamedTuple):
     def piped_guarantee(self) -> dict[str, Any]:
         """The guarantee as the next command reads it; with status and bound where the headline is not proven, which
         makes that command refuse it."""
-        head = self.rows[0].route if self.rows else None
-        if head is None or head.bound.status == "proven":
+        head = self.rows[0] if self.rows else None
+        if head is None or head.status == "proven":
             return self.guarantee
-        return {**self.guarantee, "status": head.bound.status, "bound": head.label}
+        return {**self.guarantee, "status": head.status, "bound": head.route.label}
 
     @property
     def with_best_rows(self) -> Answer:
@@ -145,7 +150,7 @@ class Answer(NamedTuple):
         best: dict[tuple[str, str | None], Row] = {}
         for row in self.rows:
             # A comparison says its lower end in the line below the headline.
-            if self.more is None or row is self.rows[0] or row.route.bound.status != "lower":
+            if self.more is None or row is self.rows[0] or row.status != "lower":
                 best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
 

@@ -124,6 +124,8 @@ def _similar(written: str, known: Mapping[str, str]) -> str | None:
     longer = [name for name in known if name.startswith(written)]
     if len(written) >= 3 and len(longer) == 1:
         return known[longer[0]]
+    if 3 * (len(written) - max(map(len, known), default=0)) > len(written):
+        return None  # too long to be any of them; to compare a megabyte letter by letter would take seconds
     nearest = min(known, key=lambda name: _slips(written, name), default=None)
     # A third of the letters: more of them make another word, as version is another word than epsilon.
     return known[nearest] if nearest and 3 * _slips(written, nearest) <= max(len(written), len(nearest)) else None

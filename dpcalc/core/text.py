@@ -13,6 +13,7 @@ from dpcalc.core.errors import flag
 from dpcalc.core.numbers import plain
 
 NO_BREAK = "\xa0"  # a space at which a line is not broken
+MOST_NAMED = 8  # names or numbers in a sentence; where there are more, it says how many
 
 # What people write for letters and signs that an encoding lacks.
 SPELLED = {

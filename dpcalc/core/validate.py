@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.mechanism_names import form
 from dpcalc.core.numbers import NotANumber, brief, number
-from dpcalc.core.quantities import LARGEST_COUNT, MECHANISM_FORMS, Quantity
+from dpcalc.core.quantities import LARGEST_COUNT, Quantity
 from dpcalc.core.suggest import NO_THEOREM, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
@@ -47,12 +48,11 @@ def _validated(command: Command | Page, provided: Mapping[str, Any]) -> dict[str
 
 
 def _with_form(values: dict[str, Any], provided: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with the form of the mechanism that the options name: randomised response with --categories is
-    k-ary."""
+    """The parameters with the form of the mechanism that the options, given or solved for, name."""
+    if "mechanism" not in values:
+        return values
     solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
-    form = next((form for (name, option), form in MECHANISM_FORMS.items()
-                 if values.get("mechanism") == name and (option in provided or option == solved)), None)
-    return {**values, "mechanism": form} if form else values
+    return {**values, "mechanism": form(values["mechanism"], {*provided, solved})}
 
 
 @lru_cache(maxsize=64)
@@ -102,24 +102,18 @@ def _schema(option: Option) -> CoreSchema:
         case "horizon":  # not a float, because infinities are refused there
             return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
-            return before(lambda x: _choice(x, q), core.literal_schema(list(option.choices or q.choices)))
+            return before(lambda x: dict(q.spellings).get(x, x) if isinstance(x, str) else x,
+                          core.literal_schema(list(option.choices or q.choices)))
         case "names":
             return before(_names, core.str_schema())
         case "switch":
-            return before(_true_or_false, core.bool_schema(strict=True))
+            return before(lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
+                          core.bool_schema(strict=True))  # a table of texts holds the text true
         case _:
             text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
-            return before(_several, core.tuple_variable_schema(text)) if option.multiple else text
-
-
-def _true_or_false(x: Any) -> Any:
-    """The truth value of a text such as true, which a table of texts holds; any other value as it is."""
-    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
-
-
-def _choice(x: Any, q: Quantity) -> Any:
-    """The choice that another spelling stands for; any other value as it is."""
-    return dict(q.spellings).get(x, x) if isinstance(x, str) else x
+            # of a repeatable option one value may be given alone
+            return before(lambda x: (x,) if isinstance(x, str | Mapping) else x,
+                          core.tuple_variable_schema(text)) if option.multiple else text
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
@@ -159,11 +153,6 @@ def _whole_range(x: Any) -> Iterable[Any]:
     if len(rest) != 1 or not first <= rest[0] < first + _LONGEST_RANGE:
         raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
     return range(first, rest[0] + 1)
-
-
-def _several(x: Any) -> Any:
-    """The values of a repeatable option, of which one may be given alone."""
-    return (x,) if isinstance(x, str | Mapping) else x
 
 
 def _names(x: Any) -> Any:

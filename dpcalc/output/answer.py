@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from math import isinf
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.core import style
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
@@ -16,16 +14,26 @@ from dpcalc.core.question import budget
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
-from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, paragraph
-from dpcalc.output.values import begun, row_label, shown_value
+from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, paragraph
+from dpcalc.output.values import begun, in_full, row_label, shown_value
 
 
 def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
+    def statement() -> str:
+        from dpcalc.output.statement import statement
+
+        return statement(answer)
+
+    def bibtex() -> str:
+        from dpcalc.output.bibtex import of_answers
+
+        return of_answers([answer])
+
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
                     lambda: rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
-                    statement=lambda: _statement(answer), bibtex=lambda: _bibtex(answer))
+                    statement=statement, bibtex=bibtex)
 
 
 def main_table(answer: Answer) -> TextTable:
@@ -47,7 +55,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "options": _json_values(answer.options),
         "inputs": list(answer.inputs),
         "result": _json_values({**answer.extra, **(head.result if head else {})}),
-        "status": head.route.bound.status if head else None,
+        "status": head.status if head else None,
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else answer.options.get("solve"),
         "guarantee": answer.piped_guarantee,
@@ -92,8 +100,6 @@ def _sources(row: Row) -> str:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-_SENTENCES = frozenset({"source"})  # columns whose cells may be wrapped
-
 
 def rounded_table(answer: Answer) -> TextTable:
     """The table for people: the best row of each theorem, with numbers rounded to the safe side."""
@@ -104,29 +110,25 @@ def rounded_table(answer: Answer) -> TextTable:
 
     answer = answer.with_best_rows
     rows, quantity, compared = answer.rows, answer.quantity, answer.more is not None
-    has_order = any("alpha" in row.witness for row in rows)
     columns: tuple[tuple[str, bool, Callable[[Row], str]], ...] = (  # header, whether it is shown, the cell of a row
         ("bound", True, row_label),
-        ("status", any(row.route.bound.status != "proven" for row in rows),
-         lambda row: row.route.bound.status),
+        ("status", any(row.status != "proven" for row in rows),
+         lambda row: row.status),
         ("neighbours", compared and any(row.context["adjacency"] != answer.adjacency for row in rows),
          lambda row: row.context["adjacency"]),
         (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
-        ("order α", answer.every_row and not compared and has_order, _order),
+        ("order α", answer.every_row and not compared and any("alpha" in row.witness for row in rows),
+         lambda row: human(row.witness["alpha"], 4) if row.witness.get("alpha") else ""),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: shown_value(answer, "tv", row)),
         ("published formula", any(row.digits for row in rows), shown_digits),
         ("source", True, lambda row: short_source(row.route.named.source)),
     )
     shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
-    doubtful = frozenset(k for k, row in enumerate(rows) if row.route.bound.status != "proven")
+    doubtful = frozenset(k for k, row in enumerate(rows) if row.status != "proven")
     return TextTable(tuple(header for header, _ in shown), [tuple(cell(row) for _, cell in shown) for row in rows],
-                     _SENTENCES | {"bound", "status", "neighbours"}, _SENTENCES, frozenset({"source"}), doubtful)
-
-
-def _order(row: Row) -> str:
-    alpha = row.witness.get("alpha")
-    return human(alpha, 4) if alpha else ""
+                     left=frozenset({"bound", "status", "neighbours", "source"}), sentences=frozenset({"source"}),
+                     dim=frozenset({"source"}), doubtful=doubtful)
 
 
 def table_of_numbers(table: Table) -> TextTable:
@@ -157,9 +159,8 @@ def full_table(answer: Answer) -> TextTable:
         return full_releases(answer)
     table = answer.table or answer.roc
     if table:
-        in_full = TextTable(table.header, [tuple(x if isinstance(x, str) else repr(x) for x in row)
-                                           for row in table.rows])
-        return _beside_solution(in_full, answer, str, lambda name: repr(answer.value))
+        return _beside_solution(TextTable(table.header, list(map(in_full, table.rows))), answer, str,
+                                lambda name: repr(answer.value))
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
     header = ("bound", "conversion", "status", *results, "order", *words, "source")
@@ -168,7 +169,7 @@ def full_table(answer: Answer) -> TextTable:
         numbers = {**{name: repr(x) for name, x in row.result.items()},
                    **({"order": repr(row.witness["alpha"])} if "alpha" in row.witness else {})}
         via = row.route.conversion.name if row.route.conversion else ""
-        rows.append((row.route.label, via, row.route.bound.status, *(numbers.get(name, "") for name in results),
+        rows.append((row.route.label, via, row.status, *(numbers.get(name, "") for name in results),
                      numbers.get("order", ""), *(row.context.get(name, "") for name in words), _sources(row)))
     return TextTable(header, rows)
 
@@ -176,32 +177,32 @@ def full_table(answer: Answer) -> TextTable:
 # --- the page for people ---------------------------------------------------------------------------------------------
 
 
-MOST_NOTES = 3  # on the page for people; --all shows the others
-
-
 def page(answer: Answer, explain: bool = False) -> str:
     """The page for people, fitted to the width: the headline and what it holds for, the table, and the notes."""
     answer = answer.with_best_rows
     parts = [_fitted(main_table(answer))]
     if answer.rows and not answer.table:
-        title = style.styled(paragraph([headline(answer)]), style.BOLD, sys.stdout)
-        parts.insert(0, "\n".join([title, paragraph(lines_below_headline(answer)), ""]))
+        parts.insert(0, "\n".join([heading(headline(answer)), paragraph(lines_below_headline(answer)), ""]))
     else:
         if answer.table and answer.table.title:
-            parts.insert(0, style.styled(paragraph([answer.table.title]), style.BOLD, sys.stdout) + "\n")
+            parts.insert(0, heading(answer.table.title) + "\n")
         parts.append(paragraph([holds_for(answer)]) + "\n")
     if answer.releases and answer.every_row:
         parts.append(_fitted(rounded_table(answer)))
     if answer.roc and not _is_one_rate(answer.roc):
         parts.append(aligned(table_of_numbers(answer.roc)) + "\n")
-    if below := _shown_notes(answer):
+    if below := _notes(answer):
         parts.append(paragraph(below) + "\n")
     if answer.more:
         from dpcalc.output.comparison import lines_below
 
         parts.append(paragraph(lines_below(answer)).strip("\n") + "\n")
-    if explain:
-        parts.append(paragraph(_explanation(answer), "  ").strip("\n"))
+    if explain:  # every theorem of the answer once
+        from dpcalc.output.theorem import lines
+
+        theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
+        parts.append(paragraph([line for theorem in theorems.values() for line in ("", *lines(theorem))], "  ")
+                     .strip("\n"))
     return "\n".join(parts).rstrip("\n")
 
 
@@ -232,10 +233,10 @@ def holds_for(answer: Answer) -> str:
     return f"Neighbours: {answer.neighbours}. Released: {answer.released}."
 
 
-def _shown_notes(answer: Answer) -> list[str]:
-    """All promises and the first notes as sentences, or all notes with --all."""
+def _notes(answer: Answer) -> list[str]:
+    """All promises and the first notes as sentences, three together, or all notes with --all."""
     promises, notes = ([f"Note: {x}." for x in texts] for texts in (answer.promises, notes_beside_headline(answer)))
-    shown = len(notes) if answer.every_row else max(0, MOST_NOTES - len(promises))
+    shown = len(notes) if answer.every_row else max(0, 3 - len(promises))
     left = len(notes) - shown
     return [*promises, *notes[:shown], *([f"({left} more note{'s' if left > 1 else ''}: --all)"] if left > 0 else [])]
 
@@ -245,7 +246,7 @@ def headline(answer: Answer) -> str:
     quantity, head = answer.quantity, answer.headline
     several = f"for {len(answer.releases)} releases" if len(answer.releases) > 1 else ""
     scope = f" {answer.scope or several}" if answer.scope or several else ""
-    status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
+    status = "" if head.status == "proven" else f", {head.status}"
     only = f", {answer.only.text}" if answer.only else ""
     return (f"{begun(symbol(quantity))} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
@@ -275,26 +276,3 @@ def _fitted(table: TextTable) -> str:
     lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
     return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines], "  ") + "\n"
-
-
-def _explanation(answer: Answer) -> list[str]:
-    """The lines that state every theorem of the answer once, with its source, assumptions and errata."""
-    from dpcalc.output.theorem import lines
-
-    theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
-    return [line for theorem in theorems.values() for line in ("", *lines(theorem))]
-
-
-# --- for papers ------------------------------------------------------------------------------------------------------
-
-
-def _statement(answer: Answer) -> str:
-    from dpcalc.output.statement import statement
-
-    return statement(answer)
-
-
-def _bibtex(answer: Answer) -> str:
-    from dpcalc.output.bibtex import of_answers
-
-    return of_answers([answer])

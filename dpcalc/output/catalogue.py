@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from dpcalc.commands.catalogue import Entry, answers, entries, record
-from dpcalc.core import style
 from dpcalc.core.text import shell_lines
 from dpcalc.output.bibtex import bibtex
 from dpcalc.output.formats import Document
-from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, paragraph, width
+from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, heading, paragraph, width
 from dpcalc.output.theorem import lines, short_source
 
 
@@ -43,12 +41,18 @@ def _page(found: Sequence[Entry]) -> str:
 
 def explained(record: dict[str, Any]) -> str:
     """The text about a bound, a topic, a command or an option, from its JSON record."""
+    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
     if record["kind"] == "topic":
         return _topic(record)
-    describe = {"command": _command_lines, "option": _option_lines}.get(record["kind"], _bound_lines)
-    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
+    if record["kind"] == "command":
+        said = [f"dpcalc {record['name']}: {record['help']}", f"  {record['asks']}",
+                f"  Bounds: {', '.join(record['bounds'])}"]
+    elif record["kind"] == "option":
+        said = [_quantity(record), f"  Option of: {', '.join(record['commands'])}"]
+    else:
+        said = _bound_lines(record)
     shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
-    return "\n".join([paragraph(describe(record), "  "), *shown])
+    return "\n".join([paragraph(said, "  "), *shown])
 
 
 def _topic(record: dict[str, Any]) -> str:
@@ -60,48 +64,31 @@ def _topic(record: dict[str, Any]) -> str:
             for part in record["text"]]
     shown = [f"  {part}" for line, result in zip(record["examples"], record["results"], strict=True)
              for part in (*shell_lines(line, wide - 2), f"    → {result}")]
-    title = style.styled(paragraph([f"{record['name']}: {record['title']}"]), style.BOLD, sys.stdout)
-    return "\n\n".join([title, *text, "\n".join(shown)])
+    return "\n\n".join([heading(f"{record['name']}: {record['title']}"), *text, "\n".join(shown)])
+
+
+def _quantity(record: dict[str, Any]) -> str:
+    """A parameter or option: its name, its symbol where that differs from the name, its meaning and its range."""
+    name, symbol = record["name"], record["symbol"]
+    named = f"{name} {symbol}" if symbol not in ("", name) else name
+    limits = f" [{record['range']}]" if record["range"] else ""
+    return f"{named}: {record['meaning']}{limits}"
 
 
 def _bound_lines(record: dict[str, Any]) -> list[str]:
-    return [*lines(entries()[record["name"]].bound), f"  Answers: {record['answers']}",
-            *map(_parameter_line, record["parameters"]), *_proof_lines(record), f"  Accuracy: {record['accuracy']}",
-            *_measured_lines(record["measured"]), f"  Used by: {', '.join(record['commands'])}"]
-
-
-def _command_lines(record: dict[str, Any]) -> list[str]:
-    return [f"dpcalc {record['name']}: {record['help']}", f"  {record['asks']}",
-            f"  Bounds: {', '.join(record['bounds'])}"]
-
-
-def _option_lines(record: dict[str, Any]) -> list[str]:
-    return [f"{_with_symbol(record)}: {record['meaning']}{_in_brackets(record['range'])}",
-            f"  Option of: {', '.join(record['commands'])}"]
-
-
-def _parameter_line(record: dict[str, str]) -> str:
-    return f"  Parameter: {_with_symbol(record)}: {record['meaning']}{_in_brackets(record['range'])}"
-
-
-def _with_symbol(record: dict[str, Any]) -> str:
-    """The name of a parameter or option, with its symbol where that differs from the name."""
-    name, symbol = record["name"], record["symbol"]
-    return f"{name} {symbol}" if symbol not in ("", name) else str(name)
-
-
-def _in_brackets(text: str) -> str:
-    return f" [{text}]" if text else ""
-
-
-def _proof_lines(record: dict[str, Any]) -> list[str]:
-    if not record["proofs"]:
-        return [f"  Proof: {record['proof']}; computed in {record['file']}"]
-    found = []
+    found = [*lines(entries()[record["name"]].bound), f"  Answers: {record['answers']}",
+             *(f"  Parameter: {_quantity(parameter)}" for parameter in record["parameters"])]
     for proof in record["proofs"]:
         found += [f"  Proof (with the statement), {proof['file']}:",
                   *(f"    {line}" if line else "" for line in _unwrapped(proof["text"]))]
-    return found
+    if not record["proofs"]:
+        found.append(f"  Proof: {record['proof']}; computed in {record['file']}")
+    found.append(f"  Accuracy: {record['accuracy']}")
+    if measured := record["measured"]:
+        allowed = "" if measured["claimed"] is None else f" ({measured['claimed']:g} allowed)"
+        found.append(f"  Measured: at worst {measured['worst']:g}{allowed}, in the same units, over "
+                     f"{measured['points']} points against the formula enclosed in ball arithmetic")
+    return [*found, f"  Used by: {', '.join(record['commands'])}"]
 
 
 def _unwrapped(docstring: str) -> list[str]:
@@ -110,11 +97,3 @@ def _unwrapped(docstring: str) -> list[str]:
     for part in docstring.split("\n\n"):
         found += ["", *(part.split("\n") if part.startswith(" ") else [part.replace("\n", " ")])]
     return found[1:]
-
-
-def _measured_lines(accuracy: dict[str, Any] | None) -> list[str]:
-    if not accuracy:
-        return []
-    allowed = "" if accuracy["claimed"] is None else f" ({accuracy['claimed']:g} allowed)"
-    return [f"  Measured: at worst {accuracy['worst']:g}{allowed}, in the same units, over {accuracy['points']} points "
-            "against the formula enclosed in ball arithmetic"]

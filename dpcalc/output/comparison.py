@@ -20,10 +20,20 @@ def lines_below(answer: Answer) -> list[str]:
     """The lines below a comparison, wrapped to the width."""
     assert answer.more is not None
     more = answer.more()
-    steps = _next_steps(answer.quantity, more["what_if"], more["no_gain"])
-    if answer.every_row:
-        return [*steps, *_each_row(answer), *_not_applicable(more["not_applicable"])]
-    return [*steps, "", *_wrapped("--all shows the command of each row and the bounds that do not apply.")]
+    lines = _next_steps(answer.quantity, more["what_if"], more["no_gain"])
+    if not answer.every_row:
+        return [*lines, "", *_wrapped("--all shows the command of each row and the bounds that do not apply.")]
+    lines += ["", _title("Each row by itself:")]
+    for row in answer.rows:
+        lines += _wrapped(f"  {row_label(row)} assumes: {row.context['assumes']}.")
+        lines += [f"    {part}" for part in shell_lines(row.context["command"], width() - 4)]
+    names_by_reason: dict[str, list[str]] = {}
+    for item in more["not_applicable"]:
+        names_by_reason.setdefault(item["reason"], []).append(item["name"])
+    if names_by_reason:
+        lines += ["", _title("Not applicable:")]
+    return lines + [line for reason, names in names_by_reason.items()
+                    for line in _wrapped(f"  {reason[:1].upper()}{reason[1:]}: {', '.join(names)}.")]
 
 
 def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iterable[str]) -> list[str]:
@@ -39,24 +49,6 @@ def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iter
     if idle:
         lines.append([*([] if lines else [""]), *_wrapped(f"Would not help: {', '.join(idle)}.")])
     return [line for part in lines for line in part]
-
-
-def _each_row(answer: Answer) -> list[str]:
-    lines = ["", _title("Each row by itself:")]
-    for row in answer.rows:
-        lines += _wrapped(f"  {row_label(row)} assumes: {row.context['assumes']}.")
-        lines += [f"    {part}" for part in shell_lines(row.context["command"], width() - 4)]
-    return lines
-
-
-def _not_applicable(items: Iterable[Mapping[str, str]]) -> list[str]:
-    """The bounds that do not apply, by reason."""
-    names_by_reason: dict[str, list[str]] = {}
-    for item in items:
-        names_by_reason.setdefault(item["reason"], []).append(item["name"])
-    lines = [line for reason, names in names_by_reason.items()
-             for line in _wrapped(f"  {reason[:1].upper()}{reason[1:]}: {', '.join(names)}.")]
-    return ["", _title("Not applicable:"), *lines] if lines else []
 
 
 def _enumerated(parts: list[str]) -> str:

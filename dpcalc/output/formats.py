@@ -1,4 +1,5 @@
-"""The output formats of --format: one function for each, which writes any document."""
+"""The output formats of --format: a record for each, with the function that writes any document, and what goes with
+it. What else prints, reads or names formats takes them from here."""
 
 from __future__ import annotations
 
@@ -9,12 +10,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.strict_json import dumps, indented
 from dpcalc.core.text import printable
 from dpcalc.output.latex import latex
-from dpcalc.output.tables import TextTable
-from dpcalc.output.titled_table import TitledTable
-
-
-def _no_table() -> TextTable:
-    return TextTable((), ())
+from dpcalc.output.tables import TextTable, TitledTable
 
 
 def _no_text(format: str) -> Callable[[], str]:
@@ -32,25 +28,41 @@ class Document(NamedTuple):
 
     text: Callable[[], str]  # for people: --format table
     records: Callable[[], Any] = list  # for JSON: one object, or a list of them
-    full: Callable[[], TextTable] = _no_table  # for programs: all rows, numbers in full
-    rounded: Callable[[], TextTable | TitledTable] = _no_table  # for papers: the rows of the page for people, rounded
+    full: Callable[[], TextTable] = lambda: TextTable((), ())  # for programs: all rows, numbers in full
+    # For papers: the rows of the page for people, rounded
+    rounded: Callable[[], TextTable | TitledTable] = lambda: TextTable((), ())
     statement: Callable[[], str] = _no_text("statement")  # for papers: the paragraphs about the guarantee
     bibtex: Callable[[], str] = _no_text("bibtex")  # for papers: the sources of the bounds
 
 
+class Format(NamedTuple):
+    """A value of --format."""
+
+    name: str
+    write: Callable[[Document], str]  # the text, without a newline at its end
+    suffixes: tuple[str, ...] = ()  # of files that hold it
+    is_json: bool = False
+    delimiter: str = ""  # of CSV and TSV
+    selects_rows: bool = False  # whether only --all prints every row
+    has_sentences: bool = False  # whether --explain adds to it, and it says why a point of a sweep has no answer
+    has_digits: bool = False  # whether it shows --digits
+    also_holds: tuple[str, ...] = ()  # other formats that its files may hold
+
+    @property
+    def is_of_lines(self) -> bool:
+        """Whether a batch can be printed in it, line after line."""
+        return self.is_json or bool(self.delimiter)
+
+
 def render(document: Document, format: str) -> str:
     """The text of a document in the given format, a key of FORMATS, without a newline at its end."""
-    return FORMATS[format](document)
+    return FORMATS[format].write(document)
 
 
-# Suffix of a file → the format of its content.
-_OF_SUFFIX = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".md": "markdown",
-              ".tex": "latex", ".bib": "bibtex"}
-
-
-def format_of(file: str) -> str | None:
+def format_of(file: str) -> Format | None:
     """The format that the suffix of a file names, or None."""
-    return _OF_SUFFIX.get(os.path.splitext(file)[1].lower())
+    suffix = os.path.splitext(file)[1].lower()
+    return next((format for format in FORMATS.values() if suffix in format.suffixes), None)
 
 
 def _json_lines(records: Any) -> str:
@@ -98,15 +110,19 @@ def markdown(written: TextTable | TitledTable) -> str:
     return "\n\n".join((printable(written.title), lines, printable(" ".join(written.below))))
 
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
-FORMATS: dict[str, Callable[[Document], str]] = {
-    "table": lambda document: document.text(),
-    "json": lambda document: indented(document.records()),
-    "jsonl": lambda document: _json_lines(document.records()),
-    "csv": lambda document: delimited(document.full(), DELIMITERS["csv"]),
-    "tsv": lambda document: delimited(document.full(), DELIMITERS["tsv"]),
-    "markdown": lambda document: markdown(document.rounded()),
-    "latex": lambda document: latex(document.rounded()),
-    "statement": lambda document: document.statement(),
-    "bibtex": lambda document: document.bibtex(),
-}
+FORMATS = {format.name: format for format in (
+    Format("table", lambda document: document.text(), selects_rows=True, has_sentences=True, has_digits=True),
+    Format("json", lambda document: indented(document.records()), (".json",), is_json=True, has_sentences=True,
+           has_digits=True),
+    Format("jsonl", lambda document: _json_lines(document.records()), (".jsonl", ".ndjson"), is_json=True,
+           has_sentences=True, has_digits=True),
+    Format("csv", lambda document: delimited(document.full(), ","), (".csv",), delimiter=","),
+    Format("tsv", lambda document: delimited(document.full(), "\t"), (".tsv",), delimiter="\t"),
+    Format("markdown", lambda document: markdown(document.rounded()), (".md",), selects_rows=True, has_digits=True,
+           also_holds=("statement",)),
+    Format("latex", lambda document: latex(document.rounded()), (".tex",), selects_rows=True, has_digits=True,
+           also_holds=("statement",)),
+    Format("statement", lambda document: document.statement()),
+    Format("bibtex", lambda document: document.bibtex(), (".bib",), selects_rows=True),
+)}
+JSON_FORMATS = tuple(name for name, format in FORMATS.items() if format.is_json)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 
 from dpcalc.core.text import printable
-from dpcalc.output.tables import TextTable
-from dpcalc.output.titled_table import TitledTable
+from dpcalc.output.tables import TextTable, TitledTable
 
 _CHARACTERS = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
                "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "…": r"\dots{}",

@@ -7,6 +7,7 @@ from typing import Any
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import Answer
 from dpcalc.output.tables import TextTable
+from dpcalc.output.values import in_full
 
 
 def rounded_releases(answer: Answer) -> TextTable:
@@ -22,8 +23,7 @@ def rounded_releases(answer: Answer) -> TextTable:
 def full_releases(answer: Answer) -> TextTable:
     """The table for programs: numbers in full."""
     records = release_records(answer)
-    return TextTable(tuple(records[0]), [tuple(x if isinstance(x, str) else repr(x) for x in one.values())
-                                         for one in records])
+    return TextTable(tuple(records[0]), [in_full(one.values()) for one in records])
 
 
 def release_records(answer: Answer) -> list[dict[str, Any]]:

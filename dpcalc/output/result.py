@@ -151,7 +151,7 @@ class Result:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from dpcalc.output.answer import headline, main_table, notes_beside_headline
+        from dpcalc.output.answer import headline, holds_for, main_table, notes_beside_headline
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
@@ -161,7 +161,7 @@ class Result:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
         notes = " ".join(f"{note}." for note in notes_beside_headline(shown))
-        below = f"Neighbours: {self._answer.neighbours}. Released: {self.released}. {notes}"
+        below = f"{holds_for(self._answer)} {notes}"
         html = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"{title}{html}<p><small>{escape(below)}</small></p>"
 
@@ -176,9 +176,6 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
     from dpcalc.accounting.guarantee import read
 
-    return tuple(read(_as_piped(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
-
-
-def _as_piped(result: Result) -> dict[str, Any]:
-    """The part of a result that the next command in a pipe reads: its guarantee and its adjacency."""
-    return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}
+    # of a result the next command reads its guarantee and its adjacency
+    return tuple(read({"schema": "dpcalc/v1", "adjacency": x.adjacency, "guarantee": x.guarantee}
+                      if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))

@@ -2,141 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from math import isinf
-from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.accounting.schemes import SCHEMES, scheme_of
+from dpcalc.accounting.schemes import scheme_of
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED
 from dpcalc.core import quantities as q
-from dpcalc.core.numbers import human, plain
-from dpcalc.core.relations import RELATIONS
+from dpcalc.core.numbers import human, human_claimed, plain
 from dpcalc.core.results import Answer
-from dpcalc.output.statement_correlated import correlated, feedback
+from dpcalc.core.text import MOST_NAMED, listed
+from dpcalc.output.statement_given import Values, guarantees, inputs, releases
 from dpcalc.output.values import stated
-
-Values = Mapping[str, Any]
-_MOST_NAMED = 8  # releases or inputs that are named; a statement with more of them gives their number
 
 
 def procedure(answer: Answer) -> list[str]:
-    """The sentences on noise, batches and passes."""
-    by_command = {"convert": _guarantees, "ledger": _releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
-                  "burn-in": _burn_in, "noise-feedback": feedback, "compare": _run, "correlated": correlated}
-    sentences = by_command.get(answer.command, _mechanism)
-    return [text for text in (_inputs(answer), *sentences(answer, answer.parameters), _sizes(answer))
-            if text]
-
-
-# --- guarantees that are given ---------------------------------------------------------------------------------------
-
-
-def _inputs(answer: Answer) -> str:
-    """The guarantees that were read from earlier results."""
-    if not answer.inputs or answer.command == "ledger":
-        return ""
-    return f"The input, from earlier results, is {_listed([_described(item) for item in answer.inputs])}."
-
-
-def _described(item: Values) -> str:
-    """A guarantee of an earlier result in words."""
-    if item["kind"] == "mechanisms":
-        return _listed([_part(part, item.get("adjacency")) for part in item["mechanisms"]])
-    if item["kind"] == "dp":
-        return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
-    words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),
-                   "zcdp": ("a ρ-zero-concentrated differentially private mechanism, ρ = ", "rho"),
-                   "tv": ("a mechanism of total variation at most ", "tv"), "rdp": ("a curve of Rényi divergences", ""),
-                   "profile": ("a privacy profile", ""), "outcomes": ("a mechanism with finitely many outcomes", ""),
-                   }[item["kind"]]
-    return f"{words}{plain(float(item[name]))}" if name else words
-
-
-def _sampled(sampling: Values) -> str:
-    """The batches of a mechanism of an earlier result in words."""
-    numbers = [f"{name.replace('_', ' ')} {human(x)}" for name, x in sampling.items() if name != "scheme"]
-    return ", ".join([SCHEMES[sampling["scheme"]].words, *numbers])
-
-
-def _part(part: Values, relation: str | None) -> str:
-    """A mechanism of an earlier result for these neighbours in words."""
-    mechanism = MECHANISMS[part["name"]]
-    if relation and "noise_multiplier" in part and not part.get("sum"):
-        part = {**part, "noise_multiplier": _of_clipping_norm(part, relation)}
-    levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}" for name in mechanism.part.fields)
-    sampling = part.get("sampling")
-    batches = f" on {_sampled(sampling)}" if sampling else ""
-    times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
-    return f"{mechanism.words} ({levels}){batches}{times}"
-
-
-def _of_clipping_norm(part: Values, relation: str) -> float:
-    """The noise multiplier in clipping norms. In JSON it is relative to how much one record changes a sum."""
-    sampling = part.get("sampling")
-    base = part.get("between") or (SCHEMES[sampling["scheme"]].bases[relation].relation if sampling else relation)
-    return float(RELATIONS[base].sensitivity * part["noise_multiplier"])
-
-
-def _listed(words: list[str]) -> str:
-    """The words as a list, with their number where they are the same; or the number of all where they are many."""
-    words = [word if count == 1 else f"{word} ({count} times)" for word, count in Counter(words).items()]
-    if len(words) > _MOST_NAMED:
-        return f"{len(words)} guarantees, the first of them {words[0]}"
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
-
-
-def _guarantees(answer: Answer, values: Values) -> list[str]:
-    """Of convert, and of tv about a guarantee: what each release is taken to be, and how many there are."""
-    steps = int(answer.extra.get("steps", 1))
-    if answer.inputs:
-        return [f"All of it is done {steps} times." if steps > 1 else ""]
-    if answer.options.get("from") == "tv":  # its ε is that of the question
-        values = {name: x for name, x in values.items() if name != "epsilon"}
-    given = next((words(values) for name, words in _GIVEN.items() if values.get(name) is not None), "")
-    subject = f"Each of {steps} releases, which may depend on the earlier ones," if steps > 1 else (
-        "The given mechanism")
-    return [f"{subject} is {given}." if given else ""]
-
-
-# The option that describes a guarantee → the guarantee in words.
-_GIVEN: dict[str, Callable[[Values], str]] = {
-    "mu": lambda values: f"μ-Gaussian differentially private with μ = {plain(values['mu'])}",
-    "rho": lambda values: f"ρ-zero-concentrated differentially private with ρ = {plain(values['rho'])}",
-    "rdp": lambda values: f"(α, ε)-Rényi differentially private with {_curve(values)}",
-    "p": lambda values: f"one with {len(values['p'])} outcomes of known probabilities",
-    "kl": lambda values: f"one of Kullback–Leibler divergence at most {plain(values['kl'])}",
-    "epsilon": lambda values: (f"({plain(values['epsilon'])}, {plain(values.get('delta') or 0.0)})-differentially "
-                               "private"
-                               + (f" with total variation at most {plain(values['tv'])}" if values.get("tv") else "")),
-    "tv": lambda values: f"one of total variation at most {plain(values['tv'])}",
-}
-
-
-def _curve(values: Values) -> str:
-    orders, curve = values["alpha"], values["rdp"]
-    if not isinstance(orders, tuple) or not isinstance(curve, tuple) or len(orders) > 1:
-        return "a known curve ε(α)"
-    return f"ε(α) = {plain(curve[0])} at α = {plain(orders[0])}"
-
-
-def _releases(answer: Answer, values: Values) -> list[str]:
-    """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
-    releases = answer.releases
-    named = "; ".join(f"({k}) {r.name}, alone ε = {human(r.epsilon)}" for k, r in enumerate(releases, 1))
-    which = f"The releases are {named}." if len(releases) <= _MOST_NAMED else f"There are {len(releases)} releases."
-    parts = answer.guarantee.get("mechanisms", ())
-    found = [SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling")]
-    # the uses that are composed are not the accesses where they are epochs, or the steps that a record meets
-    may_be_cyclic = answer.adjacency in SCHEMES["cyclic-poisson"].neighbours  # in JSON these are Poisson batches
-    of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in found)
-    uses = sum(part.get("count", 1) for part in parts)
-    accesses = f"They access the data {uses} times." if parts and of_steps else ""
-    schemes = dict.fromkeys(scheme.words for scheme in found)
-    batches = (f"Where a number rests on random batches, these are {_listed(list(schemes))}, and not cut from shuffled "
-               "data.") if schemes else ""
-    return [which, "Each of them must hold for the same neighbouring data sets." if len(releases) > 1 else "", accesses,
-            batches]
+    """The sentences on noise, batches and passes, and on the constants of losses and steps, which theorems on the last
+    iterate name by their symbols."""
+    by_command = {"convert": guarantees, "ledger": releases, "shuffle-pnsgd": _passes, "online-noise": _stream,
+                  "burn-in": _burn_in, "noise-feedback": _feedback, "compare": _run, "correlated": _correlated}
+    values = answer.parameters
+    sizes = [f"{quantity.symbol} = {stated(answer, quantity.name, values)}" for quantity in
+             (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER)
+             if values.get(quantity.name) is not None]
+    sentences = (inputs(answer), *by_command.get(answer.command, _mechanism)(answer, values),
+                 f"Constants: {', '.join(sizes)}." if sizes else "")
+    return [text for text in sentences if text]
 
 
 # --- mechanisms and their batches ------------------------------------------------------------------------------------
@@ -145,7 +36,7 @@ def _releases(answer: Answer, values: Values) -> list[str]:
 def _mechanism(answer: Answer, values: Values) -> list[str]:
     """Of rdp, subsample and tv: the noise of one release, and how batches are drawn."""
     if "scheme" not in values and "mechanism" not in values:
-        return _guarantees(answer, values)
+        return guarantees(answer, values)
     if "mechanism" not in values and not answer.inputs:  # the amplification of one (ε, δ)
         point = f"({plain(values['epsilon'])}, {plain(values['delta'])})-differentially private"
         return [f"On all records, without sampling, the mechanism is {point}.", _batches(answer, values)]
@@ -197,11 +88,10 @@ def _run(answer: Answer, values: Values) -> list[str]:
     """Of compare: the noise on the sum of a batch, and the batches."""
     clipping, lipschitz = values.get("clipping_norm"), values.get("lipschitz")
     clipped = clipping is not None or lipschitz is None
-    if answer.headline.route.bound.name.startswith("shuffle-"):
-        values = {**values, "batches": "shuffle"}
-    ordered = _OF_RUN.get(values["batches"])
+    scheme = answer.headline.route.bound.theorem.scheme or values["batches"]
+    ordered = _OF_RUN.get(scheme)
     batches = (ordered.format(b=values.get("batch_size"), n=values["n"]) if ordered else
-               _batches(answer, {**values, "scheme": values["batches"]}))
+               _batches(answer, {**values, "scheme": scheme}))
     return [_of_sum(human(answer.extra["noise_multiplier"]), clipping if clipped else lipschitz, clipped), batches]
 
 
@@ -255,11 +145,67 @@ def _burn_in(answer: Answer, values: Values) -> list[str]:
             f"a batch. {stated(answer, 'steps', values)} steps are covered; a batch holds {size}."]
 
 
-_SIZES = (q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY, q.LEARNING_RATE, q.DIAMETER)
+# --- noise that is correlated between steps ---------------------------------------------------------------------------
 
 
-def _sizes(answer: Answer) -> str:
-    """The constants of losses and steps, which theorems on the last iterate name by their symbols."""
-    found = [f"{quantity.symbol} = {stated(answer, quantity.name, answer.parameters)}" for quantity in _SIZES
-             if answer.parameters.get(quantity.name) is not None]
-    return f"Constants: {', '.join(found)}." if found else ""
+def _feedback(answer: Answer, values: Values) -> list[str]:
+    """The noise of dpcalc noise-feedback, the steps that use a record, and the curvatures."""
+    part = answer.extra["feedback"]
+    back = {0.0: "", 1.0: ", and taken back at the next one"}.get(
+        part, f", and the part {plain(part)} of it is taken back at the next one")
+    return [f"Gaussian noise of standard deviation {stated(answer, 'sigma', values)} is added to the iterate at each "
+            f"of {stated(answer, 'steps', values)} steps{back}.",
+            "" if values.get("used_at") else "A record is used at one step only.",
+            _curvatures(values.get("curvature") or ())]
+
+
+def _curvatures(found: tuple[float, ...]) -> str:
+    """The curvatures, or their number and range where they are many."""
+    if len(found) > MOST_NAMED:
+        return f"There are {len(found)} curvatures, from {plain(min(found))} to {plain(max(found))}."
+    if len(found) == 1:
+        return f"The curvature is {plain(found[0])}."
+    return f"The curvatures are {_numbers(found)}." if found else ""
+
+
+def _correlated(answer: Answer, values: Values) -> list[str]:
+    """The noise of dpcalc correlated, and which steps use a record."""
+    steps, numbers = stated(answer, "steps", values), answer.extra
+    sensitivity = human_claimed(numbers["sensitivity"], 1e-12)
+    noise = (f"Gaussian noise of standard deviation {stated(answer, 'sigma', values)} clipping norms is drawn at each "
+             f"of {steps} steps, {_strategy(values)}, and added to the sum of clipped gradients; the sensitivity is "
+             f"{sensitivity} clipping norm{'' if sensitivity == '1' else 's'}.")
+    if values.get("sampling_rate") is not None:
+        [part] = answer.guarantee["mechanisms"]
+        if part["count"] == values["steps"]:
+            return [noise, f"Each record is in a batch with probability {part['sampling']['rate']:.6g}, independently; "
+                           f"{NOT_SHUFFLED}"]
+        return [noise, "The records form fixed groups of the same size, from which Poisson batches are drawn in turn: "
+                       f"each record of the group is in the batch with probability {part['sampling']['rate']:.6g}, so "
+                       f"that {part['count']} steps may use it (Choquette-Choo et al. 2023); {NOT_SHUFFLED}"]
+    if values.get("separation") is None:
+        return [noise, "Each record takes part in one step."]
+    often = f" at most {values['participations']}" if values.get("participations") is not None else ""
+    apart = "a multiple of" if values.get("order") == "cyclic" else "at least"
+    return [noise, f"Each record takes part in{often} steps that are {apart} {values['separation']} apart, whatever "
+                   "the data."]
+
+
+def _strategy(values: Values) -> str:
+    """How the noise is correlated."""
+    name, r = values.get("strategy"), values.get("contraction")
+    if name == "independent":
+        return "independently of the other steps"
+    if name is None:
+        return f"correlated between steps by a matrix with {len(values['coefficients'])} given coefficients"
+    if name == "blt":
+        scales, decays = (_numbers(values[key]) for key in ("blt_scale", "blt_decay"))
+        return f"correlated between steps by the strategy blt with scales {scales} and decays {decays}"
+    return f"correlated between steps by the strategy {name}" + (f" for the contraction {plain(r)}" if r else "")
+
+
+def _numbers(found: Sequence[float]) -> str:
+    """The numbers as a list in words, or how many they are."""
+    if len(found) > MOST_NAMED:
+        return f"that are {len(found)} numbers"
+    return listed([*map(plain, found)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from dpcalc.core.numbers import human, human_probability
@@ -13,9 +14,8 @@ from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbe
 from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
-from dpcalc.output.tables import TextTable, aligned, paragraph
-from dpcalc.output.titled_table import TitledTable
-from dpcalc.output.values import row_label, shown_value
+from dpcalc.output.tables import TextTable, TitledTable, aligned, paragraph
+from dpcalc.output.values import in_full, row_label, shown_value
 
 
 class _Companion(NamedTuple):
@@ -33,13 +33,14 @@ _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "delta_limit": _Companion("δ*", "δ*", "log_delta_limit"),
                "limit_factor": _Companion("times δ*", "δ as a multiple of δ*")}
 _NO_ANSWER = "–"
-# These formats cannot print the reason why a point has no answer.
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 def document(points: Points) -> Document:
     """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
-    return Document(lambda: _page(points), full=lambda: long_table(points), rounded=lambda: _for_papers(points),
+    return Document(lambda: _page(points), full=lambda: long_table(points),
+                    # where the answers are tables themselves, their rows
+                    rounded=lambda: _tables(points, _roc) if _has_roc(points) else
+                    _tables(points, _schedule) if _has_schedule(points) else _titled(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 
@@ -70,21 +71,12 @@ def record_of(point: Point) -> dict[str, Any]:
 def _page(points: Points) -> str:
     """The page for people: the table or the grids, and the words below."""
     errors = [f"{line}." for line in unanswered(points)]
-    if any(answer.table for answer in _answers(points)):
+    if _has_schedule(points):
         return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
     shown = _titled(points)
     grids = [grid.text for grid in _companion_grids(points)] if shown.across else []
     rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
     return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
-
-
-def _for_papers(points: Points) -> TextTable | TitledTable:
-    """The table of Markdown and LaTeX. Where the answers are tables themselves, their rows."""
-    if _has_roc(points):
-        return _tables(points, _roc)
-    if any(answer.table for answer in _answers(points)):
-        return _tables(points, _schedule)
-    return _titled(points)
 
 
 def _titled(points: Points) -> TitledTable:
@@ -109,34 +101,27 @@ def _grid(points: Points, cell: Callable[[Answer], str]) -> TextTable:
 
 def _headline(answer: Answer) -> str:
     """The headline as a cell, with its status where that is not proven."""
-    status = "" if _is_proven(answer) else f" [{answer.headline.route.bound.status}]"
+    status = "" if answer.headline.status == "proven" else f" [{answer.headline.status}]"
     return shown_value(answer, answer.quantity, answer.headline) + status
-
-
-def _is_proven(answer: Answer) -> bool:
-    return answer.headline.route.bound.status == "proven"
 
 
 def _companion_grids(points: Points) -> list[TitledTable]:
     """A grid for each companion number that is not the same at every point."""
-    def grid(name: str) -> TextTable:
-        return _grid(points, lambda answer: _companion(name, answer.extra))
-
     second, constant = symbol(tuple(points[0].at)[1]), _constants(points)
-    return [TitledTable(_COMPANIONS[name].title, grid(name), across=second)
+    return [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=second)
             for name in _companions(_answers(points)) if name not in constant]
 
 
 def _constants(points: Points) -> dict[str, str]:
     """The companion numbers that are the same at every point, each with its value."""
     answers = _answers(points)
-    values = {name: {_companion(name, answer.extra) for answer in answers} for name in _companions(answers)}
+    values = {name: {_companion(name, answer) for answer in answers} for name in _companions(answers)}
     return {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
 
 
 def _companions(answers: Sequence[Answer]) -> list[str]:
     """The companion numbers to show: not the limit δ* where that has the column of a bound."""
-    every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
+    every_limit = all(any(row.status == "limit" for row in answer.rows) for answer in answers)
     return [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
             and not (name == "delta_limit" and every_limit)]
 
@@ -152,7 +137,8 @@ def _rows(points: Points) -> TextTable:
     first = len(points[0].at) + 1  # the column of the first bound
     kept = [k for k in range(len(header)) if not first <= k < first + len(names)
             or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
-    doubtful = frozenset(k for k, point in enumerate(points) if point.answer and not _is_proven(point.answer))
+    doubtful = frozenset(k for k, point in enumerate(points) if point.answer
+                         and point.answer.headline.status != "proven")
     return TextTable(tuple(header[k] for k in kept), [tuple(row[k] for k in kept) for row in rows], doubtful=doubtful)
 
 
@@ -189,6 +175,10 @@ def _roc(answer: Answer) -> TextTable | None:
     return rounded_roc(answer, answer.roc) if answer.roc else None
 
 
+def _has_schedule(points: Points) -> bool:
+    return any(answer.table for answer in _answers(points))
+
+
 def _has_roc(points: Points) -> bool:
     return any(answer.roc for answer in _answers(points))
 
@@ -200,11 +190,12 @@ def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple
     by_label = {label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
     return (*at, shown_value(answer, answer.quantity, answer.headline),
             *(by_label.get(name, _NO_ANSWER) for name in names),
-            *(_companion(name, answer.extra) for name in companions))
+            *(_companion(name, answer) for name in companions))
 
 
-def _companion(name: str, extra: Mapping[str, float]) -> str:
+def _companion(name: str, answer: Answer) -> str:
     """A companion number, rounded up. It is printed from its logarithm where the double is subnormal or 0."""
+    extra = answer.extra
     if name not in extra:
         return _NO_ANSWER
     log_name = _COMPANIONS[name].log_name
@@ -217,20 +208,19 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 def long_table(points: Iterable[Point]) -> TextTable:
     """The table for programs: a row for each bound at each point, with numbers in full precision. The points are
     read once, and only their cells are stored."""
-    tables = [(p.at, _renamed(full_table(_with_one_adjacency(p.answer)), p.answer, p.at)) for p in points if p.answer]
+    tables = []
+    for point in points:
+        if point.answer:
+            table = full_table(_with_one_adjacency(point.answer))
+            # a number of the answer that a swept option has the name of gets another one
+            renamed = point.at if point.answer.has_given_namesake else ()
+            header = [f"{RESULT}{name}" if name in renamed else name for name in table.header]
+            tables.append((point.at, header, table.rows))
     swept = tables[0][0]
-    names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
+    names = [name for name in dict.fromkeys(name for _, header, _ in tables for name in header) if name not in swept]
     rows = []
-    for at, table in tables:
-        for row in table.rows:
-            cells = dict(zip(table.header, row, strict=True))
-            rows.append((*(x if isinstance(x, str) else repr(x) for x in at.values()),
-                         *(cells.get(name, "") for name in names)))
+    for at, header, cells_of_rows in tables:
+        for cells in cells_of_rows:
+            by_name = dict(zip(header, cells, strict=True))
+            rows.append((*in_full(at.values()), *(by_name.get(name, "") for name in names)))
     return TextTable((*swept, *names), rows)
-
-
-def _renamed(table: TextTable, answer: Answer, swept: Collection[str]) -> TextTable:
-    """The table with other names for numbers of the answer that a swept option has the name of."""
-    if not answer.has_given_namesake:
-        return table
-    return table._replace(header=tuple(f"{RESULT}{name}" if name in swept else name for name in table.header))

@@ -36,8 +36,7 @@ def as_given(x: Any) -> str:
 
 def label(row: Row) -> str:
     """The name of the bound of a row, with its status where that is not proven."""
-    status = row.route.bound.status
-    return row_label(row) if status == "proven" else f"{row_label(row)} [{status}]"
+    return row_label(row) if row.status == "proven" else f"{row_label(row)} [{row.status}]"
 
 
 # --- the title -------------------------------------------------------------------------------------------------------
@@ -81,19 +80,16 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
     common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else ()
     promises = dict.fromkeys(promise for answer in answers for promise in answer.promises)
-    return [*used, *_one_record(answers), f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
+    of_one = list(dict.fromkeys(answer.only.text.partition(";")[0] for answer in answers
+                                if answer.only and not answer.only.is_worst))
+    if of_one:
+        used.append(f"Each number is {of_one[0]}." if len(of_one) == 1 else "Each number holds for one record only.")
+    return [*used, f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
             *other, *(f"Note: {promise}." for promise in promises),
             *(f"Note: {note}." for note in first.notes if note in common),
-            *(f"{line}." for line in _notes_of_unproven_rows(points))]
-
-
-def _one_record(answers: Sequence[Answer]) -> list[str]:
-    """A line where the numbers hold for one record of the data set only."""
-    found = list(dict.fromkeys(answer.only.text.partition(";")[0] for answer in answers
-                               if answer.only and not answer.only.is_worst))
-    if not found:
-        return []
-    return [f"Each number is {found[0]}." if len(found) == 1 else "Each number holds for one record only."]
+            # on rows that are no guarantee, such as that a conjecture is refuted there
+            *(f"At {point.place}: {note}." for point in points if point.answer
+              for row in point.answer.rows if row.status != "proven" for note in row.notes)]
 
 
 def _bounds_used(points: Points) -> str:
@@ -111,9 +107,9 @@ def _headline_labels(points: Points) -> dict[tuple[str, ...], str]:
     rows = {tuple(map(as_given, p.at.values())): p.answer.headline for p in points if p.answer}
     if any(p.answer.every_row for p in points if p.answer):
         return {at: label(row) for at, row in rows.items()}
-    counts = Counter((row.theorem, row.route.bound.status, label(row)) for row in rows.values())
+    counts = Counter((row.theorem, row.status, label(row)) for row in rows.values())
     names = {(theorem, status): name for (theorem, status, name), _ in reversed(counts.most_common())}
-    return {at: names[row.theorem, row.route.bound.status] for at, row in rows.items()}
+    return {at: names[row.theorem, row.status] for at, row in rows.items()}
 
 
 def _places(points: Points, headlines: dict[tuple[str, ...], str], name: str) -> str:
@@ -141,12 +137,6 @@ def _runs(values: Sequence[str], chosen: Collection[str]) -> str:
         else:
             runs.append([])
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs if run)
-
-
-def _notes_of_unproven_rows(points: Points) -> list[str]:
-    """The notes on rows that are no guarantee, with their points: for example that a conjecture is refuted there."""
-    return [f"At {point.place}: {note}" for point in points if point.answer
-            for row in point.answer.rows if row.route.bound.status != "proven" for note in row.notes]
 
 
 def unanswered(points: Points) -> list[str]:

@@ -1,4 +1,4 @@
-"""A table of text, aligned to the width of the terminal, and paragraphs wrapped to that width."""
+"""Tables of text, aligned to the width of the terminal, with or without a title, and paragraphs wrapped to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dpcalc.core import style
@@ -64,7 +64,12 @@ def aligned(table: TextTable) -> str:
     and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
     table = _spelled(table)
-    for names in (table.header, _wrapped_header(table)):
+    import textwrap
+
+    # the headers wrapped at spaces and hyphens to the width of the cells below them, or of their longest word
+    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
+    wrapped = ["\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True)]
+    for names in (table.header, wrapped):
         if _least_width(table, names) <= width():
             return _drawn(table, names)
     blocks = [[f"{name}: {cell}" for name, cell in zip(table.header, row, strict=True) if cell] for row in table.rows]
@@ -87,14 +92,6 @@ def _least_width(table: TextTable, names: Sequence[str]) -> int:
         widest = max(map(len, (*name.split("\n"), *table.column(k))))
         total += min(widest, LEAST_SENTENCE) if table.header[k] in table.sentences else widest
     return total
-
-
-def _wrapped_header(table: TextTable) -> tuple[str, ...]:
-    """The headers, wrapped at spaces and hyphens to the width of the cells below them, or of their longest word."""
-    import textwrap
-
-    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
-    return tuple("\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True))
 
 
 def _drawn(table: TextTable, names: Sequence[str]) -> str:
@@ -120,13 +117,63 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
     """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
     more. A line may be styled, and is printable otherwise."""
-    printed = (spelled(printable_line(line), sys.stdout.encoding) for line in lines)
-    return "\n".join(part for line in printed for part in (_wrapped(line, indent) or [""]))
-
-
-def _wrapped(line: str, indent: str) -> list[str]:
     import textwrap
 
-    own_indent = line[: len(line) - len(line.lstrip(" "))]
-    return textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
-                         break_long_words=False)
+    found = []
+    for line in (spelled(printable_line(line), sys.stdout.encoding) for line in lines):
+        own_indent = line[: len(line) - len(line.lstrip(" "))]
+        found += textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
+                               break_long_words=False) or [""]
+    return "\n".join(found)
+
+
+def heading(text: str) -> str:
+    """A title in bold, wrapped to the width."""
+    return style.styled(paragraph([text]), style.BOLD, sys.stdout)
+
+
+# --- with a title ----------------------------------------------------------------------------------------------------
+
+
+class TitledTable(NamedTuple):
+    """A table with its words. In a grid, `across` is the symbol of the option whose values head the columns; the first
+    column has the values of the other option."""
+
+    title: str
+    table: TextTable
+    below: tuple[str, ...] = ()
+    across: str = ""
+
+    @property
+    def labelled(self) -> TextTable:
+        """The table, with the symbol of the option before each value that heads a column of a grid."""
+        if not self.across:
+            return self.table
+        down, *values = self.table.header
+        return self.table._replace(header=(down, *(f"{self.across} = {value}" for value in values)))
+
+    @property
+    def text(self) -> str:
+        """The title and the table, fitted to the width: a wide grid becomes several, each with some of the columns."""
+        parts = _blocks(self.labelled) if self.across else [self.labelled]
+        return "\n\n".join([heading(self.title), *(aligned(part).rstrip("\n") for part in parts)]) + "\n"
+
+
+def _blocks(table: TextTable) -> Iterator[TextTable]:
+    """The first column with as many of the next columns as fit into the width, again and again."""
+    first = 1
+    while first < len(table.header):
+        block = _columns(table, first, first + 1)
+        for end in range(first + 2, len(table.header) + 1):
+            wider = _columns(table, first, end)
+            if wider.room_for_last_column() < max(map(len, (wider.header[-1], *wider.column(-1)))):
+                break
+            block = wider
+        yield block
+        first += len(block.header) - 1
+
+
+def _columns(table: TextTable, first: int, end: int) -> TextTable:
+    """The first column and those from `first` to before `end`."""
+    return table._replace(header=(table.header[0], *table.header[first:end]),
+                          rows=[(row[0], *row[first:end]) for row in table.rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
@@ -22,7 +22,7 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
         return f"{symbol(companion)} = {shown_value(answer, companion, row)}"
     unknown = answer.question.unknown
     less_is_safer = unknown is not None and name == unknown.name and unknown.safe_direction < 0
-    down = row.route.bound.status == "lower" or less_is_safer
+    down = row.status == "lower" or less_is_safer
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     return human(row.result[name], upward=not down)
@@ -34,6 +34,11 @@ def stated(answer: Answer, name: str, values: Mapping[str, Any]) -> str:
     if unknown and unknown.name == name:
         return shown_value(answer, name, answer.headline)
     return plain(float(values[name])) if isinstance(values[name], float) else str(values[name])
+
+
+def in_full(cells: Iterable[Any]) -> tuple[str, ...]:
+    """The cells of a row for programs: numbers with all their digits."""
+    return tuple(x if isinstance(x, str) else repr(x) for x in cells)
 
 
 def begun(name: str) -> str:

@@ -47,7 +47,7 @@ def refused(reason, *args, stdin=""):
 
 def test_every_table_of_mechanisms_has_the_same_names():
     names = set(MECHANISMS)
-    assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
+    assert set(q.MECHANISM.choices) == names, "core/mechanism_names.py: NAMES"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(TOTAL_VARIATIONS) == by_ratio, "bounds/total_variation/exact.py: TOTAL_VARIATIONS"
     levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}

@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 from calling import shell
-from conftest import ROOT, SCRIPT
+from conftest import ROOT, SCRIPT, slow
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
@@ -62,13 +62,23 @@ def printed(tmp_path, monkeypatch):
 # --- examples ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_two_examples(name):
-    lines = [line for line, _ in MODULES[name].examples]
-    assert len(lines) >= 2 and all(re.search(rf"(^|dpcalc ){name}( |$)", line) for line in lines)
+def test_every_command_has_two_examples():
+    for name in COMMANDS:
+        lines = [line for line, _ in MODULES[name].examples]
+        assert len(lines) >= 2 and all(re.search(rf"(^|dpcalc ){name}( |$)", line) for line in lines), name
 
 
-@pytest.mark.parametrize("line", SHOWN)
+# Examples that take a second or more: of shuffled batches and random allocation, and some of a last iterate.
+LONG = re.compile(r"--scheme (shuffle|random-allocation)|--batches shuffled.* --solve|--steps 1e7|shuffled-ldp --n 10000|"
+                  "burn-in --n 60000.* --(solve|alpha|epsilon)")
+
+
+def quick_or_slow(lines):
+    """The keys as cases, of which those with an example that takes long are slow; key → example."""
+    return [slow(key) if LONG.search(line) else key for key, line in lines.items()]
+
+
+@pytest.mark.parametrize("line", quick_or_slow({line: line for line in SHOWN}))
 def test_the_headline_in_the_help_is_what_is_printed(line, printed):
     first, shown = printed(line).splitlines()[0], SHOWN[line]
     if shown.endswith("…"):
@@ -90,7 +100,7 @@ def asked_of(line):
 ASKED = {}
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", quick_or_slow({name: bound.theorem.example for name, bound in BOUNDS.items()}))
 def test_every_bound_has_an_example_that_shows_it(name, printed):
     line = BOUNDS[name].theorem.example
     if line not in ASKED:
@@ -165,22 +175,22 @@ def test_a_point_says_which_quantities_it_gives():
     assert set(BOUNDS["tv-kl"].value(0.1, 2)) == set(BOUNDS["tv-kl"].gives)
 
 
-@pytest.mark.parametrize("name", BOUNDS)
-def test_every_parameter_is_described(name):
-    rows = parameters(entries()[name])
-    assert [row["name"] for row in rows] == list(BOUNDS[name].params) and all(row["meaning"] for row in rows)
+def test_every_parameter_is_described():
+    for name, bound in BOUNDS.items():
+        rows = parameters(entries()[name])
+        assert [row["name"] for row in rows] == list(bound.params) and all(row["meaning"] for row in rows), name
 
 
 # --- explain ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", BOUNDS)
-def test_explain_says_all_that_is_known(name, printed):
-    text, bound = printed(f"explain {name}"), BOUNDS[name]
-    assert text.startswith(f"{name} [{bound.status}]: {bound.theorem.statement}\n")
-    for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands,
-                 f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
-        assert said in text
+def test_explain_says_all_that_is_known(printed):
+    for name, bound in BOUNDS.items():
+        text = printed(f"explain {name}")
+        assert text.startswith(f"{name} [{bound.status}]: {bound.theorem.statement}\n")
+        for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands,
+                     f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
+            assert said in text, name
 
 
 def test_proofs_are_those_in_the_files():
@@ -231,20 +241,21 @@ def test_explain_of_a_calculator_is_what_explain_says(printed):
 
 
 @pytest.mark.parametrize("width", [60, 80])
-@pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_help_fits_the_terminal(name, width, printed, monkeypatch):
+def test_help_fits_the_terminal(width, printed, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    text = printed(f"{name} --help")
-    assert max(map(len, text.splitlines())) <= width and "..." not in text.replace("]...", "").replace("NAME...",
-                                                                                                       "").replace("|-...", "").replace("[ARGS]...", "")
+    for name in ("", *COMMANDS):
+        text = printed(f"{name} --help")
+        assert max(map(len, text.splitlines())) <= width, name
+        assert "..." not in re.sub(r"(\]|NAME|\|-|\[ARGS\])\.\.\.", "", text), name
 
 
-@pytest.mark.parametrize("name", calculators())
-def test_options_are_in_groups_in_one_order(name, printed):
-    text = printed(f"{name} --help")
-    headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+:", line)]
-    assert headings == [*(g for g in GROUPS if g in headings), "Examples"] and {"Question", "Output"} <= set(headings)
-    assert "9.0072e+15" not in text and all(option.group in GROUPS for option in calculators()[name].all_options())
+def test_options_are_in_groups_in_one_order(printed):
+    for name, command in calculators().items():
+        text = printed(f"{name} --help")
+        headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+:", line)]
+        assert headings == [*(g for g in GROUPS if g in headings), "Examples"], name
+        assert {"Question", "Output"} <= set(headings) and "9.0072e+15" not in text, name
+        assert all(option.group in GROUPS for option in command.all_options()), name
 
 
 def test_a_broken_example_can_be_pasted(printed, monkeypatch):
@@ -297,10 +308,10 @@ def test_the_commands_are_in_groups(printed):
 WORDS_AT_MOST = 24  # of the help of one option, without the list of its choices
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_an_option_is_a_short_sentence(name):
-    for option in MODULES[name].all_options():
-        assert len(option.quantity.help.split()) <= WORDS_AT_MOST, option.name
+def test_the_help_of_an_option_is_a_short_sentence():
+    for name in COMMANDS:
+        for option in MODULES[name].all_options():
+            assert len(option.quantity.help.split()) <= WORDS_AT_MOST, (name, option.name)
 
 
 def test_mechanisms_in_the_help_are_those_of_the_records(printed):

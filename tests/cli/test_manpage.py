@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 from conftest import ROOT, needs
+from manual_page import escape, page
 
 from dpcalc.cli.app import load
-from dpcalc.cli.manpage import escape, page
 from dpcalc.commands import COMMANDS
 
 FILE = ROOT / "completions" / "dpcalc.1"

@@ -1,6 +1,7 @@
 """Typical mistakes: one line that says what to do instead."""
 
 import shlex
+import time
 from itertools import product
 
 import pytest
@@ -141,3 +142,9 @@ def test_what_was_meant():
                                                                            "--sensitivity")) == "--clipping-norm"
     assert meant("--SIGMA", ("--sigma",)) == "--sigma" and meant("batch_size", ("batch-size",)) == "batch-size"
     assert meant("--mech", ("--mechanism", "--steps")) == "--mechanism" and meant("zzz", ("--sigma", "--steps")) is None
+
+
+def test_a_word_of_a_megabyte_is_like_no_other():
+    start = time.process_time()
+    assert meant("g" * 10**6, ("gaussian", "laplace")) is None
+    assert time.process_time() - start < 0.5

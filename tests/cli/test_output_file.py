@@ -12,6 +12,7 @@ from conftest import SCRIPT
 from terminals import on_terminal
 
 from dpcalc.cli.app import main
+from dpcalc.core.quantities import FORMAT
 from dpcalc.output.formats import FORMATS
 
 RDP = ("rdp", "--sigma", "1", "--delta", "1e-5")
@@ -31,6 +32,10 @@ def test_the_suffix_names_the_format(tmp_path, name, format):
         printed = call([*args, "--format", format]).stdout
         assert printed and written(tmp_path / name, *args) == printed
     assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_every_value_of_format_has_a_record():
+    assert tuple(FORMATS) == FORMAT.choices
 
 
 def test_a_file_never_holds_another_format_than_its_suffix_says(tmp_path, capsys):

@@ -80,6 +80,7 @@ BOUND = CompositionBound(
         assumptions=(ONCE, FRESH, "neighbours have equally many records, and the gradients of one are zeroed out",
                      NOISE, INSTANCE),
         released="every step's output",
+        scheme="shuffle",
         status="lower",
     ),
     params=(*PARAMS, "tail"),

@@ -65,6 +65,7 @@ BOUND = CompositionBound(
                "Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, arXiv:2403.17673v2",
         assumptions=(ONCE, FRESH, NEIGHBOURS, NOISE, INSTANCE),
         released="every step's output",
+        scheme="shuffle",
         status="lower",
     ),
     params=PARAMS,

@@ -65,6 +65,7 @@ BOUND = ProfileBound(
                "arXiv:1905.02383v3",
         assumptions=(ONCE, ORDER, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
+        scheme="shuffle",
         in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order, which may "
                  "be any order that does not depend on the data.",
     ),

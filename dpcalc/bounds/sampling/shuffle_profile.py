@@ -158,6 +158,7 @@ BOUND = CompositionBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
         released="every step's output",
+        scheme="shuffle",
         in_words="A record that is left out could have been in the place of one of any batch, so that the noise hides "
                  "its batch. That hides less than if each record chose its batch by itself: the record in its place "
                  "may have the opposite gradient.",

@@ -109,6 +109,7 @@ BOUND = CompositionBound(
         source="proof in dpcalc/bounds/sampling/shuffle_profile_one_order.py",
         assumptions=(ONE_ORDER, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
+        scheme="shuffle",
         in_words="A record that is always left out could have been in the place of any other one; where the noise is "
                  "large against the root of the number of epochs, that hides it.",
     ),

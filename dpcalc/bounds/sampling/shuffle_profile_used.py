@@ -176,6 +176,7 @@ BOUND = CompositionBound(
                "2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
         released="every step's output",
+        scheme="shuffle",
         in_words="A record of the first batch could have been in the place of any later one, so that the batch of a "
                  "record stays hidden behind the noise, but for what the first step itself shows of its records.",
     ),

@@ -20,18 +20,17 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
         raise DpcalcError("missing", "name a bound, a command, an option or a topic; dpcalc bounds lists the bounds, "
                                      "dpcalc help the topics")
     found = [record for word in dict.fromkeys(words) for record in named(word)]
-    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found, bibtex=lambda: _sources(found)),
-                  format)
 
+    def sources() -> str:
+        """Of the bounds that are named, and of those by which the named commands answer."""
+        from dpcalc.commands.catalogue import entries
+        from dpcalc.output.bibtex import bibtex
 
-def _sources(found: Iterable[dict[str, Any]]) -> str:
-    """The sources of bounds as BibTeX: of those named, and of those by which the named commands answer."""
-    from dpcalc.commands.catalogue import entries
-    from dpcalc.output.bibtex import bibtex
+        known = entries()
+        return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
+                      if name in known)
 
-    known = entries()
-    return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
-                  if name in known)
+    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found, bibtex=sources), format)
 
 
 def named(word: str) -> list[dict[str, Any]]:
@@ -39,13 +38,7 @@ def named(word: str) -> list[dict[str, Any]]:
     of epochs has the record of one epoch."""
     from dpcalc.bounds import replacement_message
     from dpcalc.commands import COMMANDS, PAGES
-    from dpcalc.commands.catalogue import (
-        command_record,
-        entries,
-        option_record,
-        quantity_named,
-        record,
-    )
+    from dpcalc.commands.catalogue import command_record, entries, option_record, quantity_named, record
     from dpcalc.commands.topics import NAMES_OF_BOUNDS, topic_record
     from dpcalc.core.errors import DpcalcError
 
@@ -64,9 +57,6 @@ def named(word: str) -> list[dict[str, Any]]:
     return found
 
 
-_MOST = 5  # bounds that a message names
-
-
 def _instead(word: str) -> str:
     """What to ask instead of an unknown word: about the bounds that mention it, or about a similar name."""
     from dpcalc.commands.catalogue import calculators, entries, mentioning, named_quantities
@@ -74,9 +64,8 @@ def _instead(word: str) -> str:
     from dpcalc.core.validate import near
 
     if len(word) > 2 and (found := [entry.bound.name for entry in mentioning((word,))]):
-        more = ", …" if len(found) > _MOST else ""
         return (f"; dpcalc bounds {word} lists the bounds with it in their name or source: "
-                f"{', '.join(found[:_MOST])}{more}")
+                f"{', '.join(found[:5])}{', …' if len(found) > 5 else ''}")
     return (near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
             or "; dpcalc bounds lists the bounds, dpcalc help the topics")
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
     """The verdict in a sentence, and a line for each claim. The exit code is 3 where a claim does not hold or could not
     be checked."""
-    from dpcalc.cli.printed import Printed
     from dpcalc.core.errors import DpcalcError
     from dpcalc.verify.records import read
     from dpcalc.verify.report import verify
@@ -26,21 +25,15 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
     verdicts = [verify(r) for r in records]
     code = 0 if all(v.holds for v in verdicts) else 3
     if json:
-        return Printed(_as_json(verdicts), code)
+        return _as_json(verdicts), code
+    from dpcalc.core.text import printable
     from dpcalc.output.tables import paragraph
     from dpcalc.verify.in_words import lines
 
-    if quiet:
-        return Printed("\n".join(_word(v) for v in verdicts), code)
-    return Printed(paragraph(lines(verdicts), "  "), code)
-
-
-def _word(verdict: Verdict) -> str:
-    """The verdict in one word, and the fields that it does not cover."""
-    from dpcalc.core.text import printable
-
-    unchecked = f"; not checked: {', '.join(verdict.unchecked)}" if verdict.unchecked else ""
-    return printable(f"{verdict.word}{unchecked}")
+    if quiet:  # the verdict in one word, and the fields that it does not cover
+        return "\n".join(printable(f"{v.word}; not checked: {', '.join(v.unchecked)}" if v.unchecked else v.word)
+                         for v in verdicts), code
+    return paragraph(lines(verdicts), "  "), code
 
 
 def _as_json(verdicts: list[Verdict]) -> str:

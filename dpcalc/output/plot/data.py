@@ -186,14 +186,14 @@ def _by_value(command: Command, points: Points, across: str, other: str) -> list
         groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
     lines = []
     for label, group in groups.items():
-        for status in dict.fromkeys(a.headline.route.bound.status for p in group if (a := p.answer)):
+        for status in dict.fromkeys(a.headline.status for p in group if (a := p.answer)):
             at = [(_at(p.at[across]), _height(p.answer, ("", status))) for p in group]
             lines.append(_line(label, status, at, _at(group[0].at[other])))
     return lines
 
 
 def _key(row: Row) -> tuple[str, str]:
-    return row_label(row), row.route.bound.status
+    return row_label(row), row.status
 
 
 def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]], value: float | None = None) -> _Line:
@@ -205,7 +205,7 @@ def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
     if answer is None:
         return None
     rows = answer.rows if key[0] else (answer.headline,)
-    row = next((row for row in rows if key in (_key(row), ("", row.route.bound.status))), None)
+    row = next((row for row in rows if key in (_key(row), ("", row.status))), None)
     value = row.result.get(answer.quantity) if row else None
     if row is None or value is None:
         return None

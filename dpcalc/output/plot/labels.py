@@ -15,16 +15,13 @@ from dpcalc.output.sweep_words import conditions
 # Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # The words of an axis, where the help of the quantity is too long for it.
-_WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate",
-          "sigma": "noise", "scale": "noise scale", "c1": "scale of the noise schedule",
-          "c2": "offset of the noise schedule", "tau": "share of the records in a pass",
-          "constant": "constant of the conjecture",
-          "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
-          "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
-          "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
-          "flip_probability": "flip probability", "step_epsilon": "privacy loss of a step", "categories": "categories",
-          "target_delta": "failure probability"}
-_NOT_SHOWN = ("orders", "precision")  # these change how the answer is computed, not the question
+_WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise",
+          "scale": "noise scale", "c1": "scale of the noise schedule", "c2": "offset of the noise schedule",
+          "tau": "share of the records in a pass", "constant": "constant of the conjecture", "rdp": "Rényi divergence",
+          "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity", "prior": "prior probability",
+          "sampling_rate": "sampling rate", "decay": "decay exponent", "epochs": "epochs",
+          "probability": "truth probability", "target_epsilon": "privacy loss", "flip_probability": "flip probability",
+          "step_epsilon": "privacy loss of a step", "categories": "categories", "target_delta": "failure probability"}
 
 
 def _quantity(command: Command, name: str) -> Quantity:
@@ -47,14 +44,17 @@ def axis_label(command: Command, name: str) -> str:
 
 def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str], grid: bool) -> str:
     """The fixed parameters, as 'subsample, poisson, gaussian: n = 60000, b = 256'."""
-    known = {*swept, *conditions(answer, swept), *_NOT_SHOWN}
+    # orders and precision change how the answer is computed, not the question
+    known = {*swept, *conditions(answer, swept), "orders", "precision"}
     options = {**{o.name: o.quantity for o in command.options},
                **{name: _quantity(command, name) for name in ("epsilon", "delta", "alpha", "rdp")}}
     fixed = {name: quantity for name, quantity in options.items() if name not in known}
     choices = (_CHOICES.get(name, "{}").format(text) for name, quantity in fixed.items()
                if quantity.kind == "choice" and (text := answer.parameters.get(name)))
-    numbers = (f"{quantity.symbol or name} = {_short(str(raw[name]))}" for name, quantity in fixed.items()
-               if quantity.kind != "choice" and raw.get(name) not in (None, ()))
+    texts = {name: str(raw[name]) for name, quantity in fixed.items()
+             if quantity.kind != "choice" and raw.get(name) not in (None, ())}
+    numbers = (f"{fixed[name].symbol or name} = {text if len(text) <= 24 else f'{text[:23]}…'}"
+               for name, text in texts.items())
     head, tail = ", ".join((command.name, *choices)), ", ".join(numbers)
     line = f"{head}: {tail}" if tail else head
     return f"{line} (sharpest bound at each point)" if grid and not raw.get("bound") else line
@@ -67,7 +67,3 @@ def wrapped(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, not broken around ' = '."""
     lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
     return [line.replace("\u00a0", " ") for line in lines]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 24 else text[:23] + "…"

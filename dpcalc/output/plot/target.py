@@ -60,15 +60,15 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     from dpcalc.output.plot.data import has_table
 
     if not swept and not has_table(raw):
-        raise DpcalcError("missing",
-                          "there is no sweep to draw: give one or two options several values, as in "
-                          f"{_example(command, raw)}",
-                          "--plot")
+        names = [o.quantity.option for o in command.all_options()
+                 if o.quantity.kind in ("number", "count", "horizon") and raw.get(o.name)]
+        option = next((option for option in names if option not in ("--digits", "--alpha")), "--delta")
+        raise DpcalcError("missing", "there is no sweep to draw: give one or two options several values, as in "
+                          f"{option} A,B,C or {option} START:STOP:COUNT:log", "--plot")
     if name == "-":
         if printed:
-            raise DpcalcError("contradictory",
-                              f"- draws in place of the table; {printed} goes with FILE.svg, FILE.png or FILE.pdf",
-                              "--plot")
+            raise DpcalcError("contradictory", f"- draws in place of the table; {printed} goes with FILE.svg, FILE.png "
+                              "or FILE.pdf", "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
         raise DpcalcError("unknown-value", f"{name!r} is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)",
@@ -87,11 +87,3 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
 def _suffix(name: str) -> str:
     return os.path.splitext(name)[1][1:].lower()
-
-
-def _example(command: Command, raw: Mapping[str, Any]) -> str:
-    """How to write a sweep, with an option of this call."""
-    names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon")
-             and raw.get(o.name)]
-    option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
-    return f"{option} A,B,C or {option} START:STOP:COUNT:log"

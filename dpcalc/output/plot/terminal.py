@@ -31,8 +31,6 @@ _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the dots of a
 # Colours close to those of Okabe & Ito among the 256 colours of terminals, with a darker orange and yellow, which can
 # be read on white. The first line has the colour of the text.
 _COLOURS = ("", "38;5;172", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;100")
-_MARK_DISTANCE = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
-_MOST_LINES = len(BRAILLE.marks)  # each needs a mark of its own
 
 
 def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
@@ -43,7 +41,10 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     style = BRAILLE if _has_braille(encoding) else ASCII
     if style is ASCII:
         plot = _in_ascii(plot)
-    series, left_out = _chosen(plot.series)
+    series, left_out, most = plot.series, "", len(style.marks)
+    if len(series) > most:  # each line needs a mark of its own
+        series = tuple(series[round(k * (len(series) - 1) / (most - 1))] for k in range(most))
+        left_out = f"{most} of {len(plot.series)} lines are drawn here; --plot FILE.svg draws all."
     width = max(columns, 40) - 1  # the last column would wrap in some terminals
     title = "" if plot.y.label.endswith(plot.title) else plot.title  # the axis says the same
     head = [*wrapped(title, width), *wrapped(plot.subtitle, width)]
@@ -73,37 +74,35 @@ def _ascii(text: str) -> str:
     return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
 
 
-def _chosen(series: Sequence[Series]) -> tuple[Sequence[Series], str]:
-    """As many lines as there are marks, chosen evenly, and a sentence about those left out."""
-    if len(series) <= _MOST_LINES:
-        return series, ""
-    chosen = [series[round(k * (len(series) - 1) / (_MOST_LINES - 1))] for k in range(_MOST_LINES)]
-    return chosen, f"{_MOST_LINES} of {len(series)} lines are drawn here; --plot FILE.svg draws all."
-
-
 # --- the panel -------------------------------------------------------------------------------------------------------
-
-
-class Grid(NamedTuple):
-    """The characters of the panel by column and row, each with the index of the line it belongs to."""
-
-    cells: dict[tuple[int, int], tuple[str, int]]
-    columns: int
-    rows: int
 
 
 Line = Sequence[tuple[float, float | None]]  # coordinates; None is a gap
 
 
-def _coordinates(series: Series, plot: Plot) -> Line:
-    pairs = zip(series.x, series.y, strict=True)
-    return [(coordinate(x, plot.x.kind), None if y is None else coordinate(y, plot.y.kind)) for x, y in pairs]
+class Grid(NamedTuple):
+    """The panel: the ranges of its axes, and its characters by column and row, each with the index of the line it
+    belongs to."""
+
+    style: Style
+    across: Extent
+    up: Extent
+    columns: int
+    rows: int
+    cells: dict[tuple[int, int], tuple[str, int]]
+
+    def column(self, x: float) -> int:
+        return self.across.dot(x) // self.style.dots[0]
+
+    def row(self, y: float) -> int:
+        """The row from above."""
+        return self.rows - 1 - self.up.dot(y) // self.style.dots[1]
 
 
 def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, height: int, coloured: bool) -> list[str]:
     """The lines of text with the axes and everything between them."""
-    lines = [_coordinates(s, plot) for s in series]
-    xs = [x for line in lines for x, y in line if y is not None]
+    lines: list[Line] = [[(coordinate(x, plot.x.kind), None if y is None else coordinate(y, plot.y.kind))
+                          for x, y in zip(s.x, s.y, strict=True)] for s in series]
     ys = [y for line in lines for _, y in line if y is not None]
     if not ys:
         return ["(no point has a place on these axes)"]
@@ -111,20 +110,19 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
     levels = {height - 1 - up.dot(at) // style.dots[1]: text
               for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
     gutter = max(map(len, levels.values()), default=0) + 1
-    across = extent(xs, (width - gutter - 1) * style.dots[0])
-    grid = Grid({}, width - gutter - 1, height)
+    columns = width - gutter - 1
+    across = extent([x for line in lines for x, y in line if y is not None], columns * style.dots[0])
+    grid = Grid(style, across, up, columns, height, {})
     for k in reversed(range(len(series))):  # the headline on top
-        _line(grid, lines[k], across, up, style, k, series[k].proven)
-    _marks(grid, lines, across, up, style)
+        _line(grid, lines[k], k, series[k].proven)
+    _marks(grid, lines)
     for k in reversed(range(len(series))):
         for i in series[k].isolated:
             x, y = lines[k][i]
-            grid.cells.setdefault((across.dot(x) // style.dots[0], height - 1 - up.dot(y or 0.0) // style.dots[1]),
-                                  (style.marks[k], k))
+            grid.cells.setdefault((grid.column(x), grid.row(y or 0.0)), (style.marks[k], k))
     rows = [levels.get(row, "").rjust(gutter - 1) + " " + (style.tick if row in levels else style.upright)
-            + _row(grid, row, coloured)
-            for row in range(height)]
-    return [_shortened(plot.y.label, width), *rows, *_axis_below(plot, across, style, gutter, grid.columns)]
+            + _row(grid, row, coloured) for row in range(height)]
+    return [_shortened(plot.y.label, width), *rows, *_axis_below(plot, grid, gutter)]
 
 
 def _row(grid: Grid, row: int, coloured: bool) -> str:
@@ -138,19 +136,19 @@ def _paint(text: str, k: int, coloured: bool) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if coloured and colour else text
 
 
-def _line(grid: Grid, line: Line, across: Extent, up: Extent, style: Style, k: int, solid: bool) -> None:
+def _line(grid: Grid, line: Line, k: int, solid: bool) -> None:
     """Draws a line straight from point to point, with a gap where a point has no value, and dashed unless `solid`."""
-    wide, high = style.dots
+    wide, high = grid.style.dots
     drawn = 0
     for (x0, y0), (x1, y1) in pairwise(line):
         if y0 is None or y1 is None:
             continue
-        for x, y in _dots_between((across.dot(x0), up.dot(y0)), (across.dot(x1), up.dot(y1))):
+        for x, y in _dots_between((grid.across.dot(x0), grid.up.dot(y0)), (grid.across.dot(x1), grid.up.dot(y1))):
             drawn += 1
             if not solid and drawn // (2 * wide) % 2:
                 continue
             at = (x // wide, grid.rows - 1 - y // high)
-            if style is BRAILLE:
+            if grid.style is BRAILLE:
                 known, owner = grid.cells.get(at, ("\u2800", k))
                 grid.cells[at] = (chr(ord(known) | _BITS[x % 2][3 - y % 4]), k if owner >= k else owner)
             else:
@@ -164,40 +162,40 @@ def _dots_between(a: tuple[int, int], b: tuple[int, int]) -> Iterator[tuple[int,
         yield a[0] + round((b[0] - a[0]) * i / steps), a[1] + round((b[1] - a[1]) * i / steps)
 
 
-def _marks(grid: Grid, lines: Sequence[Line], across: Extent, up: Extent, style: Style) -> None:
+def _marks(grid: Grid, lines: Sequence[Line]) -> None:
     """Draws marks at points, not in neighbouring columns; where lines coincide, their marks alternate."""
-    wide, high = style.dots
-    columns = [{across.dot(x) // wide: grid.rows - 1 - up.dot(y) // high for x, y in reversed(line) if y is not None}
-               for line in lines]
-    turn, last = 0, -_MARK_DISTANCE
-    for column in sorted(set().union(*columns)):
-        if column - last < _MARK_DISTANCE:
+    distance = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
+    rows = [{grid.column(x): grid.row(y) for x, y in reversed(line) if y is not None} for line in lines]
+    turn, last = 0, -distance
+    for column in sorted(set().union(*rows)):
+        if column - last < distance:
             continue
         taken: set[int] = set()
         for i in range(len(lines)):
             k = (i + turn) % len(lines)
-            row = columns[k].get(column)
+            row = rows[k].get(column)
             if row is not None and row not in taken:
                 taken.add(row)
-                grid.cells[column, row] = (style.marks[k], k)
+                grid.cells[column, row] = (grid.style.marks[k], k)
         turn, last = turn + 1, column
 
 
-def _axis_below(plot: Plot, across: Extent, style: Style, gutter: int, columns: int) -> list[str]:
+def _axis_below(plot: Plot, grid: Grid, gutter: int) -> list[str]:
     """The horizontal axis, its numbers, and its label."""
-    axis, numbers = list(style.across * columns), [" "] * (gutter + 1 + columns)
+    width = gutter + 1 + grid.columns
+    axis, numbers = list(grid.style.across * grid.columns), [" "] * width
     free = 0
     swept = sorted({x for s in plot.series for x in s.x})
-    for at, text in ticks(across, plot.x.kind, max(2, columns // 10), swept):
-        column = across.dot(at) // style.dots[0]
-        start = min(max(gutter + 1 + column - len(text) // 2, 0), len(numbers) - len(text))
-        axis[column] = style.foot
+    for at, text in ticks(grid.across, plot.x.kind, max(2, grid.columns // 10), swept):
+        column = grid.column(at)
+        start = min(max(gutter + 1 + column - len(text) // 2, 0), width - len(text))
+        axis[column] = grid.style.foot
         if start >= free:
             numbers[start:start + len(text)] = text
             free = start + len(text) + 1
-    label = _shortened(plot.x.label, gutter + 1 + columns)
-    middle = min(gutter + 1 + (columns + len(label)) // 2, gutter + 1 + columns)
-    return [" " * gutter + style.corner + "".join(axis), "".join(numbers), label.rjust(middle)]
+    label = _shortened(plot.x.label, width)
+    middle = min(gutter + 1 + (grid.columns + len(label)) // 2, width)
+    return [" " * gutter + grid.style.corner + "".join(axis), "".join(numbers), label.rjust(middle)]
 
 
 def _shortened(text: str, width: int) -> str:

@@ -7,7 +7,6 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-_LONGEST_VALUE = 5  # characters of a swept value that stands below an axis
 _SAME = 1e-9  # relative: numbers that differ by less are the same but for rounding
 
 
@@ -38,7 +37,7 @@ def extent(coordinates: Sequence[float], dots: int = 1) -> Extent:
 
 def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) -> list[tuple[float, str]]:
     """The coordinates and texts of about `most` round numbers. On a logarithmic axis over fewer than two decades, they
-    are the values that were swept, as 64, 128, 256, where these are few and short."""
+    are the values that were swept, as 64, 128, 256, where these are few and short: at most five characters."""
     if kind == "linear":
         return _with_texts(_round_numbers(extent.low, extent.high, most))
     if kind == "powers":
@@ -47,8 +46,8 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
     if high - low >= 2:
         step = max(1, ceil((high - low) / most))
         start = low + (-low) % step
-        return [(float(e), _power(e)) for e in range(start, high + 1, step)]
-    if len(values) <= most and all(len(_short(x)) <= _LONGEST_VALUE for x in values):
+        return [(float(e), f"{10.0**e:g}" if -3 <= e <= 3 else f"1e{e}") for e in range(start, high + 1, step)]
+    if len(values) <= most and all(len(_short(x)) <= 5 for x in values):
         shown = [(at, _short(x)) for x in values if extent.low - _SAME <= (at := log10(x)) <= extent.high + _SAME]
         if len(shown) >= 2:
             return shown
@@ -67,16 +66,9 @@ def _round_numbers(low: float, high: float, most: int) -> list[float]:
     power = 10.0 ** floor(log10(smallest))
     steps = [m * power for m in (10, 5, 2, 1, 0.5, 0.2)]
     fitting = min(step for step in steps if step >= smallest * (1 - _SAME))
-    candidates = [_multiples(step, low, high) for step in steps if step <= fitting]
+    candidates = [[k * step for k in range(ceil(low / step - _SAME), floor(high / step + _SAME) + 1)]
+                  for step in steps if step <= fitting]
     return next((found for found in candidates if len(found) >= 3), candidates[-1])
-
-
-def _multiples(step: float, low: float, high: float) -> list[float]:
-    return [k * step for k in range(ceil(low / step - _SAME), floor(high / step + _SAME) + 1)]
-
-
-def _power(exponent: int) -> str:
-    return f"{10.0**exponent:g}" if -3 <= exponent <= 3 else f"1e{exponent}"
 
 
 def _with_texts(values: Sequence[float]) -> list[tuple[float, str]]:

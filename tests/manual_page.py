@@ -1,4 +1,4 @@
-"""The manual page dpcalc(1) in roff, generated from the commands, and checked as the shell completions are."""
+"""The text of the manual page dpcalc(1) in roff, from the commands; tests/generate_completions.py writes it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""The values of --mechanism, one record each: what options, help and validation say of a mechanism before its theorems
+are imported. What is known of it is in the record of the same name in dpcalc/accounting/mechanisms."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class MechanismName(NamedTuple):
+    """A value of --mechanism."""
+
+    name: str
+    spellings: tuple[str, ...] = ()  # other names of it
+    # The mechanism of which it is a form that is chosen by options, and these: randomised response with --categories
+    # is k-ary
+    form_of: str = ""
+    by: tuple[str, ...] = ()
+    step_epsilon: str = ""  # one use, where its --step-epsilon is the ε of that
+    before: str = ""  # at what stage it is that, in words after the name
+
+
+NAMES = (
+    MechanismName("gaussian"),
+    MechanismName("laplace"),
+    MechanismName("randomized-response", ("rr", "randomised-response")),
+    MechanismName("discrete-gaussian"),
+    MechanismName("discrete-laplace", ("geometric", "two-sided-geometric")),
+    MechanismName("k-randomized-response", ("k-rr", "k-randomised-response"), "randomized-response",
+                  ("categories", "step_epsilon"), "report"),
+    MechanismName("unary", ("rappor",)),
+    MechanismName("optimized-unary", ("oue", "optimised-unary"), "unary", ("step_epsilon",), "report"),
+    MechanismName("exponential", step_epsilon="selection"),
+    MechanismName("above-threshold", ("svt", "sparse-vector")),
+    MechanismName("shuffled-ldp", step_epsilon="report", before=" before shuffling"),
+)
+
+
+def of_step_epsilon(use: str) -> str:
+    """The mechanisms whose --step-epsilon is the ε of one such use, for its help."""
+    return ", ".join(f"{known.name}{known.before}" for known in NAMES if known.step_epsilon == use)
+
+
+def form(name: str, is_given: set[str]) -> str:
+    """The mechanism that a value of --mechanism stands for beside these options, given or solved for."""
+    return next((known.name for known in NAMES if known.form_of == name and is_given.intersection(known.by)), name)

@@ -1,0 +1,111 @@
+"""The sentences of a privacy statement on guarantees that are given: in earlier results, by options, or in a ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.accounting.schemes import SCHEMES
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.relations import RELATIONS
+from dpcalc.core.results import Answer
+from dpcalc.core.text import MOST_NAMED, listed
+
+Values = Mapping[str, Any]
+
+
+def inputs(answer: Answer) -> str:
+    """The guarantees that were read from earlier results."""
+    if not answer.inputs or answer.command == "ledger":
+        return ""
+    return f"The input, from earlier results, is {_counted([_described(item) for item in answer.inputs])}."
+
+
+def _described(item: Values) -> str:
+    """A guarantee of an earlier result in words."""
+    if item["kind"] == "mechanisms":
+        return _counted([_part(part, item.get("adjacency")) for part in item["mechanisms"]])
+    if item["kind"] == "dp":
+        return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
+    words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),
+                   "zcdp": ("a ρ-zero-concentrated differentially private mechanism, ρ = ", "rho"),
+                   "tv": ("a mechanism of total variation at most ", "tv"), "rdp": ("a curve of Rényi divergences", ""),
+                   "profile": ("a privacy profile", ""), "outcomes": ("a mechanism with finitely many outcomes", ""),
+                   }[item["kind"]]
+    return f"{words}{plain(float(item[name]))}" if name else words
+
+
+def _part(part: Values, relation: str | None) -> str:
+    """A mechanism of an earlier result for these neighbours in words."""
+    mechanism, sampling, batches = MECHANISMS[part["name"]], part.get("sampling"), ""
+    if relation and "noise_multiplier" in part and not part.get("sum"):
+        # in JSON it is relative to how much one record changes a sum; in words, to the clipping norm
+        base = part.get("between") or (SCHEMES[sampling["scheme"]].bases[relation].relation if sampling else relation)
+        part = {**part, "noise_multiplier": RELATIONS[base].sensitivity * part["noise_multiplier"]}
+    levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}" for name in mechanism.part.fields)
+    if sampling:
+        numbers = [f"{name.replace('_', ' ')} {human(x)}" for name, x in sampling.items() if name != "scheme"]
+        batches = f" on {', '.join([SCHEMES[sampling['scheme']].words, *numbers])}"
+    times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
+    return f"{mechanism.words} ({levels}){batches}{times}"
+
+
+def _counted(words: list[str]) -> str:
+    """The words as a list, with their number where they are the same; or the number of all where they are many."""
+    words = [word if count == 1 else f"{word} ({count} times)" for word, count in Counter(words).items()]
+    return listed(words) if len(words) <= MOST_NAMED else f"{len(words)} guarantees, the first of them {words[0]}"
+
+
+def guarantees(answer: Answer, values: Values) -> list[str]:
+    """Of convert, and of tv about a guarantee: what each release is taken to be, and how many there are."""
+    steps = int(answer.extra.get("steps", 1))
+    if answer.inputs:
+        return [f"All of it is done {steps} times." if steps > 1 else ""]
+    if answer.options.get("from") == "tv":  # its ε is that of the question
+        values = {name: x for name, x in values.items() if name != "epsilon"}
+    given = _of_options({name: x for name, x in values.items() if x is not None})
+    subject = f"Each of {steps} releases, which may depend on the earlier ones," if steps > 1 else (
+        "The given mechanism")
+    return [f"{subject} is {given}." if given else ""]
+
+
+def _of_options(given: Values) -> str:
+    """The guarantee that options describe, in words."""
+    if "mu" in given:
+        return f"μ-Gaussian differentially private with μ = {plain(given['mu'])}"
+    if "rho" in given:
+        return f"ρ-zero-concentrated differentially private with ρ = {plain(given['rho'])}"
+    if "rdp" in given:
+        orders, curve = given["alpha"], given["rdp"]
+        is_point = isinstance(orders, tuple) and isinstance(curve, tuple) and len(orders) == 1
+        return "(α, ε)-Rényi differentially private with " + (
+            f"ε(α) = {plain(curve[0])} at α = {plain(orders[0])}" if is_point else "a known curve ε(α)")
+    if "p" in given:
+        return f"one with {len(given['p'])} outcomes of known probabilities"
+    if "kl" in given:
+        return f"one of Kullback–Leibler divergence at most {plain(given['kl'])}"
+    if "epsilon" in given:
+        more = f" with total variation at most {plain(given['tv'])}" if given.get("tv") else ""
+        return f"({plain(given['epsilon'])}, {plain(given.get('delta', 0.0))})-differentially private{more}"
+    return f"one of total variation at most {plain(given['tv'])}" if "tv" in given else ""
+
+
+def releases(answer: Answer, values: Values) -> list[str]:
+    """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
+    several = len(answer.releases) > 1
+    named = "; ".join(f"({k}) {one.name}, alone ε = {human(one.epsilon)}" for k, one in enumerate(answer.releases, 1))
+    which = (f"The releases are {named}." if len(answer.releases) <= MOST_NAMED else
+             f"There are {len(answer.releases)} releases.")
+    parts = answer.guarantee.get("mechanisms", ())
+    schemes = [SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling")]
+    # the uses that are composed are not the accesses where they are epochs, or the steps that a record meets
+    may_be_cyclic = answer.adjacency in SCHEMES["cyclic-poisson"].neighbours  # in JSON these are Poisson batches
+    of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in schemes)
+    accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times."
+    batches = _counted(list(dict.fromkeys(scheme.words for scheme in schemes))) if schemes else ""
+    return [which, "Each of them must hold for the same neighbouring data sets." if several else "",
+            accesses if parts and of_steps else "",
+            f"Where a number rests on random batches, these are {batches}, and not cut from shuffled data."
+            if batches else ""]
