@@ -70,23 +70,11 @@ def _rdp_by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _mu_iteration(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration
-
-    return iteration.exact_mu(mp, **own)
-
-
-def _mu_iteration_nonconvex(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_nonconvex
-
-    return iteration_nonconvex.exact_mu(mp, **own)
-
-
-def _mu_iteration_schedule(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_schedule
+    from dpcalc.bounds.noisy_sgd import iteration, iteration_schedule
     from dpcalc.bounds.noisy_sgd._engine import without_convexity
 
     own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
-    return iteration_schedule.exact_mu(mp, **own)
+    return (iteration_schedule if "schedule" in own else iteration).exact_mu(mp, **own)
 
 
 def _mu_feedback(scheme: str) -> Callable[..., Any]:
@@ -107,9 +95,9 @@ def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[
 # The Rényi divergence of bounds that are profiles: (context, α, arguments of `exact`, parameters) → ε(α).
 RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "iteration": _rdp_by_mu(_mu_iteration),
-    "iteration-nonconvex": _rdp_by_mu(_mu_iteration_nonconvex),
-    "iteration-schedule": _rdp_by_mu(_mu_iteration_schedule),
-    "iteration-schedule-nonconvex": _rdp_by_mu(_mu_iteration_schedule),
+    "iteration-nonconvex": _rdp_by_mu(_mu_iteration),
+    "iteration-schedule": _rdp_by_mu(_mu_iteration),
+    "iteration-schedule-nonconvex": _rdp_by_mu(_mu_iteration),
     "noise-feedback": _rdp_by_mu(_mu_feedback("with_feedback")),
     "without-feedback": _rdp_by_mu(_mu_feedback("without_feedback")),
     "feedback-every-iterate": _rdp_by_mu(_mu_feedback("every_iterate")),

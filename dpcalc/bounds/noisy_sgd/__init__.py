@@ -2,5 +2,5 @@
 
 MODULES = (
     "composition", "composition_profile", "burn_in_rdp", "burn_in_profile", "burn_in_contraction", "iteration",
-    "iteration_schedule", "nonconvex", "iteration_nonconvex", "as_published", "lower_bound",
+    "iteration_schedule", "nonconvex", "as_published", "lower_bound",
 )

@@ -86,7 +86,8 @@ def search(batch_size: int, lipschitz: float, smoothness: float, strong_convexit
 def exact_mu(mp: Any, batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
              schedule: Schedule, r: int) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
-    contractions = [1 - contraction.exact_gap(mp, eta, smoothness, strong_convexity) for eta, _, _ in schedule]
+    factors = {eta: 1 - contraction.exact_gap(mp, eta, smoothness, strong_convexity) for eta, _, _ in schedule}
+    contractions = [factors[eta] for eta, _, _ in schedule]
     pushes = [2 * mp.mpf(eta) * mp.mpf(lipschitz) / batch_size * used for eta, _, used in schedule]
     z = mp.mpf(0)
     for c, push in zip(contractions[:-r], pushes[:-r], strict=True):

@@ -12,7 +12,7 @@ from calling import call
 from scipy.optimize import minimize
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.noisy_sgd import iteration_nonconvex, nonconvex
+from dpcalc.bounds.noisy_sgd import nonconvex
 from dpcalc.bounds.noisy_sgd._engine import apart, contraction
 from dpcalc.core.errors import DpcalcError
 
@@ -43,7 +43,7 @@ def distances(pushes, c, z, a):
 
 
 def best(run):
-    bound = iteration_nonconvex.BOUND
+    bound = nonconvex.ITERATION
     return bound.mu.mu(**run, **bound.choices.search(**run))
 
 
@@ -99,7 +99,7 @@ def test_numbers_of_every_size():
                "smoothness": rng.choice((0.0, 10 ** rng.uniform(-300, 12), 10 ** rng.uniform(-6, 2)))}
         uses = max(0, (run["iterations"] - run["last"]) // period + 1)
         assert 0 <= best({k: run[k]
-                          for k in iteration_nonconvex.BOUND.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
+                          for k in nonconvex.ITERATION.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
         own, alpha = {k: run[k] for k in nonconvex.BURN_IN_RDP.params}, 1 + 10 ** rng.uniform(-3, 4)
         value = nonconvex.BURN_IN_RDP.value(alpha, **own, **nonconvex.BURN_IN_RDP.choices.search(alpha=alpha, **own))
         assert 0 <= value <= BOUNDS["composition"].value(alpha, **{k: run[k]
