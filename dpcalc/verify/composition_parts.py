@@ -185,10 +185,10 @@ def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapp
 
 
 def _pairs_of_composition(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile
+    from dpcalc.bounds.noisy_sgd.composition import Steps
 
     p = row.params
-    return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
+    return Steps(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"]).pairs()
 
 
 def _pairs_of_burn_in(row: Row) -> Any:
@@ -197,7 +197,7 @@ def _pairs_of_burn_in(row: Row) -> Any:
 
     own, r = own_params(row.route.bound, row.params), int(row.witness.get("r", row.params["iterations"]))
     own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
-    return burn_in_profile.parts_at(**own, r=r, sigma1=float(row.witness["sigma1"]))
+    return burn_in_profile.steps_of(**own, r=r, sigma1=float(row.witness["sigma1"])).pairs()
 
 
 _PAIRS_OF_BOUND: dict[str, Callable[[Row], Any]] = {"composition-profile": _pairs_of_composition,

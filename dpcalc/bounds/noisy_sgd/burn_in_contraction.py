@@ -73,7 +73,7 @@ from math import ceil, exp, log, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition_profile
+from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING
@@ -238,7 +238,7 @@ BOUND = ProfileBound(
     params=SHARED,
     value=value,
     exact=exact,
-    rtol=2 * composition_profile.PRECISION,
+    rtol=2 * composition.PRECISION,
     inverse=inverse,
     rdp=rdp,
     choices=Choices(trace=trace, witness=choices),
