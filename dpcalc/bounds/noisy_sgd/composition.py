@@ -33,7 +33,7 @@ class Steps(NamedTuple):
     batch_size: int
     lipschitz: float
     sigma: float
-    count: int
+    steps: int
     mu: float = 0.0
 
     @property
@@ -53,11 +53,11 @@ class Steps(NamedTuple):
 
     @property
     def is_closed_form(self) -> bool:
-        return self.count == 1 and not self.mu
+        return self.steps == 1 and not self.mu
 
     def rdp(self, alpha: float) -> float:
-        """count·S_r(α, b/n, bσ/(2L)), without the Gaussian mechanism."""
-        return up(self.count * sampled_step.value(alpha, self.rate, self.noise_multiplier))
+        """steps·S_r(α, b/n, bσ/(2L)), without the Gaussian mechanism."""
+        return up(self.steps * sampled_step.value(alpha, self.rate, self.noise_multiplier))
 
     def pairs(self) -> Parts:
         """The dominating pair."""
@@ -65,7 +65,7 @@ class Steps(NamedTuple):
         from dpcalc.pld.sampled import without_replacement
 
         step = without_replacement(Gaussian(self.ratio), self.rate)
-        return ((step, self.count), (Gaussian(self.mu), 1)) if self.mu else ((step, self.count),)
+        return ((step, self.steps), (Gaussian(self.mu), 1)) if self.mu else ((step, self.steps),)
 
     def log_delta(self, epsilon: float) -> float:
         """log δ(ε), from above; that of one step is log of q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
