@@ -67,7 +67,7 @@ def _with_input(given: Given) -> Given:
         own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
         return given.replace({**given.values, "mechanism": part.name, **own, "attained": not base.upper_bound})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
-        sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
+        sigma = min(ratio_down((1.0,), (base.mu,)), 1.7e308)  # 1/μ may overflow, and less noise is safe
         return given.replace({**given.values, "mechanism": "gaussian", "sigma": sigma, "attained": False})
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
         return given.replace({**given.values, "curve": curves(base)[0][0]})

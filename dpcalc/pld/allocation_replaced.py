@@ -66,7 +66,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
 def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that is dominated by one epoch with gradients that do not depend on the outputs."""
     _check_noise(sigma)
-    mu = ratio_down(2.0, sigma)
+    mu = ratio_down((2.0,), (sigma,))
     if steps <= 2:
         return Gaussian(mu / sqrt(steps) * (1 - 4 * UNIT))
     if has_large_ratios(mu / 2, tail):
@@ -97,7 +97,7 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 @lru_cache(maxsize=64)
 def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, ...]:
     """Events of one epoch of three or more steps with a positive advantage."""
-    mu, found, step = ratio_down(2.0, sigma), list[EventAt](), inf
+    mu, found, step = ratio_down((2.0,), (sigma,)), list[EventAt](), inf
     mesh = Mesh.of(mu / 2, tail)
 
     def log_delta(epsilon: float, precision: float, expected: float) -> float:

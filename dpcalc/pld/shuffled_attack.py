@@ -39,7 +39,7 @@ LOG_OF_NOTHING = -690.0  # log of an advantage that is not positive
 @lru_cache(maxsize=64)
 def dominated_pair(sigma: float, batches: int, unused: float, tail: float) -> Atoms:
     """A pair, with its reverse, that is dominated by one epoch; `unused` is ρ."""
-    m = ratio_down(1.0, sigma)
+    m = ratio_down((1.0,), (sigma,))
     if has_large_ratios(2 * m, tail):
         raise OutOfScope("out-of-range", f"σ = {sigma:g} is so small that likelihood ratios exceed "
                                          f"e^{LARGEST_LOG_RATIO:.0f}; the lower bound is computed up to there",

@@ -38,7 +38,7 @@ UNIT = 2.0**-53
 @lru_cache(maxsize=64)
 def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, tail: float) -> Pair:
     """The pair of an epoch that leaves out `rest` records. About 10·`tail` of its P-mass is at an infinite loss."""
-    w, last = ratio_down(float(rest), float(batch_size)), dict[int, float]()
+    w, last = ratio_down((float(rest),), (float(batch_size),)), dict[int, float]()
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         d, scale = mesh.difference(epsilon, direction), (steps + w) * exp(-epsilon)
@@ -71,7 +71,7 @@ def one_order(sigma: float, steps: int, batch_size: int, rest: int, replaced: bo
     """The pair of all epochs together, which have the same order and leave out the same `rest` records."""
     from dpcalc.pld.one_order import OneOrder
 
-    w, found = ratio_down(float(rest), float(batch_size)), dict[str, OneOrder]()
+    w, found = ratio_down((float(rest),), (float(batch_size),)), dict[str, OneOrder]()
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         law = found.setdefault("law", OneOrder(mesh, replaced))

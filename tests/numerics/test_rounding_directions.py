@@ -29,15 +29,16 @@ def double(rng, low=-300.0, high=300.0):
 
 @pytest.mark.parametrize("of", [
     lambda a, b, c, d: (rounding.ratio_up((a, b), (c, d)), Fraction(a) * Fraction(b) / Fraction(c) / Fraction(d), +1),
-    lambda a, b, c, d: (rounding.ratio_down(a, b), Fraction(a) / Fraction(b), -1),
+    lambda a, b, c, d: (rounding.ratio_down((a, b), (c, d)), Fraction(a) * Fraction(b) / Fraction(c) / Fraction(d), -1),
     lambda a, b, c, d: (rounding.sum_up((a, b, c, d)), Fraction(a) + Fraction(b) + Fraction(c) + Fraction(d), +1),
     lambda a, b, c, d: (rounding.difference_down(a, b), max(Fraction(a) - Fraction(b), Fraction(0)), -1),
-    lambda a, b, c, d: (contraction.down(Fraction(a) / Fraction(b)), Fraction(a) / Fraction(b), -1),
-    lambda a, b, c,
-    d: (rounding.quotient_up(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), +1),
+    lambda a, b, c, d: (rounding.quotient_down(*(Fraction(-a) / Fraction(b)).as_integer_ratio()),
+                        Fraction(-a) / Fraction(b), -1),
+    lambda a, b, c, d: (rounding.quotient_up(int(a * 1e60) + 1, int(b * 1e50) + 1),
+                        Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), +1),
     lambda a, b, c, d: (rounding.quotient_down(int(a * 1e60) + 1, int(b * 1e50) + 1),
                         Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), -1),
-], ids=["ratio_up", "ratio_down", "sum_up", "difference_down", "down", "quotient_up", "quotient_down"])
+], ids=["ratio_up", "ratio_down", "sum_up", "difference_down", "negative", "quotient_up", "quotient_down"])
 def test_the_nearest_double_on_the_safe_side(of):
     rng = random.Random(1)
     for _ in range(400):
@@ -49,23 +50,23 @@ def test_the_nearest_double_on_the_safe_side(of):
 
 
 def test_what_has_a_double_keeps_it():
-    assert rounding.ratio_up((3.0,), (4.0,)) == rounding.ratio_down(3.0,
-                                                                    4.0) == rounding.sum_up((0.5,
-                                                                                             0.25)) == contraction.down(Fraction(3, 4)) == 0.75
-    assert rounding.quotient_up(0, 7) == rounding.quotient_down(0, 7) == 0 == rounding.difference_down(1.0,
-                                                                                                       2.0) == rounding.up(0.0, 1e-9)
+    assert rounding.ratio_up((3.0,), (4.0,)) == rounding.ratio_down((3.0,), (4.0,)) == 0.75
+    assert rounding.sum_up((0.5, 0.25)) == 0.75
+    assert rounding.quotient_up(0, 7) == rounding.difference_down(1.0, 2.0) == rounding.up(0.0, 1e-9) == 0
+    assert str(rounding.quotient_down(0, 7)) == str(rounding.down(0.0, 1e-9)) == "0.0"
     assert rounding.quotient_up(1, 10**400) == nextafter(0.0, 1.0) and rounding.quotient_down(1, 10**400) == 0
     with pytest.raises(OverflowError):
         rounding.quotient_up(10**400, 1)
 
 
-def test_up_is_up_by_what_is_said_for_both_signs():
+def test_up_and_down_are_so_by_what_is_said_for_both_signs():
     rng = random.Random(2)
     for _ in range(300):
         x, part = rng.choice((-1, 1)) * double(rng), double(rng, -16, -1)
         least = Fraction(x) + Fraction(part) * abs(Fraction(x))
         assert x < rounding.up(x) == nextafter(x, inf)
         assert least <= rounding.up(x, part) <= least + 3 * Fraction(ulp(float(least)))
+        assert rounding.down(-x, part) == -rounding.up(x, part)
 
 
 def test_a_step_contracts_by_no_more_than_is_said():

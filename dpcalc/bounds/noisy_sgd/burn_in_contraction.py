@@ -104,9 +104,9 @@ def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
     matter."""
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
-    push, width = ratio_up((2.0, lipschitz), (float(batch_size), sigma)), ratio_up((diameter,), (learning_rate, sigma))
+    push, width = ratio_up((2.0, lipschitz), (batch_size, sigma)), ratio_up((diameter,), (learning_rate, sigma))
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
-    return Run(ratio_up((float(batch_size),), (float(n),)), push, width, g, min(width, up(push / g)) if g else width)
+    return Run(ratio_up((batch_size,), (n,)), push, width, g, min(width, up(push / g)) if g else width)
 
 
 def _profile(run: Run, epsilon: float, every: int = 1) -> Profile:
@@ -210,7 +210,7 @@ def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipsc
         if batch_size == n:
             return theta(mp, u, run.push * mp.sqrt(mp.mpf(steps)))
         if hidden:
-            return windows.exact_hidden(mp, u, ratio_up((float(batch_size),), (float(n),)), run.push, steps)
+            return windows.exact_hidden(mp, u, ratio_up((batch_size,), (n,)), run.push, steps)
         if steps > 1:
             raise OutOfScope("out-of-range", "not used by a composed profile, which has no closed form; drop it",
                              "--digits")

@@ -29,7 +29,7 @@ from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
 from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING
 from dpcalc.core.bound import Choices, RdpBound, Theorem
 from dpcalc.numerics.minimize import minimise, minimise_over
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import down, up
 
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
@@ -55,7 +55,7 @@ def start_ratio(batch_size: int, iterations: int, lipschitz: float, smoothness: 
 
 def remaining_noise(sigma: float, sigma1: float) -> float:
     """σ2 = √(σ² − σ1²), rounded down."""
-    return sqrt((sigma - sigma1) * (sigma + sigma1)) * (1 - 4e-16) if sigma1 else sigma
+    return down(sqrt((sigma - sigma1) * (sigma + sigma1)), 3e-16) if sigma1 else sigma
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,

@@ -49,7 +49,7 @@ class Steps(NamedTuple):
     @property
     def noise_multiplier(self) -> float:
         """bσ/(2L), rounded down."""
-        return ratio_down(1.0, self.ratio)
+        return ratio_down((1.0,), (self.ratio,))
 
     @property
     def is_closed_form(self) -> bool:

@@ -38,4 +38,4 @@ def reached_along(schedule: Schedule, batch_size: int, lipschitz: float, smoothn
 
 def _push(learning_rate: float, lipschitz: float, batch_size: int) -> float:
     """2ηL/b, rounded up: the largest distance that one use of the record adds between the two runs."""
-    return ratio_up((2.0, learning_rate, lipschitz), (float(batch_size),))
+    return ratio_up((2.0, learning_rate, lipschitz), (batch_size,))

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import quotient_down, up
 
 LARGEST_EXPONENT = 700.0  # a little below log of the largest double, 709.8: e^x is computed up to here
 
@@ -22,24 +22,18 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
     if strong_convexity == 0 and learning_rate * smoothness <= 1:
         return 0.0
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
+    g = min(eta * rho, 2 - eta * beta)
     if rho < 0:
         # Where |g| is below 1e-290 functions of g would lose digits to underflow; a smaller g is a larger c: sound.
-        return min(down(min(eta * rho, 2 - eta * beta)), -1e-290)
+        return min(quotient_down(*g.as_integer_ratio()), -1e-290)
     if eta * beta > 2 + Fraction(1, 2**50):  # a learning rate of 2/β that was rounded to a double is admitted
         raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/β = {human(2 / smoothness, upward=False)}; "
                          "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) need steps that do not expand",
                          "--learning-rate")
     if rho > beta:
         raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, "
-                                         "β-smooth "
-                         "loss has ρ ≤ β", "--strong-convexity")
-    return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
-
-
-def down(x: Fraction) -> float:
-    """The greatest double <= x."""
-    nearest = float(x)
-    return nearest if Fraction(nearest) <= x else nextafter(nearest, -inf)
+                                         "β-smooth loss has ρ ≤ β", "--strong-convexity")
+    return quotient_down(*max(g, Fraction(0)).as_integer_ratio())
 
 
 def log_c(g: float) -> float:
