@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.normal import LOG_SQRT_2PI
 
-NEGLIGIBLE_TERM = 1e-20  # of a tail: the terms after it fall geometrically, and add less than a rounding error
-
 STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
@@ -88,7 +86,7 @@ def log_tails(k: int, n: int, p: float) -> tuple[LogTail, LogTail]:
     odds = p / (1 - p)
     total = term = 1.0
     steps = 0
-    while term > NEGLIGIBLE_TERM * total and 0 <= first + steps <= n:
+    while term > 1e-20 * total and 0 <= first + steps <= n:  # the terms fall geometrically
         j = first + steps
         term *= (n - j) / (j + 1) * odds if upper else j / ((n - j + 1) * odds)
         total += term

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_MAX_NODES_WITHOUT_SCAN = 3000  # so many are evaluated at once: a scan would take longer than it saves
-
 
 def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step: float,
                  knots: tuple[float, ...] = ()) -> tuple[float, float]:
@@ -25,7 +23,7 @@ def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step:
     """
     import numpy as np
 
-    is_short = (high - low) / step <= _MAX_NODES_WITHOUT_SCAN
+    is_short = (high - low) / step <= 3000  # a scan would take longer than it saves
     windows = [(low, high)] if is_short else _windows(log_f, low, high, step, knots)
     total = odd = 0.0
     top = None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fractions import Fraction
 
+UNIT = 2.0**-53  # relative error of one rounding to the nearest double
+
 
 def up(x: float, rel: float = 0.0) -> float:
     """An upper bound on a value that is known to a relative accuracy of `rel`: x + rel·|x|, and one ulp more.

@@ -9,9 +9,8 @@ import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics import binomial_array, hockey_stick_array, quadrature, tails_array
-from dpcalc.numerics.elementary import log_sub
+from dpcalc.numerics.elementary import lambert_w, log_sub
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement
-from dpcalc.numerics.lambertw import lambert_w
 from dpcalc.numerics.normal import mills
 
 mp = mpmath.mp.clone()
@@ -110,10 +109,10 @@ def test_theta_of_no_shift_and_of_an_endless_one():
             log_theta_complement(0.5, np.inf)) == (-np.inf, 0.0, 0.0, -np.inf)
 
 
-@pytest.mark.filterwarnings("error")
 def test_fair_binomial_probabilities_of_arrays():
     for n in (1, 2, 5, 17, 40, 1000, 10**9):
         k = sorted({0, 1, n // 3, n // 2, max(0, n // 2 - 3 * int(n**0.5)), n - 1} - {n})
-        got = binomial_array.log_fair_pmf(np.array(k, float), np.full(len(k), float(n)))
+        with np.errstate(all="raise"):
+            got = binomial_array.log_fair_pmf(np.array(k, float), np.full(len(k), float(n)))
         want = [float(mp.loggamma(n + 1) - mp.loggamma(j + 1) - mp.loggamma(n - j + 1) - n * mp.log(2)) for j in k]
         assert got == pytest.approx(want, rel=1e-12, abs=1e-13)

@@ -11,7 +11,8 @@ import numpy as np
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.power_series_array import UNIT, reciprocal
+from dpcalc.numerics.power_series_array import reciprocal
+from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients
-from dpcalc.numerics.power_series_array import UNIT
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import UNIT, up
 
 if TYPE_CHECKING:
     from dpcalc.numerics.power_series_array import Array
