@@ -2,7 +2,7 @@
 search is for an ε that proves nearly the best."""
 
 from collections.abc import Callable, Iterable
-from math import exp, log
+from math import exp, inf, log
 
 from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import up
@@ -27,7 +27,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
     def rate(u: float) -> float:
         """The bound by ε = u; after one that is small enough no other is computed."""
-        least = min(seen.values(), default=1.0)
+        least = min(seen.values(), default=inf)
         if u not in seen and least > enough:
             seen[u] = at_level(delta(u) if u >= 0 else (other or delta)(-u), u, fpr)
         return seen.get(u, least)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.noisy_sgd._engine import one_step, walk, walk_apart, walk_grid, walk_step
+from dpcalc.bounds.noisy_sgd._engine import one_step, walk, walk_grid, walk_step
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.numerics import legendre, tails_array
 
@@ -233,7 +233,7 @@ def test_two_starts_meet_as_fast_as_is_said():
         matrix = sum(share * line.kernel(pair.pull * line.y + m, 1.0) for share, m in walk_step.means(pair, True))
         left, right = matrix[0], matrix[-1]
         for steps in range(1, 40):
-            assert np.abs(left - right).sum() / 2 <= walk_apart._distance_of_starts(pair, steps) + 1e-12
+            assert np.abs(left - right).sum() / 2 <= walk.distance_of_starts(pair, steps) + 1e-12
             left, right = left @ matrix, right @ matrix
 
 

@@ -60,16 +60,6 @@ class Law(NamedTuple):
     lead: Array  # lower bounds on P(event) − Q(event), at least 0
 
 
-class Origin(NamedTuple):
-    """What the last step starts from: points `y` with their masses, and nodes with the values of S times the weights
-    of the quadrature (walk.py)."""
-
-    y: Array
-    mass: Array
-    nodes: Array
-    s: Array
-
-
 def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
     """The means of a step of P (`up`) or Q with their probabilities."""
     kick = pair.up if up else pair.down
@@ -186,18 +176,18 @@ def unknown(edges: Array) -> Law:
     return Law(np.ones(len(edges) + 1), np.zeros(len(edges) + 1), np.ones(len(edges)), np.zeros(len(edges)))
 
 
-def cells(pair: Pair, origin: Origin, edges: Array, up: bool = False) -> Array:
-    """The masses of the cells after one more step of Q, or of P (`up`), from the masses of `origin`."""
+def cells(pair: Pair, y: Array, mass: Array, edges: Array, up: bool = False) -> Array:
+    """The masses of the cells after one more step of Q, or of P (`up`), from masses at y."""
     import numpy as np
 
     total = np.zeros(len(edges) + 1)
     for m, share in means(pair, up):
-        z = edges[None, :] - (pair.pull * origin.y + m)[:, None]
+        z = edges[None, :] - (pair.pull * y + m)[:, None]
         tail = tails_array.tail(np.abs(z))
         above, below = _upper(tail, z), _upper(tail, -z)
         inner = np.where(z[:, :-1] + z[:, 1:] >= 0, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1])
         rows = np.concatenate([below[:, :1], np.maximum(inner, 0.0), above[:, -1:]], axis=1)
-        total += share * (origin.mass @ rows)
+        total += share * (mass @ rows)
     return total
 
 
