@@ -2,6 +2,8 @@
 
 from math import exp, expm1, fsum, inf, log, log1p
 
+LARGEST_EXPONENT = 700.0  # a little below log of the largest double, 709.8: e^x is computed up to here
+
 
 def expm1mx(x: float) -> float:
     """e^x − 1 − x >= 0, to a few units in the last place (ulp) also where x is small."""

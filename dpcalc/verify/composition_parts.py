@@ -192,11 +192,10 @@ def _pairs_of_composition(row: Row) -> Any:
 
 
 def _pairs_of_burn_in(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile
-    from dpcalc.bounds.noisy_sgd._engine import without_convexity
+    from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
 
     own, r = own_params(row.route.bound, row.params), int(row.witness.get("r", row.params["iterations"]))
-    own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
+    own = own if "strong_convexity" in own else nonconvex.with_curvature(own)
     return burn_in_profile.steps_of(**own, r=r, sigma1=float(row.witness["sigma1"])).pairs()
 
 

@@ -70,10 +70,9 @@ def _rdp_by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _mu_iteration(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration, iteration_schedule
-    from dpcalc.bounds.noisy_sgd._engine import without_convexity
+    from dpcalc.bounds.noisy_sgd import iteration, iteration_schedule, nonconvex
 
-    own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
+    own = own if "strong_convexity" in own else nonconvex.with_curvature(own)
     return (iteration_schedule if "schedule" in own else iteration).exact_mu(mp, **own)
 
 

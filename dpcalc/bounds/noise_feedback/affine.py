@@ -41,7 +41,6 @@ SETTING = ("step size η; gradients aθ + β_t with the same curvature a on both
            "record, and these steps do not depend on the data",
            UNHINDERED, START, "noise N(0, σ²) is added to the iterate, not to the gradient",
            "only the last iterate is released")
-_SLACK = 8e-15  # relative error of μ from a few logarithms of moderate size; larger ones are counted beside it
 
 
 class Decay(NamedTuple):
@@ -82,7 +81,8 @@ def log_of_sum(logs: Sequence[float]) -> float:
 def mu_of_logs(learning_rate: float, sigma: float, lipschitz: float, *logs: float) -> float:
     """2Lη/σ times the numbers with these logarithms, rounded up. Raises OverflowError beyond the doubles."""
     every = (log(2), log(learning_rate), log(lipschitz), -log(sigma), *logs)
-    return max(up(exp(fsum(every) + _SLACK + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
+    # The relative error from a few logarithms of moderate size, and that from larger ones.
+    return max(up(exp(fsum(every) + 8e-15 + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
 
 
 def larger(x: Any, y: Any) -> Any:

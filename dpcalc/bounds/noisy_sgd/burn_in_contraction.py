@@ -90,9 +90,6 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
-# The ε at which RDP evaluates the profile, from a share of the largest one; the profiles used end within this factor.
-_POINTS_OF_RDP, _FIRST_OF_RDP, _SPAN_OF_RDP = 200, 1e-3, 16.0
-_EVERY = 4  # the share 1/4 of all windows and points locates ε, in a sixth of the time
 _LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, to which a smaller δ is raised
@@ -150,7 +147,7 @@ def _near(log_delta: float, run: Run) -> float:
 
     epsilon = max(1.5 * any_length.deviations(run)[1] * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
-        x = _profile(run, epsilon, _EVERY)
+        x = _profile(run, epsilon, 4)  # a sixth of the time
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
         if len(small):
             return float(np.interp(-log_delta, -np.log(x.deltas), x.epsilons)) if small[0] else 0.0
@@ -172,9 +169,9 @@ def rdp(alpha: float, **params: Any) -> float:
     run, last = run_of(**params), inverse(log_delta, **params)
     import numpy as np
 
+    epsilons = np.append(0.0, np.geomspace(last * 1e-3, last, 200))
     # Profiles up to a much larger ε are less sharp.
-    epsilons = np.append(0.0, np.geomspace(last * _FIRST_OF_RDP, last, _POINTS_OF_RDP))
-    logs = np.log([_profile(run, max(e, last / _SPAN_OF_RDP)).point(e)[0] for e in epsilons.tolist()])
+    logs = np.log([_profile(run, max(e, last / 16)).point(e)[0] for e in epsilons.tolist()])
     return renyi_of_profile.of_points(alpha, epsilons, np.minimum.accumulate(logs), order, rough)
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
 PRECISION = 1e-3  # accuracy of a composed ε, relative, and of a composed log δ, absolute: what the bounds claim
-_LARGEST_LOG = 3000.0  # mean privacy loss, or −log δ, beyond which composing takes long and improves on no RDP bound
 
 
 class Steps(NamedTuple):
@@ -115,8 +114,8 @@ def require_worth_composing(epsilon: float | None, mean: float, rdp_at_two: floa
 
     The mean loss is about `mean` = ε(1.01): it may be in the thousands, or so far above the ε of the question that δ is
     1. Or δ, which is about e^{−ε²/(2μ²)} with μ² about ε(2), is far below every double."""
-    hopeless = mean > _LARGEST_LOG or (epsilon is not None and mean > epsilon + 12 * sqrt(2 * mean))
-    tiny = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _LARGEST_LOG
+    hopeless = mean > 3000 or (epsilon is not None and mean > epsilon + 12 * sqrt(2 * mean))
+    tiny = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > 3000
     if hopeless or tiny:
         raise OutOfScope("no-solution", "the privacy loss is out of the range of a composed profile; use an RDP bound",
                          "--bound")

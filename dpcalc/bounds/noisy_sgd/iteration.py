@@ -21,10 +21,9 @@ from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
 from dpcalc.core.bound import Choices, Theorem
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
-
-_LONGEST_EXACT = 200_000  # steps of the printed formula at high precision: about six seconds
 
 
 class Run(NamedTuple):
@@ -68,7 +67,7 @@ def _start_distance(r: Run, m: int) -> float:
         return 0.0
 
     def grown(steps: int) -> float:
-        return exp(steps * r.log_c) if steps * r.log_c < contraction.LARGEST_EXPONENT else inf
+        return exp(steps * r.log_c) if steps * r.log_c < LARGEST_EXPONENT else inf
 
     at_use = r.push * grown((before - 1) * r.period if r.log_c > 0 else 0) * _sum(abs(r.log_c) * r.period, before)
     since = r.last + (r.uses - before) * r.period - 1 - m  # steps from the last of the earlier uses
@@ -140,7 +139,7 @@ def search(**params: Any) -> dict[str, Any]:
     if most >= low:
         # A guess, as if every step after the first of these uses were one, too: the distance grows to D.
         x = r.period * r.log_c
-        grown = r.diameter / r.push * expm1(min(x, contraction.LARGEST_EXPONENT))
+        grown = r.diameter / r.push * expm1(min(x, LARGEST_EXPONENT))
         guess = r.diameter / r.push if x == 0 else log1p(grown) / x if grown > -1 else inf
         i = minimise_over(lambda i: mu_from(r, r.last - 1 + i * r.period), int(min(guess, most)), low, most)
         trials += [r.last - 1 + i * r.period, min(visible, r.last + i * r.period)]
@@ -156,10 +155,10 @@ def mu(r: int, **params: Any) -> float:
 def exact_mu(mp: Any, iterations: int, learning_rate: float, sigma: float, period: int, last: int,
              **params: Any) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
-    if iterations > _LONGEST_EXACT:
-        raise OutOfScope("out-of-range",
-                         f"the formula has {iterations} steps; at most {_LONGEST_EXACT} are allowed with --digits",
-                         "--digits")
+    longest = 200_000  # about six seconds
+    if iterations > longest:
+        raise OutOfScope("out-of-range", f"the formula has {iterations} steps; at most {longest} are allowed with "
+                                         "--digits", "--digits")
     schedule = tuple((learning_rate, sigma, k >= last and (k - last) % period == 0) for k in range(iterations, 0, -1))
     return iteration_schedule.exact_mu(mp, schedule=schedule, **params)
 

@@ -21,8 +21,6 @@ from dpcalc.numerics.rounding import up
 
 Schedule = tuple[tuple[float, float, bool], ...]  # η_k, σ_k, whether the record is used
 LONGEST = 1_000_000  # steps of a schedule: about half a minute
-_NEGLIGIBLE = 1e-140  # a factor C_k whose square is near the least double: earlier steps have no effect
-_LARGE = 1e60  # a factor C_k after which z = 0 is required; any value below √(largest double) is valid
 
 
 @lru_cache(maxsize=1)
@@ -36,7 +34,7 @@ def _resets(gaps: tuple[float, ...]) -> frozenset[int]:
     resets, factor = set(), 1.0
     for m, g in enumerate(reversed(gaps), 1):
         factor *= 1 - g
-        if factor > _LARGE:
+        if factor > 1e60:  # any value below √(largest double) is valid
             resets.add(m)
             factor = 1.0
     return frozenset(resets)
@@ -64,7 +62,7 @@ def _backwards(gaps: tuple[float, ...], resets: frozenset[int], schedule: Schedu
         start = factor * (1 - g) * distances[len(schedule) - m]
         yield noise * noise, factor * push, start, r is None or m == r
         factor = 1.0 if m in resets else factor * (1 - g)
-        if factor < _NEGLIGIBLE or m == r:
+        if factor < 1e-140 or m == r:  # its square is near the least double: earlier steps have no effect
             return
 
 

@@ -1,10 +1,19 @@
 """Bounds for noisy SGD on smooth losses that need not be convex: the theorems for convex losses at c = 1 + ηβ.
 
-Random batches. The proofs of burn_in_rdp.py and of burn_in_profile.py hold word by word at every c: see
-without_convexity.py. In (2) of burn_in_rdp.py the copies use the same batch, j and coin, so that the coupling takes a
-shift s to cs where c > 1 too; d = min(D, (2ηL/b)(c^{T−R} − 1)/(c − 1)) grows with T − R until it is D; and w(R) =
-1/Σ_{k<=R} c^{−2k}, which falls in R towards c² − 1 and not to 0: expanding steps hide a start at a distance D no better
-than by the Gaussian of ratio D√(c² − 1)/(ησ1). ∎
+A step may take two runs apart by a factor c = 1 + ηβ. Proof. The proofs of this family use convexity in one place only:
+it makes a step w ↦ w − ηg(w) contract. Where every record's gradient, clipped or not, changes by at most β|w − w′|, so
+does the mean g of a batch of them, and |w − ηg(w) − w′ + ηg(w′)| <= (1 + ηβ)|w − w′|. (Clipping to a fixed norm is a
+projection on a ball, which brings no two gradients further apart.) What else the proofs use holds for every c: two
+records' gradients differ by 2L at most at one point, a projection on a convex set brings no two points further apart,
+and a Gaussian that hides a shift of a has the ratio a/(ησ), wherever it starts from. ηβ may be any number. ∎
+
+In the formulas this is the curvature ρ = −β, which is the least that a β-smooth loss can have.
+
+Random batches. The proofs of burn_in_rdp.py and of burn_in_profile.py hold word by word at every c. In (2) of
+burn_in_rdp.py the copies use the same batch, j and coin, so that the coupling takes a shift s to cs where c > 1 too; d
+= min(D, (2ηL/b)(c^{T−R} − 1)/(c − 1)) grows with T − R until it is D; and w(R) = 1/Σ_{k<=R} c^{−2k}, which falls in R
+towards c² − 1 and not to 0: expanding steps hide a start at a distance D no better than by the Gaussian of ratio D√(c²
+− 1)/(ησ1). ∎
 
 Full batches or a fixed order: amplification by iteration over steps that may expand, with the best shifts. (A schedule
 has a c of its own for every step.)
@@ -16,7 +25,7 @@ pass.
 
 Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both
 runs have the same batches and noise until then, and X̃ ← Π(ψ(X̃) + v + the noise of X) after it, v = λ(φ(X) − ψ(X̃)).
-By without_convexity.py, |φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X)
+As above, |φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X)
 − ψ(X̃)|), so that v is at most a long, and what is left, and the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz
 + s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the noises before step k, and so of X̃'s own
 increments v + noise before it; the increments of X̃ against the noises of Q are thus an adaptive composition of
@@ -34,9 +43,50 @@ pooled ratio is a mediant of those before: if push p is pooled, so is push p −
 last use is the worst one: later steps are post-processing, and more steps before a window do not bring two runs
 nearer. """
 
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
 from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, iteration, iteration_schedule
-from dpcalc.bounds.noisy_sgd._engine.without_convexity import SETTING, without_convexity
-from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD
+from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, PLAIN
+from dpcalc.bounds.start import START
+from dpcalc.core.bound import Bound, Choices, GaussianDp, ProfileBound
+
+Kind = TypeVar("Kind", bound=Bound)
+
+SETTING = (
+    "each record's gradient, as it is used (clipped to a fixed norm, perhaps), is at most L and β-Lipschitz in w, as "
+    "that of a β-smooth loss is, clipped or not; the loss need not be convex",
+    "neighbours differ by replacing one record",
+    START,
+    PLAIN,
+)
+
+
+def without_convexity(bound: Kind, name: str, example: str, statement: str, assumptions: tuple[str, ...],
+                      source: str) -> Kind:
+    """The bound for smooth losses made from one for convex losses, where both formulas are the same function of c."""
+    theorem = bound.theorem._replace(name=name, example=example, statement=statement, assumptions=assumptions,
+                                     source=source, errata=())
+    smooth = replace(bound, theorem=theorem, params=tuple(p for p in bound.params if p != "strong_convexity"),
+                     value=_smooth(bound.value), exact=_smooth(bound.exact),
+                     choices=Choices(*map(_smooth, bound.choices)))
+    if not isinstance(smooth, ProfileBound):
+        return smooth
+    return replace(smooth, inverse=_smooth(smooth.inverse), rdp=_smooth(smooth.rdp),
+                   mu=smooth.mu and GaussianDp(_smooth(smooth.mu.mu)))
+
+
+def _smooth(function: Any) -> Any:
+    """The function of the parameters without ρ that is `function`, if there is one, at ρ = −β."""
+    return function and (lambda *args, **params: function(*args, **with_curvature(params)))
+
+
+def with_curvature(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a formula in ρ, with ρ = −β."""
+    return {**params, "strong_convexity": -params["smoothness"]}
+
 
 _PROOF = "proof in dpcalc/bounds/noisy_sgd/nonconvex.py"
 _RANDOM = (*SETTING, *FRESH, HELD, "only the last iterate is released")

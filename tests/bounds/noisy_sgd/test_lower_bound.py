@@ -65,7 +65,7 @@ def solved(pair, steps):
 # --- the pieces -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [8, walk_step._PUSH_NODES, walk_grid.NODES])
+@pytest.mark.parametrize("count", [8, 20, walk_grid.NODES])
 def test_legendre_rules(count):
     x, w = legendre.rule(count)
     for a, b in zip(x.tolist(), w.tolist(), strict=True):

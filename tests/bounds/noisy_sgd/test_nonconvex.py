@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.noisy_sgd import nonconvex
-from dpcalc.bounds.noisy_sgd._engine import apart, contraction
+from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.core.errors import DpcalcError
 
 PASSES = {"n": "1e4", "batch_size": "100", "steps": "1e4", "lipschitz": "1", "smoothness": "1", "learning_rate": ".001",
@@ -219,14 +219,14 @@ def test_strongly_convex_losses_need_no_set():
 
 
 def test_the_distance():
-    reached = apart.reached(100, 1.0, 1.0, 0.0, 0.001, 10_000, 100)
+    reached = contraction.largest_distance(100, 1.0, 1.0, 0.0, 0.001, 10_000, 100)
     assert 0.002 <= reached <= 0.002 * (1 + 1e-12)
-    assert apart.reached(100, 1.0, 1.0, 1.0, 0.1, 10**9, 10**9) == pytest.approx(0.002 / 0.1)  # 2ηL/b over 1 − c = ηρ
-    assert apart.reached(1, 1.0, 1.0, -1.0, 0.1, 10**6, 10**6) == pytest.approx(2e5)  # 2ηLT
-    assert apart.reached(10, 1.0, 1.0, -1.0, 0.1, 3, 3) == pytest.approx(0.02 * (1 + 1.1 + 1.21))
+    assert contraction.largest_distance(100, 1.0, 1.0, 1.0, 0.1, 10**9, 10**9) == pytest.approx(0.002 / 0.1)  # 2ηL/b over 1 − c = ηρ
+    assert contraction.largest_distance(1, 1.0, 1.0, -1.0, 0.1, 10**6, 10**6) == pytest.approx(2e5)  # 2ηLT
+    assert contraction.largest_distance(10, 1.0, 1.0, -1.0, 0.1, 3, 3) == pytest.approx(0.02 * (1 + 1.1 + 1.21))
     schedule = ((0.1, 1.0, True), (0.1, 1.0, False), (0.1, 1.0, True))
-    assert apart.reached_along(schedule, 2, 1.0, 1.0, -1.0) == pytest.approx(0.1 * 1.21 + 0.1)
-    assert apart.reached_along(schedule, 2, 1.0, 1.0, 0.0) == pytest.approx(0.2)
+    assert contraction.largest_distance_along(schedule, 2, 1.0, 1.0, -1.0) == pytest.approx(0.1 * 1.21 + 0.1)
+    assert contraction.largest_distance_along(schedule, 2, 1.0, 1.0, 0.0) == pytest.approx(0.2)
 
 
 def test_compare_and_burn_in_agree():

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
                   Callable[[Strategy, int], Array]]
 
 _ROUNDINGS = 16  # of a coefficient that is a product of a few numbers, a square root and a power
-_SERIES_FROM = 64  # where the series of binomials has a relative error below 1e-17
-_UNKNOWN = 1e-7  # relative 2-norm error of C⁻¹ from which on errors of prefix sums are not reported
-_SMALLEST_WEIGHT = 1e-40  # of an earlier noise in a contracted sum; smaller ones are lost beside the last noise
 
 
 class Coefficients(NamedTuple):
@@ -94,7 +91,7 @@ def errors(strategy: Strategy, n: int) -> Errors:
 
 def _root(n: int) -> Array:
     """The coefficients of (1 − z)^(−1/2), c_k = Γ(k + 1/2)/(√π Γ(k + 1)), to a few units of rounding each."""
-    head = np.array([comb(2 * k, k) / 4**k for k in range(min(n, _SERIES_FROM))])
+    head = np.array([comb(2 * k, k) / 4**k for k in range(min(n, 64))])  # then the error of the series is below 1e-17
     x = np.arange(len(head), n) + 0.25
     y = 1 / (x * x)  # the asymptotic series of the ratio of the two gamma functions
     return np.concatenate((head, (1 - y * (1 / 64 - y * (21 / 8192 - y * (671 / 524288)))) / np.sqrt(pi * x)))
@@ -120,7 +117,7 @@ def _sums(w: Array, strategy: Strategy, n: int) -> Array:
     if strategy.contraction == 1:
         return np.cumsum(found)
     length, weight = 1, strategy.contraction
-    while length < n and weight > _SMALLEST_WEIGHT:
+    while length < n and weight > 1e-40:  # earlier noises with a smaller weight are lost beside the last one
         found = np.concatenate((found[:length], found[length:] + weight * found[:-length]))
         length, weight = 2 * length, weight * weight
     return found
@@ -135,7 +132,7 @@ def _checked(strategy: Strategy, found: tuple[Array, float]) -> Array:
     w, error = found
     with np.errstate(all="ignore"):
         norm = float(np.linalg.norm(w))
-    if not error <= _UNKNOWN * norm < inf:
+    if not error <= 1e-7 * norm < inf:
         raise _unknown(strategy)
     return w
 

@@ -29,12 +29,9 @@ if TYPE_CHECKING:
 # Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
 # the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.
 _SHORTEST, _LONGEST_CONTRACTING, _LENGTHS = 0.1, 10.0, 8
-HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss hardly grows with R
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
-_MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
-_STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
 COMPARED, COMPARED_HIDDEN, POOLED = 0, 1, 2  # the steps of the proof by which a point follows from those before it
 
@@ -97,7 +94,8 @@ def profile(run: Run, largest: float, every: int = 1) -> Profile:
     refuse_expanding(run)
     points = POINTS // every
     epsilons = largest * np.linspace(0.0, 1.0, points) ** 2
-    hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
+    # The loss of windows by delayed hiding hardly grows with R.
+    hidden = sorted({_length(run, share * run.width**2) for share in (0.5, 2.0)})
     tried = windows(run.q, run.push, _lengths(run)[::every], hidden[::every], largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
     near = _ratios_of_near(run, tried)
@@ -224,20 +222,20 @@ def _ratio_apart(run: Run, steps: int) -> float:
 def hull(epsilons: Array, deltas: Array) -> list[int]:
     """The corners of the lower convex hull, in e^ε, of the points; δ falls from each to the next."""
     corners: list[int] = []
+
+    def is_corner(i: int, j: int, k: int) -> bool:
+        """Whether the slope in e^ε from i to j is steeper than from j to k, in spite of rounding errors."""
+        before = (deltas[i] - deltas[j]) / -expm1(epsilons[i] - epsilons[j])
+        after = (deltas[j] - deltas[k]) / expm1(epsilons[k] - epsilons[j])
+        return bool(before > after * (1 + 1e-12))
+
     for j in range(len(epsilons)):
         if corners and deltas[j] >= deltas[corners[-1]]:
             continue
-        while len(corners) > 1 and not _is_corner(epsilons, deltas, corners[-2], corners[-1], j):
+        while len(corners) > 1 and not is_corner(corners[-2], corners[-1], j):
             corners.pop()
         corners.append(j)
     return corners
-
-
-def _is_corner(epsilons: Array, deltas: Array, i: int, j: int, k: int) -> bool:
-    """Whether the slope in e^ε from i to j is steeper than from j to k."""
-    before = (deltas[i] - deltas[j]) / -expm1(epsilons[i] - epsilons[j])
-    after = (deltas[j] - deltas[k]) / expm1(epsilons[k] - epsilons[j])
-    return bool(before > after * (1 + _STRICTLY))
 
 
 def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None:
@@ -247,6 +245,7 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
     falls = -np.diff(deltas)
     beyond = np.append(falls / np.expm1(width), 0.0)
     before = falls / -np.expm1(-width)
-    at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
+    # A mass has a rounding error of 1e-15, relative to the larger one of the two slopes whose difference it is.
+    at_corner = np.append(0.0, before - beyond[1:] + 1e-15 * before)
     at_zero = 1 - deltas[0] - beyond[0]
-    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if at_zero >= beyond[0] else None
+    return (float(at_zero) + 1e-15, at_corner, beyond) if at_zero >= beyond[0] else None

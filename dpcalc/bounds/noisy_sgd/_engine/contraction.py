@@ -4,15 +4,15 @@ c = max(|1−ηρ|, |1−ηβ|) for a β-smooth loss of curvature at least ρ. E
 2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may be negative: a loss that is β-smooth and nothing
 more has ρ = −β, and its steps expand by c = 1 + ηβ, so that g < 0. """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import exp, expm1, inf, log1p, nextafter
 from typing import Any
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
-from dpcalc.numerics.rounding import quotient_down, up
-
-LARGEST_EXPONENT = 700.0  # a little below log of the largest double, 709.8: e^x is computed up to here
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.numerics.rounding import quotient_down, ratio_up, up
 
 
 def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
@@ -61,6 +61,34 @@ def reached(g: float, steps: int, push: float) -> float:
         growth = steps * log_c(g)
         return up(push * (expm1(growth) / -g), 4e-16 * (4 + growth)) if growth < LARGEST_EXPONENT else inf
     return up(push * -expm1(steps * log_c(g)) / g if g < 1 else push, 2e-15)
+
+
+def largest_distance(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float,
+                     learning_rate: float, steps: int, uses: int) -> float:
+    """The largest distance of two runs that differ in one record and need not stay in a bounded set, after `steps`
+    steps, of which at most `uses` use the record; rounded up. It may replace the diameter of a set in the last-iterate
+    theorems, which use that as a bound on the distance only (Altschuler & Talwar 2022, Remark 5.2).
+
+    Proof. With the same batches and noise, a step takes a distance z to at most cz, plus 2ηL/b where the record is
+    used. Steps that do not expand (c <= 1) therefore end within the sum over the uses, and within
+    (2ηL/b)(1−c^T)/(1−c). Where steps expand (c > 1), every gradient is still at most L, so that a step adds at most
+    2ηL. ∎ """
+    push = ratio_up((2.0, learning_rate, lipschitz), (batch_size,))
+    g = gap(learning_rate, smoothness, strong_convexity)
+    most = up(uses * push) if g >= 0 else up(steps * ratio_up((2.0, learning_rate, lipschitz)))
+    return min(most, reached(g, steps, push))
+
+
+def largest_distance_along(schedule: Iterable[tuple[float, float, bool]], batch_size: int, lipschitz: float,
+                           smoothness: float, strong_convexity: float) -> float:
+    """The largest distance of the two runs after any step of a schedule; rounded up."""
+    z = largest = 0.0
+    for eta, _, used in schedule:
+        g = gap(eta, smoothness, strong_convexity)
+        after = up((1 - g) * z + (ratio_up((2.0, eta, lipschitz), (batch_size,)) if used else 0.0), 1e-15)
+        z = after if g >= 0 else min(after, up(z + ratio_up((2.0, eta, lipschitz))))
+        largest = max(largest, z)
+    return largest
 
 
 def exact_gap(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:

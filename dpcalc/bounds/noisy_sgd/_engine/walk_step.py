@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.numerics import legendre, tails_array
+from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,13 +19,8 @@ if TYPE_CHECKING:
 FLOOR = 1e-285  # bound on the probability lost to underflow in all: fewer than 1e12 entries below TINY are dropped
 TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time
 LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
-_ULP = 2.0**-53
-_FUNCTION_ULPS = 200  # bound on the error of exp and tails_array.tail, in units of 2^-53
+_FUNCTION_UNITS = 200  # bound on the error of exp and tails_array.tail, in units of rounding
 _LARGEST_ARGUMENT = 38.6  # φ(z) is 0 in doubles beyond
-_ROWS = 32  # of a matrix that are computed together
-# Nodes for e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
-# error is 1e-18 of the integral.
-_PUSH_NODES = 20
 
 
 class Pair(NamedTuple):
@@ -72,8 +68,8 @@ def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Ar
     import numpy as np
 
     matrix, reach = np.zeros((len(y), len(x))), pair.reach + _LARGEST_ARGUMENT + 1
-    for first in range(0, len(y), _ROWS):
-        rows = slice(first, first + _ROWS)
+    for first in range(0, len(y), 32):
+        rows = slice(first, first + 32)
         centres = pair.pull * y[rows]
         columns = slice(*np.searchsorted(x, [centres.min() - reach, centres.max() + reach]))
         matrix[rows, columns] = entries(y[rows], x[columns])
@@ -120,7 +116,9 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
         z = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :]
         if half >= 0.25:
             return between(z - half, z + half)
-        t, w = legendre.rule(_PUSH_NODES)
+        # e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
+        # error is 1e-18 of the integral.
+        t, w = legendre.rule(20)
         total = np.zeros(z.shape)
         for v, weight in zip((half * t).tolist(), (half * w).tolist(), strict=True):
             total += weight / sqrt(2 * pi) * np.exp(-0.5 * (z + v) ** 2)
@@ -132,14 +130,14 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
 def entry_error(pair: Pair, nodes: int) -> float:
     """A bound on the relative error of the entries of a step, and of a sum of products of `nodes` of them."""
     # The error of arguments: of x, ends of panels, ay + m and their differences.
-    argument_error = 8 * _ULP * (pair.half + pair.reach + 1) + legendre.ERROR
+    argument_error = 8 * UNIT * (pair.half + pair.reach + 1) + legendre.ERROR
     # The largest slope of the exponent, in an entry and in the quadrature with rounded nodes.
     slope = 1 + _LARGEST_ARGUMENT + 2 * (4.5 + 1.62 * pair.reach + 13)
-    entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS + 2 / LEAST_PULL) * _ULP
+    entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_UNITS + 2 / LEAST_PULL) * UNIT
     # A difference of tails at arguments 1/2 or more apart has at most 2.3 times their relative error (5.2 times near 0,
     # where the error of a tail is a few ulp).
     cancellation = 2.5 if pair.up - pair.down >= 0.5 else 1.01
-    return cancellation * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
+    return cancellation * entry + (2 * nodes + 8) * UNIT + 5 * legendre.ERROR + 1e-16
 
 
 def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
@@ -203,6 +201,6 @@ def cell_error(pair: Pair, edges: Array) -> float:
 
     With a cell of width w from z >= −w/2 and the tail Q these cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most."""
     width = 2 * pair.half / (len(edges) - 1)
-    argument_error = 8 * _ULP * (pair.half + pair.reach + 1)
-    tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS) * _ULP
-    return (len(edges) + 8) * _ULP + (8 / min(width, 1.0) + 2) * tail_error
+    argument_error = 8 * UNIT * (pair.half + pair.reach + 1)
+    tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_UNITS) * UNIT
+    return (len(edges) + 8) * UNIT + (8 / min(width, 1.0) + 2) * tail_error
