@@ -62,6 +62,11 @@ def log_sum(terms: list[float]) -> float:
     return top if top == -inf else top + log(fsum(exp(t - top) for t in terms))
 
 
+def geometric_sum(x: float, count: int) -> float:
+    """Σ_{k<count} e^{kx}, to a few ulp; x may be −∞."""
+    return expm1(count * x) / expm1(x) if x != 0 and count else float(count)
+
+
 def exp_or_zero(x: float) -> float:
     """e^x of a log-probability; 0 where it underflows."""
     return exp(x)

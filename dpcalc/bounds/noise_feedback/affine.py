@@ -27,7 +27,7 @@ steps move θ_T by no more. With λ = 1 and ηa_j ≤ 1, V_j = 1 + (1−r_j)²(1
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import exp, expm1, fsum, inf, log, log1p
+from math import exp, fsum, inf, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.start import START
@@ -61,15 +61,6 @@ def decay(curvature: float, learning_rate: float) -> Decay:
     rest = min(g, 2 - g)  # 1 − |r|
     log_r = log1p(-float(rest)) if rest < Fraction(1, 2) else (log(float(1 - rest)) if rest < 1 else -inf)
     return Decay(float(g), float(2 - g), log_r)
-
-
-def geometric(d: Decay, terms: int) -> float:
-    """Σ_{k<T} r^{2k}, to a few ulp."""
-    if d.g == 0:
-        return float(terms)
-    if terms == 0 or d.log_r == -inf:
-        return float(min(terms, 1))
-    return -expm1(2 * terms * d.log_r) / (d.g * d.other)
 
 
 def log_of_sum(logs: Sequence[float]) -> float:

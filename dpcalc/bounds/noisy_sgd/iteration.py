@@ -21,7 +21,7 @@ from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
 from dpcalc.core.bound import Choices, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, geometric_sum
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
 
@@ -47,17 +47,12 @@ def make_run(batch_size: int, iterations: int, lipschitz: float, smoothness: flo
     return Run(max(log_c, -1e4), push, period, last, uses, width, iterations)  # e^−10000 is 0, as c = 0 is
 
 
-def _sum(x: float, count: int) -> float:
-    """Σ_{j<count} e^{−jx}."""
-    return expm1(-count * x) / expm1(-x) if x else float(count)
-
-
 def _powers(r: Run, m: int, power: int, start: int, count: int, every: int = 1) -> float:
     """Σ c^{−power·i} over i = start, start + every, …, where i counts steps from m steps before the end: pushes (power
     1) and noises (power 2) as they count there. For c <= 1 it is multiplied by c^{power·m}, against overflow."""
     x = power * abs(r.log_c)
     nearest = start if r.log_c > 0 else m - start - (count - 1) * every
-    return exp(-x * nearest) * _sum(x * every, count) if count else 0.0
+    return exp(-x * nearest) * geometric_sum(-x * every, count) if count else 0.0
 
 
 def _start_distance(r: Run, m: int) -> float:
@@ -69,7 +64,8 @@ def _start_distance(r: Run, m: int) -> float:
     def grown(steps: int) -> float:
         return exp(steps * r.log_c) if steps * r.log_c < LARGEST_EXPONENT else inf
 
-    at_use = r.push * grown((before - 1) * r.period if r.log_c > 0 else 0) * _sum(abs(r.log_c) * r.period, before)
+    each = abs(r.log_c) * r.period
+    at_use = r.push * grown((before - 1) * r.period if r.log_c > 0 else 0) * geometric_sum(-each, before)
     since = r.last + (r.uses - before) * r.period - 1 - m  # steps from the last of the earlier uses
     return min(r.diameter, min(r.diameter, at_use) * grown(since))
 
@@ -102,7 +98,7 @@ def _cost_of_expanding(r: Run, m: int, first: int, start: float) -> float:
 
     def noise_to_next(p: int) -> float:
         """From use p on, in units of the noise there."""
-        return _sum(2 * r.log_c, r.last if p == inside else r.period)
+        return geometric_sum(-2 * r.log_c, r.last if p == inside else r.period)
 
     def is_pooled(p: int) -> bool:
         """Whether push p >= 1 is undone together with all before it: its own ratio is no larger than theirs."""

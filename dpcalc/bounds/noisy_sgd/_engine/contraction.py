@@ -11,7 +11,7 @@ from typing import Any
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
-from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, geometric_sum
 from dpcalc.numerics.rounding import quotient_down, ratio_up, up
 
 
@@ -55,12 +55,8 @@ def weight(g: float, r: int) -> float:
 
 def reached(g: float, steps: int, push: float) -> float:
     """Σ_{k<steps} c^k·push, rounded up: the distance of two runs after a push at every step; inf where it overflows."""
-    if steps == 0 or g == 0:
-        return up(steps * push)
-    if g < 0:
-        growth = steps * log_c(g)
-        return up(push * (expm1(growth) / -g), 4e-16 * (4 + growth)) if growth < LARGEST_EXPONENT else inf
-    return up(push * -expm1(steps * log_c(g)) / g if g < 1 else push, 2e-15)
+    growth = max(steps * log_c(g), 0.0) if steps else 0.0
+    return up(push * geometric_sum(log_c(g), steps), 4e-16 * (4 + growth)) if growth < LARGEST_EXPONENT else inf
 
 
 def largest_distance(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float,
