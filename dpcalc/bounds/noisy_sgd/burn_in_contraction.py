@@ -186,21 +186,18 @@ def choices(epsilon: float, log_delta: float, **params: Any) -> dict[str, Any]:
     return {"way": _profile(run_of(**params), epsilon).way(epsilon)}
 
 
-def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, way: list[float] | None = None,
-          window: WindowDelta | None = None) -> Any:
+def exact(mp: Any, epsilon: Any, way: list[float] | None = None, window: WindowDelta | None = None,
+          **params: Any) -> Any:
     """δ at ε at high precision, by the points of `way`, or of the value. `window` computes δ of a window; without it,
     windows have to be of full batches, or of one step."""
     from dpcalc.bounds.noisy_sgd._engine import any_length_exact, windows
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
-    params = {"n": n, "batch_size": batch_size, "iterations": iterations, "lipschitz": lipschitz,
-              "smoothness": smoothness, "strong_convexity": strong_convexity, "learning_rate": learning_rate,
-              "diameter": diameter, "sigma": sigma}
+    n, batch_size, learning_rate = params["n"], params["batch_size"], params["learning_rate"]
     way = way or choices(float(epsilon), 0.0, **params)["way"]
-    push = 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma))
-    width = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(sigma))
-    g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
+    push = 2 * mp.mpf(params["lipschitz"]) / (batch_size * mp.mpf(params["sigma"]))
+    width = mp.mpf(params["diameter"]) / (mp.mpf(learning_rate) * mp.mpf(params["sigma"]))
+    g = contraction.exact_gap(mp, learning_rate, params["smoothness"], params["strong_convexity"])
     run = Run(mp.mpf(batch_size) / n, push, width, g, min(width, push / g, key=float) if g > 0 else width)
 
     def closed_form(mp: Any, steps: int, hidden: bool, u: Any) -> Any:

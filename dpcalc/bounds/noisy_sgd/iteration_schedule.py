@@ -40,12 +40,12 @@ def _resets(gaps: tuple[float, ...]) -> frozenset[int]:
     return frozenset(resets)
 
 
-def _least_cost(smoothness: float, strong_convexity: float, schedule: Schedule, r: int | None,
-                **params: Any) -> tuple[float, int]:
+def _least_cost(r: int | None, smoothness: float, strong_convexity: float, schedule: Schedule, batch_size: int,
+                lipschitz: float, diameter: float, **question: float) -> tuple[float, int]:
     """μ² and the number of last steps with shifts: r, or the best one if r is None."""
     gaps = _gaps(smoothness, strong_convexity, schedule)
     resets = _resets(gaps)
-    return taut.least(_backwards(gaps, resets, schedule, r, **params), resets)
+    return taut.least(_backwards(gaps, resets, schedule, r, batch_size, lipschitz, diameter), resets)
 
 
 def _backwards(gaps: tuple[float, ...], resets: frozenset[int], schedule: Schedule, r: int | None, batch_size: int,
@@ -66,19 +66,14 @@ def _backwards(gaps: tuple[float, ...], resets: frozenset[int], schedule: Schedu
             return
 
 
-def mu(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
-       schedule: Schedule, r: int) -> float:
+def mu(r: int, **params: Any) -> float:
     """μ with shifts in the last r steps, rounded up."""
-    square, _ = _least_cost(smoothness, strong_convexity, schedule, r, batch_size=batch_size, lipschitz=lipschitz,
-                            diameter=diameter)
-    return up(sqrt(square), (len(schedule) + 10) * 7e-16)
+    return up(sqrt(_least_cost(r, **params)[0]), (len(params["schedule"]) + 10) * 7e-16)
 
 
-def search(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
-           schedule: Schedule, **question: float) -> dict[str, Any]:
+def search(**params: Any) -> dict[str, Any]:
     """{r}: the best number of last steps with shifts, of all."""
-    return {"r": _least_cost(smoothness, strong_convexity, schedule, None, batch_size=batch_size, lipschitz=lipschitz,
-                             diameter=diameter)[1]}
+    return {"r": _least_cost(None, **params)[1]}
 
 
 def exact_mu(mp: Any, batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,

@@ -40,10 +40,9 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
     halved in log t until the Chebyshev series of f(t)·t in log t converges with a fixed number of points. The series
     gives the integral and, where a run of panels begins and ends, the derivatives of f for the Euler–Maclaurin formula.
     """
-    few = _direct_terms(mp)
     if not is_long(mp, last - first + 1):
         return mp.fsum(f(t) for t in range(first, last + 1))
-    start = first + few
+    start = first + (few := _direct_terms(mp))
     total = mp.fsum(f(t) for t in range(first, start)) + f(start) / 2
     panels, done = _initial_panels(mp, start, last), list[tuple[int, int]]()
     tolerance = mp.mpf(10) ** (10 - mp.dps)

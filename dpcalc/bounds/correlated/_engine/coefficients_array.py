@@ -63,7 +63,7 @@ def strategy_coefficients(strategy: Strategy, n: int) -> Coefficients:
 
 def noise_coefficients(strategy: Strategy, n: int) -> Array:
     """The first column of C⁻¹ for n steps: the weights of the current and of earlier independent noises."""
-    return _padded(_FORMS[strategy.name][1](strategy, n), n)
+    return padded(_FORMS[strategy.name][1](strategy, n), n)
 
 
 def prefix_coefficients(strategy: Strategy, n: int) -> Array:
@@ -107,13 +107,14 @@ def _contracted(x: Array, strategy: Strategy) -> Array:
     return x if strategy.contraction == 1 else x * np.power(strategy.contraction, np.arange(len(x)))
 
 
-def _padded(x: Array, n: int) -> Array:
+def padded(x: Array, n: int) -> Array:
+    """The first n coefficients: x, and zeros."""
     return np.concatenate((x, np.zeros(n - len(x)))) if len(x) < n else x[:n]
 
 
 def _sums(w: Array, strategy: Strategy, n: int) -> Array:
     """Σ_{j≤k} r^(k−j)·w_j, by sums over 2, 4, 8, … terms."""
-    found = _padded(w, n)
+    found = padded(w, n)
     if strategy.contraction == 1:
         return np.cumsum(found)
     length, weight = 1, strategy.contraction
@@ -121,10 +122,6 @@ def _sums(w: Array, strategy: Strategy, n: int) -> Array:
         found = np.concatenate((found[:length], found[length:] + weight * found[:-length]))
         length, weight = 2 * length, weight * weight
     return found
-
-
-def _one(x: float) -> Array:
-    return np.array([x])
 
 
 def _checked(strategy: Strategy, found: tuple[Array, float]) -> Array:
@@ -149,7 +146,7 @@ def _feedback(strategy: Strategy, n: int) -> tuple[Array, float]:
 
 def _feedback_prefix(strategy: Strategy, n: int) -> Array:
     r = strategy.contraction
-    return np.concatenate((_one(1.0), (r - strategy.number) * np.power(r, np.arange(n - 1))))
+    return np.concatenate((np.ones(1), (r - strategy.number) * np.power(r, np.arange(n - 1))))
 
 
 def _banded(strategy: Strategy, n: int) -> Array:
@@ -162,7 +159,7 @@ def _banded_noise(strategy: Strategy, n: int) -> Array:
 
 def _banded_prefix(strategy: Strategy, n: int) -> Array:
     w = _checked(strategy, reciprocal(_banded(strategy, n), n))
-    return _contracted(np.cumsum(_padded(w, n)), strategy)
+    return _contracted(np.cumsum(padded(w, n)), strategy)
 
 
 def _inverse_banded(strategy: Strategy, n: int) -> tuple[Array, float]:
@@ -183,7 +180,7 @@ def _buffered(strategy: Strategy, n: int) -> tuple[Array, float]:
     terms = [(scale, np.power(decay, k)) for scale, decay in zip(strategy.scales, strategy.decays, strict=True)]
     c = sum((scale * powers for scale, powers in terms), np.zeros(n - 1))
     size = sum((abs(scale) * powers for scale, powers in terms), np.zeros(n - 1))
-    return np.concatenate((_one(1.0), c)), (_ROUNDINGS + len(terms)) * UNIT * float(np.linalg.norm(size))
+    return np.concatenate((np.ones(1), c)), (_ROUNDINGS + len(terms)) * UNIT * float(np.linalg.norm(size))
 
 
 def _buffered_noise(strategy: Strategy, n: int) -> Array:
@@ -198,7 +195,7 @@ def _buffered_noise(strategy: Strategy, n: int) -> Array:
 
 def _polynomial(decays: Sequence[float]) -> Array:
     """Π (1 − decay·z), the lowest power first."""
-    found = _one(1.0)
+    found = np.ones(1)
     for decay in decays:
         found = np.convolve(found, (1.0, -decay))
     return found
@@ -214,7 +211,7 @@ def _listed_noise(strategy: Strategy, n: int) -> Array:
 
 # The name of a strategy → the functions that give the coefficients of C with their error, of C⁻¹, and of prefix sums.
 _FORMS: dict[str, _Form] = {
-    s.INDEPENDENT: (lambda strategy, n: (_one(1.0), 0.0), lambda strategy, n: _one(1.0),
+    s.INDEPENDENT: (lambda strategy, n: (np.ones(1), 0.0), lambda strategy, n: np.ones(1),
                     lambda strategy, n: np.power(strategy.contraction, np.arange(n))),
     s.FEEDBACK: (_feedback, lambda strategy, n: np.array((1.0, -strategy.number)), _feedback_prefix),
     s.SQUARE_ROOT: (lambda strategy, n: (_contracted(_root(n), strategy), 0.0),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients
+from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, padded
 from dpcalc.numerics.rounding import UNIT, up
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def column_sums(columns: Coefficients, n: int, separation: int, count: int) -> f
     The sum of `count` shifted copies is taken by sums over 1, 2, 4, … of them: all terms are non-negative, so that
     every addition costs one rounding only. An error of the coefficients enters at most once for each copy.
     """
-    copies = np.abs(columns.c) if count == 1 else _padded(np.abs(columns.c), n)
+    copies = np.abs(columns.c) if count == 1 else padded(np.abs(columns.c), n)
     total, before, length = np.zeros(len(copies)), 0, 1
     rest = count
     while rest:
@@ -62,10 +62,6 @@ def _shifted_sum(x: Array, y: Array, shift: int) -> Array:
     if shift >= len(x):
         return x
     return np.concatenate((x[:shift], x[shift:] + y[: len(y) - shift]))
-
-
-def _padded(x: Array, n: int) -> Array:
-    return np.concatenate((x, np.zeros(n - len(x))))
 
 
 def _norm(square: float, roundings: int, error: float) -> float:

@@ -56,24 +56,19 @@ class Window(NamedTuple):
 def windows(q: float, push: float, lengths: list[int], hidden: list[int], largest: float) -> list[Window]:
     """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
     if q == 1:
-        return [_of_full_batches(push, r) for r in lengths]
+        return [Window(r, False, _of_full_batches(up(push * sqrt(r), 1e-15))) for r in lengths]
     found = [Window(r, False, _composed(q, push, r, largest)) for r in lengths]
     if push >= LEAST_PUSH:
         found += [Window(r, True, _hidden(q, push, r)) for r in hidden if q * r <= MOST_USES]
     return found
 
 
-def _of_full_batches(push: float, r: int) -> Window:
+def _of_full_batches(ratio: float) -> Callable[[Array], Array]:
+    import numpy as np
+
     from dpcalc.numerics.hockey_stick_array import log_theta
 
-    ratio = up(push * sqrt(r), 1e-15)
-
-    def log_delta(epsilon: Array) -> Array:
-        import numpy as np
-
-        return log_theta(epsilon, np.full(1, ratio))
-
-    return Window(r, False, log_delta)
+    return lambda epsilon: log_theta(epsilon, np.full(1, ratio))
 
 
 def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
