@@ -2,7 +2,7 @@
 
 from math import exp, expm1, fsum, inf, log, log1p
 
-LARGEST_EXPONENT = 700.0  # a little below log of the largest double, 709.8: e^x is computed up to here
+LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 
 
 def expm1mx(x: float) -> float:

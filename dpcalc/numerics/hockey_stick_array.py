@@ -6,7 +6,7 @@ bounds keeps eight digits. """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.tails_array import mills
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _MILLS_ERROR = 1e-12  # relative, added to every Mills ratio
 _BLOCK = 4096  # values computed at a time, so that intermediate arrays stay in the cache

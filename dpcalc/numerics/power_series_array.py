@@ -11,16 +11,14 @@ result has a 2-norm of at most ‖f‖₁‖g‖₂. So each of the three adds a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 def product(f: Array, g: Array, n: int) -> tuple[Array, float]:

@@ -7,9 +7,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step: float,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fractions import Fraction
 
-UNIT = 2.0**-53  # relative error of one rounding to the nearest double
+UNIT = 2.0**-53  # the relative error of one rounded operation
+ULP = 2 * UNIT  # the unit in the last place of 1
 
 
 def up(x: float, rel: float = 0.0) -> float:

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import geometric_sum
 from dpcalc.numerics.rounding import up
 
 UNHINDERED = "no iterate is projected on a constraint set, nor is a gradient clipped where the curvature is not 0"
@@ -61,6 +62,11 @@ def decay(curvature: float, learning_rate: float) -> Decay:
     rest = min(g, 2 - g)  # 1 − |r|
     log_r = log1p(-float(rest)) if rest < Fraction(1, 2) else (log(float(1 - rest)) if rest < 1 else -inf)
     return Decay(float(g), float(2 - g), log_r)
+
+
+def geometric(d: Decay, terms: int) -> float:
+    """Σ_{k<T} r^{2k}, to a few ulp."""
+    return geometric_sum(2 * d.log_r, terms)
 
 
 def log_of_sum(logs: Sequence[float]) -> float:

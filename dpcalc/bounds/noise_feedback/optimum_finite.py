@@ -17,11 +17,10 @@ from fractions import Fraction
 from math import exp, expm1, fsum, log1p, sqrt
 from typing import Any
 
-from dpcalc.bounds.noise_feedback.affine import decay
+from dpcalc.bounds.noise_feedback.affine import decay, geometric
 from dpcalc.bounds.noise_feedback.optimum import ROUNDING, SETTING, best_coefficient, exact_coefficient
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import geometric_sum
 from dpcalc.numerics.rounding import up
 
 
@@ -33,7 +32,7 @@ def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) 
         if r < 0:
             raise OutOfScope("out-of-range", f"{learning_rate:g} > 1/a = {1 / a:g}; the best λ after so many steps is "
                                              "computed where the step size is at most 1/a", "--learning-rate")
-        g = geometric_sum(2 * d.log_r, iterations - 1)
+        g = geometric(d, iterations - 1)
         p.append(1 + g * d.g * d.g)
         q.append(1 + g * d.other * d.other)
         difference.append(4 * g * r)

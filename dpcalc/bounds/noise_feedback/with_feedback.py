@@ -12,14 +12,12 @@ from typing import Any
 from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noise_feedback import affine
 from dpcalc.core.bound import Theorem
-from dpcalc.numerics.elementary import geometric_sum
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int, feedback: float = 1.0) -> float:
     """Σ_T = σ²(1 + (r−λ)²(1−r^{2(T−1)})/(1−r²)), to a few ulp; r − λ is the nearest double to the exact difference."""
     left = float(1 - Fraction(feedback) - Fraction(curvature) * Fraction(learning_rate))
-    terms = geometric_sum(2 * affine.decay(curvature, learning_rate).log_r, iterations - 1)
-    return sigma * sigma * (1 + left * left * terms)
+    return sigma * sigma * (1 + left * left * affine.geometric(affine.decay(curvature, learning_rate), iterations - 1))
 
 
 def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int,

@@ -5,12 +5,11 @@ from typing import Any
 from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.noise_feedback import affine
 from dpcalc.core.bound import Theorem
-from dpcalc.numerics.elementary import geometric_sum
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:
     """Σ_T = σ²(1−r^{2T})/(1−r²); Tσ² for a = 0. To a few ulp."""
-    return sigma * sigma * geometric_sum(2 * affine.decay(curvature, learning_rate).log_r, iterations)
+    return sigma * sigma * affine.geometric(affine.decay(curvature, learning_rate), iterations)
 
 
 def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int) -> Any:

@@ -35,9 +35,7 @@ from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _AT_WALL = 0.58  # mean excess of a Gaussian walk over a level, in units of the noise
 _INSIDE = 1 - 1e-12  # factor that keeps an instance in the class of losses in spite of rounding

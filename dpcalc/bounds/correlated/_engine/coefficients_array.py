@@ -17,7 +17,7 @@ from dpcalc.numerics.rounding import UNIT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcalc.numerics.power_series_array import Array
+    from dpcalc.numerics.arrays import Array
 
     _Form = tuple[Callable[[Strategy, int], tuple[Array, float]], Callable[[Strategy, int], Array],
                   Callable[[Strategy, int], Array]]

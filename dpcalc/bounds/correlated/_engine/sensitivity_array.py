@@ -14,7 +14,7 @@ from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, pa
 from dpcalc.numerics.rounding import UNIT, up
 
 if TYPE_CHECKING:
-    from dpcalc.numerics.power_series_array import Array
+    from dpcalc.numerics.arrays import Array
 
 _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds them
 

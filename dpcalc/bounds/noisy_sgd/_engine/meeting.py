@@ -54,9 +54,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 OVERSHOOT = 0.75  # κ, in units of the noise: by how much ℓ exceeds H, because the walk is lowered only after a step
 EARLIEST, LATEST = 0.1301, 0.1999  # R₀/ℓ², inside the range of the proof in spite of rounding

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcalc.numerics import legendre, tails_array
 from dpcalc.numerics.elementary import log_add
@@ -18,11 +18,8 @@ from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.normal import LOG_SQRT_2PI, log_tail
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 LOG_ERROR = 1e-13  # bound on the relative error of log_tail, with a margin of ten; a smaller bound is not proven
 

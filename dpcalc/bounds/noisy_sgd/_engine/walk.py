@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, exp, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid, grid
 from dpcalc.bounds.noisy_sgd._engine.walk_rest import (
@@ -66,9 +66,7 @@ from dpcalc.bounds.noisy_sgd._engine.walk_step import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 @lru_cache(maxsize=64)

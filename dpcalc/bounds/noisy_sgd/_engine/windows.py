@@ -31,11 +31,8 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pilot import Parts
-
-    Array = NDArray[Any]
 
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
 LEAST_PUSH, MOST_USES = 1.0, 1000.0
