@@ -15,11 +15,15 @@ def stirling_error(n: float) -> float:
     """log n! − log(√(2πn)(n/e)^n)."""
     if n < 16:
         return 0.0 if n == 0 else lgamma(n + 1) - (n + 0.5) * log(n) + n - LOG_SQRT_2PI
-    s, power, square = 0.0, 1 / n, 1 / (n * n)
-    for c in STIRLING_COEFFICIENTS:  # for n >= 16 the first omitted term is below 1e-17/n
-        s += c * power
-        power *= square
-    return s
+    return float(stirling_series(n))
+
+
+def stirling_series(n: Any) -> Any:
+    """The same for n >= 16, a number or an array: the first omitted term is below 1e-17/n."""
+    square, s = 1 / (n * n), 0.0
+    for c in reversed(STIRLING_COEFFICIENTS):
+        s = s * square + c
+    return s / n
 
 
 def deviance(x: float, mean: float) -> float:

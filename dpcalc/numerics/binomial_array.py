@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.binomial import STIRLING_COEFFICIENTS, stirling_error
+from dpcalc.numerics.binomial import stirling_error, stirling_series
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -30,7 +30,5 @@ def log_fair_pmf(k: Array, n: Array) -> Array:
 
 def _stirling_errors(n: Array) -> Array:
     """log n! − log(√(2πn)(n/e)^n)."""
-    large = np.maximum(n, 16.0)
-    series = sum(c * large ** (-2 * j - 1) for j, c in enumerate(STIRLING_COEFFICIENTS))
-    errors: Array = np.where(n < 16, _SMALL[np.minimum(n, 15).astype(int)], series)
+    errors: Array = np.where(n < 16, _SMALL[np.minimum(n, 15).astype(int)], stirling_series(np.maximum(n, 16.0)))
     return errors

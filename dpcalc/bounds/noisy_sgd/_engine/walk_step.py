@@ -88,20 +88,13 @@ def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
     return _matrix(pair, y, x, entries)
 
 
-def _tail(z: Array) -> Array:
-    """The normal tail at z of any sign."""
-    import numpy as np
-
-    return _upper(tails_array.tail(np.abs(z)), z)
-
-
 def between(low: Array, high: Array) -> Array:
     """Φ(high) − Φ(low) for high >= low, as a difference of the tails that are small."""
     import numpy as np
 
     mirrored = low + high < 0
     a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
-    return np.asarray(np.maximum(_tail(a) - _tail(b), 0.0))
+    return np.asarray(np.maximum(tails_array.above(a) - tails_array.above(b), 0.0))
 
 
 def push(pair: Pair, y: Array, x: Array) -> Array:
@@ -144,8 +137,8 @@ def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
 
     left, right = np.zeros(len(y)), np.zeros(len(y))
     for m, share in means(pair, up):
-        left += share * _tail(pair.half + (pair.pull * y + m))
-        right += share * _tail(pair.half - (pair.pull * y + m))
+        left += share * tails_array.above(pair.half + (pair.pull * y + m))
+        right += share * tails_array.above(pair.half - (pair.pull * y + m))
     return np.concatenate([left[:, None], density(pair, y, g.x, up) * g.w, right[:, None]], axis=1)
 
 
