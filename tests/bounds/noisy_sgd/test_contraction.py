@@ -95,8 +95,7 @@ def test_a_walk_that_is_not_lowered_survives_less_often_than_the_two_sines():
 
 CELLS = 50  # a unit of w
 EDGES = [arb(k) / CELLS for k in range(7 * CELLS + 1)]
-MASSES = [((high / arb(2).sqrt()).erf() - (low / arb(2).sqrt()).erf()) / 2
-          for low, high in pairwise(EDGES)]
+MASSES = [((high / arb(2).sqrt()).erf() - (low / arb(2).sqrt()).erf()) / 2 for low, high in pairwise(EDGES)]
 
 
 def lowering_pays(omega, b, kappa=None):
@@ -284,8 +283,7 @@ class Printed:
     def compared(self, epsilon, before, steps, i):
         """Theorem A."""
         (second, d), first = before[i], epsilon - before[i][0]
-        return (self.window(steps, first)
-                + mp.exp(first) * d * self.kernel(steps, 1 + (mp.exp(second) - 1) / d))
+        return (self.window(steps, first) + mp.exp(first) * d * self.kernel(steps, 1 + (mp.exp(second) - 1) / d))
 
     def pooled(self, epsilon, before, steps, i):
         """Theorem B. The pair by the slopes of the hull in γ: −δ′(γ) is q(ℓ > log γ), and p = γq."""

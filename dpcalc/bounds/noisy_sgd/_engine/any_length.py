@@ -203,18 +203,15 @@ def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Sourc
         return inf, Source(x.windows[0].steps, 0, POOLED)
     at_zero, at_corner, beyond = masses
     w_at = at_windows[:, corners]
-    apart = np.array([[_ratio_apart(x.run, window.steps)] for window in x.windows])
+    # The ratio of a Gaussian that dominates R full-batch steps from any two starts, rounded up.
+    apart = np.array([[(x.run.width * sqrt(contraction.weight(x.run.g, w.steps)) + x.run.push * sqrt(w.steps))
+                       * (1 + _MARGIN)] for w in x.windows])
     deltas = x.deltas[corners]
     excess = deltas * np.exp(log_theta((epsilon + np.log(deltas[0] / deltas))[None, :], apart))
     inside = np.cumsum(at_corner * w_at, axis=1)
     total = at_zero * w_at[:, :1] + inside + beyond * w_at + excess
     w, k = np.unravel_index(int(total.argmin()), total.shape)
     return float(total[w, k]), Source(x.windows[w].steps, int(corners[k]), POOLED)
-
-
-def _ratio_apart(run: Run, steps: int) -> float:
-    """Δ√w(R) + push·√R, rounded up: the ratio of a Gaussian that dominates R full-batch steps from any two starts."""
-    return (run.width * sqrt(contraction.weight(run.g, steps)) + run.push * sqrt(steps)) * (1 + _MARGIN)
 
 
 def hull(epsilons: Array, deltas: Array) -> list[int]:
