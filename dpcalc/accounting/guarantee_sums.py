@@ -76,7 +76,7 @@ def _gaussian_sigmas(guarantee: Guarantee) -> tuple[tuple[float, int], ...] | No
     if not isinstance(guarantee, Mechanisms) or any(m.name != "gaussian" or m.sampling for m in guarantee.mechanisms):
         return None
     each = [(m.params(guarantee.adjacency, guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
-    return tuple((ratio_down(p["sigma"], p["sensitivity"]), count) for p, count in each)
+    return tuple((ratio_down((p["sigma"],), (p["sensitivity"],)), count) for p, count in each)
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:

@@ -19,12 +19,11 @@ from dpcalc.bounds.noisy_sgd import (
     burn_in_rdp,
     composition,
     iteration,
-    iteration_nonconvex,
     iteration_schedule,
     lower_bound,
     nonconvex,
 )
-from dpcalc.bounds.noisy_sgd._engine import apart, contraction
+from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.commands import schedule
 from dpcalc.commands.asking import level_hints, lipschitz_hint, read_question
 from dpcalc.commands.burn_in import ANY, COMMAND, RUN_OPTIONS, SCHEDULE, SCHEDULED, SOLVABLE, VALUES
@@ -136,10 +135,10 @@ def _largest_distance(run: Run) -> float:
     without a constraint set."""
     own = (int(run["batch_size"]), run["lipschitz"], run["smoothness"], _least_curvature(run))
     if run["step_by_step"]:
-        return apart.reached_along(run["step_by_step"], *own)
+        return contraction.largest_distance_along(run["step_by_step"], *own)
     steps = int(run["steps"])
     uses = -(-steps // -(-int(run["n"]) // own[0])) if run["order"] == "fixed" else steps
-    return apart.reached(*own, run["learning_rate"], steps, uses)
+    return contraction.largest_distance(*own, run["learning_rate"], steps, uses)
 
 
 def _least_curvature(run: Run) -> float:
@@ -182,12 +181,12 @@ def _routes(run: Run) -> tuple[Route, ...]:
     lower = () if run.unknown or run["diameter"] is None else (Route(lower_bound.BOUND),)
     published = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND)) if convex else ()
     return (*full, *converted(rdp), *converted(composition.BOUND), *any_length, Route(profile),
-            Route(burn_in_profile.COMPOSITION), *lower, *published)
+            Route(composition.PROFILE), *lower, *published)
 
 
 def _deterministic_batches(run: Run) -> Route:
     """The route for batches that are not random: it is known which steps use the record."""
-    return Route(iteration_nonconvex.BOUND if run["loss"] == ANY else iteration.BOUND)
+    return Route(nonconvex.ITERATION if run["loss"] == ANY else iteration.BOUND)
 
 
 def theorems() -> Iterator[Route]:

@@ -95,12 +95,13 @@ def _burn_in(run: TrainingRun, n: int | None = None, **extra: Any) -> dict[str, 
 def _largest_distance(run: TrainingRun) -> float:
     """A bound on the distance between the iterates of two runs on neighbouring data sets with equal noise, for runs
     without a constraint set."""
-    from dpcalc.bounds.noisy_sgd._engine import apart
+    from dpcalc.bounds.noisy_sgd._engine import contraction
 
     assert run.learning_rate is not None and run.smoothness is not None
     curvature = -run.smoothness if c.outside_convex_setting(run) else run.strong_convexity or 0.0
     uses = run.uses if run.batches in ORDERED else run.steps
-    return apart.reached(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate, run.steps, uses)
+    return contraction.largest_distance(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate,
+                                        run.steps, uses)
 
 
 def _fixed(run: TrainingRun) -> dict[str, Any]:

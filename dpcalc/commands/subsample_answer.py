@@ -85,7 +85,7 @@ def _with_input(run: Run) -> Run:
     if isinstance(base, Mechanisms):
         return _with_mechanism(run, base)
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
-        sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
+        sigma = min(ratio_down((1.0,), (base.mu,)), 1.7e308)  # 1/μ may overflow, and less noise is safe
         return run.completed(mechanism="gaussian", sigma=sigma, attained=False)
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
         return run.completed(curve=curves(base)[0][0])

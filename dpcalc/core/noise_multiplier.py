@@ -75,7 +75,7 @@ def companion(values: Mapping[str, Any], between: str, of_sum: bool) -> dict[str
         return {NAME: values[NAME]}
     if not of_sum or values.get("sigma") is None or values.get("mechanism") != "gaussian":
         return {}
-    return {NAME: RELATIONS[between].sensitivity * ratio_down(values["sigma"], values["sensitivity"])}
+    return {NAME: RELATIONS[between].sensitivity * ratio_down((values["sigma"],), (values["sensitivity"],))}
 
 
 def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

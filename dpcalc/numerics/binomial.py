@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.normal import LOG_SQRT_2PI
 
-NEGLIGIBLE_TERM = 1e-20  # of a tail: the terms after it fall geometrically, and add less than a rounding error
-
 STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
@@ -17,11 +15,15 @@ def stirling_error(n: float) -> float:
     """log n! − log(√(2πn)(n/e)^n)."""
     if n < 16:
         return 0.0 if n == 0 else lgamma(n + 1) - (n + 0.5) * log(n) + n - LOG_SQRT_2PI
-    s, power, square = 0.0, 1 / n, 1 / (n * n)
-    for c in STIRLING_COEFFICIENTS:  # for n >= 16 the first omitted term is below 1e-17/n
-        s += c * power
-        power *= square
-    return s
+    return float(stirling_series(n))
+
+
+def stirling_series(n: Any) -> Any:
+    """The same for n >= 16, a number or an array: the first omitted term is below 1e-17/n."""
+    square, s = 1 / (n * n), 0.0
+    for c in reversed(STIRLING_COEFFICIENTS):
+        s = s * square + c
+    return s / n
 
 
 def deviance(x: float, mean: float) -> float:
@@ -88,7 +90,7 @@ def log_tails(k: int, n: int, p: float) -> tuple[LogTail, LogTail]:
     odds = p / (1 - p)
     total = term = 1.0
     steps = 0
-    while term > NEGLIGIBLE_TERM * total and 0 <= first + steps <= n:
+    while term > 1e-20 * total and 0 <= first + steps <= n:  # the terms fall geometrically
         j = first + steps
         term *= (n - j) / (j + 1) * odds if upper else j / ((n - j + 1) * odds)
         total += term

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.binomial import STIRLING_COEFFICIENTS, stirling_error
+from dpcalc.numerics.binomial import stirling_error, stirling_series
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _SMALL = np.array([stirling_error(n) for n in range(16)])  # below 16 the series is not accurate
 
@@ -32,7 +30,5 @@ def log_fair_pmf(k: Array, n: Array) -> Array:
 
 def _stirling_errors(n: Array) -> Array:
     """log n! − log(√(2πn)(n/e)^n)."""
-    large = np.maximum(n, 16.0)
-    series = sum(c * large ** (-2 * j - 1) for j, c in enumerate(STIRLING_COEFFICIENTS))
-    errors: Array = np.where(n < 16, _SMALL[np.minimum(n, 15).astype(int)], series)
+    errors: Array = np.where(n < 16, _SMALL[np.minimum(n, 15).astype(int)], stirling_series(np.maximum(n, 16.0)))
     return errors

@@ -2,6 +2,8 @@
 
 from math import exp, expm1, fsum, inf, log, log1p
 
+LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
+
 
 def expm1mx(x: float) -> float:
     """e^x − 1 − x >= 0, to a few units in the last place (ulp) also where x is small."""
@@ -60,6 +62,35 @@ def log_sum(terms: list[float]) -> float:
     return top if top == -inf else top + log(fsum(exp(t - top) for t in terms))
 
 
+def geometric_sum(x: float, count: int) -> float:
+    """Σ_{k<count} e^{kx}, to a few ulp; x may be −∞."""
+    return expm1(count * x) / expm1(x) if x != 0 and count else float(count)
+
+
 def exp_or_zero(x: float) -> float:
     """e^x of a log-probability; 0 where it underflows."""
     return exp(x)
+
+
+def lambert_w(x: float) -> float:
+    """Lambert's W(x) for x >= 0, the solution of W e^W = x, to a few units in the last place."""
+    if x == 0:
+        return 0.0
+    if x > 1:
+        return lambert_w_log(log(x))
+    w = x / (1 + x) if x < 0.5 else log1p(x) * 0.8
+    for _ in range(4):  # Halley's iteration converges cubically, from within 10 % here
+        e = exp(w)
+        f = w * e - x
+        w -= f / (e * (w + 1) - (w + 2) * f / (2 * w + 2))
+    return w
+
+
+def lambert_w_log(log_x: float) -> float:
+    """W(e^t) for t >= −700, by Newton's method for w + log w = t."""
+    if log_x < 0:
+        return lambert_w(exp(log_x))
+    w = log_x - log(log_x) if log_x > 2 else 0.5671432904097838 + 0.36 * log_x
+    for _ in range(6):  # it converges quadratically, from within 30 % here
+        w = w * (1 + log_x - log(w)) / (1 + w)
+    return w

@@ -6,7 +6,7 @@ bounds keeps eight digits. """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.tails_array import mills
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _MILLS_ERROR = 1e-12  # relative, added to every Mills ratio
-_SMALL_RATIO = 1e-3  # below it, the bound by R′ may be the smaller one; it is not computed for larger ratios
 _BLOCK = 4096  # values computed at a time, so that intermediate arrays stay in the cache
 
 
@@ -56,7 +53,7 @@ def _log_theta(epsilon: Array, ratio: Array) -> Array:
         rounding *= 1.5e-15
         log_bound = mills_a * (1 + _MILLS_ERROR)
         log_bound -= mills_b
-        if smallest < _SMALL_RATIO:
+        if smallest < 1e-3:  # for larger ratios the bound by R′ is not the smaller one
             slopes = 2 - a * mills_a - b * mills_b + _MILLS_ERROR * (2 + np.abs(a) * mills_a + b * mills_b)
             log_bound = np.minimum(log_bound, ratio * (0.5 + _MILLS_ERROR) * slopes)
         np.log(log_bound, out=log_bound)

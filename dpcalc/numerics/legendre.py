@@ -6,14 +6,14 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from math import cos, pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpcalc.numerics.rounding import ULP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-ERROR = 2.0**-52  # of the weights (relative) and of the nodes (absolute); a test integrates powers
+ERROR = ULP  # of the weights (relative) and of the nodes (absolute); a test integrates powers
 
 
 @lru_cache(maxsize=16)

@@ -7,9 +7,6 @@ from operator import itemgetter
 
 _GOLDEN = 0.3819660112501051  # (3 − √5)/2, the share of a golden section
 _MAX_STEPS = 60  # after the walk, so that a search ends whatever f is; it returns the best point so far
-_GROWTH = 1.6  # factor between two steps of the walk: about that of golden sections
-_FROM_END = 16  # where the best point is an end of the range, the next one is at that fraction of the bracket from it
-_FLAT = 100  # f is flat where it rises by less than the tolerance divided by this
 
 
 def minimise(f: Callable[[float], float], start: float, low: float, high: float,
@@ -54,10 +51,10 @@ def minimise_hyperbolic(f: Callable[[float], float], start: float, low: float, h
     gain = inf
     for _ in range(_MAX_STEPS):
         scale = min(abs(fx), 1.0)
-        if not scale or not fv - fx > tolerance / _FLAT * scale:  # f is 0, flat or infinite
+        if not scale or not fv - fx > tolerance / 100 * scale:  # f is 0, flat or infinite
             break
         if x in (a, b):  # the end of the range
-            y = x + (v - x) / _FROM_END
+            y = x + (v - x) / 16
         elif fv - fx > abs(fx):
             y = (x + v) / 2
         else:
@@ -120,7 +117,7 @@ def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: 
     left, right = max(low, x - step), min(high, x + step)
     fl, fr = f(left), f(right)
     while fl < fx or fr < fx:
-        step *= _GROWTH
+        step *= 1.6  # about the factor of golden sections
         if fl < fr:
             if left <= low:
                 return (low, fl), (low, fl), (x, fx)

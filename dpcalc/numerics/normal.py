@@ -5,7 +5,6 @@ from math import erfc, exp, log, log1p, pi, sqrt
 
 LOG_SQRT_2PI = 0.5 * log(2 * pi)
 _SQRT_HALF_PI = sqrt(pi / 2)
-_SQRT_HALF = sqrt(0.5)
 
 
 def _continued_fraction(x: float) -> float:
@@ -19,7 +18,7 @@ def _continued_fraction(x: float) -> float:
 def mills(x: float) -> float:
     """R(x) = Q(x)/φ(x) = ∫_0^∞ e^{−xt − t²/2} dt, for x >= −38 (below, it overflows)."""
     if x < 3:
-        return _SQRT_HALF_PI * exp(x * x / 2) * erfc(x * _SQRT_HALF)
+        return _SQRT_HALF_PI * exp(x * x / 2) * erfc(x * 0.5**0.5)
     return 1 / (x + 1 / (x + _continued_fraction(x)))
 
 
@@ -34,5 +33,5 @@ def mills_slope(x: float) -> float:
 def log_tail(x: float) -> float:
     """log Q(x)."""
     if x < -1:
-        return log1p(-0.5 * erfc(-x * _SQRT_HALF))
+        return log1p(-0.5 * erfc(-x * 0.5**0.5))
     return log(mills(x)) - x * x / 2 - LOG_SQRT_2PI

@@ -11,25 +11,21 @@ result has a 2-norm of at most ‖f‖₁‖g‖₂. So each of the three adds a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.rounding import UNIT
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-
-UNIT = 2.0**-53  # relative: of one rounding
-_UNITS_OF_TRANSFORM = 24.0  # units of rounding for each log₂ of the length: three transforms of 8 units
-_NEGLIGIBLE = 2.0**-50  # relative: what the transforms cannot tell from 0; the error that the proof gives includes it
+    from dpcalc.numerics.arrays import Array
 
 
 def product(f: Array, g: Array, n: int) -> tuple[Array, float]:
     """The first n coefficients of f·g, and a bound on the 2-norm of their error."""
     size = 1 << int(len(f) + len(g) - 2).bit_length()
     found: Array = np.fft.irfft(np.fft.rfft(f, size) * np.fft.rfft(g, size), size)[:n]
-    error = _UNITS_OF_TRANSFORM * size.bit_length() * UNIT * float(np.abs(f).sum()) * float(np.linalg.norm(g))
+    error = 3 * 8 * size.bit_length() * UNIT * float(np.abs(f).sum()) * float(np.linalg.norm(g))
     return found[: len(f) + len(g) - 1], error
 
 
@@ -62,7 +58,8 @@ def _newton(f: Array, n: int) -> Array:
     g = np.array([1 / f[0]])
     while len(g) < n:
         m = len(g)
-        if m > 2 * len(f) and np.abs(g[m // 2:]).max() <= _NEGLIGIBLE * np.abs(g).max():
+        # The transforms cannot tell 2^−50 of the largest one from 0; the error that the proof gives includes it.
+        if m > 2 * len(f) and np.abs(g[m // 2:]).max() <= 2.0**-50 * np.abs(g).max():
             break
         spectrum = np.fft.rfft(g, 2 * m)
         left = np.fft.irfft(np.fft.rfft(f[: 2 * m], 2 * m) * spectrum, 2 * m)[m:]

@@ -7,11 +7,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-
-_MAX_NODES_WITHOUT_SCAN = 3000  # so many are evaluated at once: a scan would take longer than it saves
+    from dpcalc.numerics.arrays import Array
 
 
 def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step: float,
@@ -25,7 +21,7 @@ def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step:
     """
     import numpy as np
 
-    is_short = (high - low) / step <= _MAX_NODES_WITHOUT_SCAN
+    is_short = (high - low) / step <= 3000  # a scan would take longer than it saves
     windows = [(low, high)] if is_short else _windows(log_f, low, high, step, knots)
     total = odd = 0.0
     top = None

@@ -22,7 +22,6 @@ from dpcalc.numerics.normal import log_tail
 from dpcalc.numerics.rounding import up
 
 _ROUNDING = 1e-11  # relative, of the integrals over cells and of their sum
-_CANCELLATION = 4e-15  # relative error of a chord's integral is this over the width of the cell, as terms cancel
 
 
 def value(alpha: float, profile: Callable[..., Any], first: float, params: tuple[tuple[str, Any], ...]) -> float:
@@ -69,7 +68,7 @@ def _log_integrals(epsilons: Any, h: Any, logs: Any, rate: float) -> Any:
     else:
         start, whole = epsilons[:-1], np.expm1(rate * h) / rate
         right = (np.expm1((rate + 1) * h) / (rate + 1) - whole) / np.expm1(h)
-    right = np.clip(right * (1 - _ROUNDING - _CANCELLATION / h), 0.0, whole)
+    right = np.clip(right * (1 - _ROUNDING - 4e-15 / h), 0.0, whole)  # as terms cancel in a narrow cell
     right = np.where(h * (abs(rate) + 1) < 1e-4, 0.0, right)  # a short cell, where I₁ cancels: its larger end counts
     return rate * start + np.logaddexp(np.log(whole - right) + logs[:-1], np.log(right) + logs[1:])
 

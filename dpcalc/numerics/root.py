@@ -8,7 +8,9 @@ was computed are returned; tightness does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import asinh, exp, log, log1p
+from math import asinh, exp, log
+
+from dpcalc.numerics.elementary import log_ratio
 
 
 class Unreachable(ValueError):
@@ -103,13 +105,8 @@ def _between(a: float, b: float, share: float, in_log: bool) -> float:
     """The x at this share of the way from a to b, linearly or in log x."""
     if not in_log:
         return a + share * (b - a)
-    distance = _log_ratio(b, a)
+    distance = log_ratio(b, a)
     return a * exp(share * distance) if abs(distance) < 1 else exp(log(a) + share * distance)
-
-
-def _log_ratio(x: float, y: float) -> float:
-    """log(x/y), also where the quotient overflows or underflows."""
-    return log1p((x - y) / y) if 0.5 < x / y < 2 else log(x) - log(y)
 
 
 def _finite(residual: float) -> float:
@@ -122,7 +119,7 @@ def _inverse_quadratic(a: float, f_a: float, b: float, f_b: float, c: float, f_c
     safe."""
     if f_c in (f_a, f_b) or c == b:
         return 0.5
-    b_from_a, c_from_a, c_from_b = (_log_ratio(y, x) if in_log else y - x for y, x in ((b, a), (c, a), (c, b)))
+    b_from_a, c_from_a, c_from_b = (log_ratio(y, x) if in_log else y - x for y, x in ((b, a), (c, a), (c, b)))
     xi, phi = -b_from_a / c_from_b, (f_a - f_b) / (f_c - f_b)
     if not (phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi):
         return 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf, isinf, isqrt, ldexp, nextafter
+from math import inf, isinf, isqrt, nextafter, prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,42 +22,59 @@ def up(x: float, rel: float = 0.0) -> float:
     return nextafter(x + rel * abs(x), inf)
 
 
+def down(x: float, rel: float = 0.0) -> float:
+    """A lower bound on such a value."""
+    return -up(-x, rel)
+
+
 def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) -> float:
     """The smallest double >= Π numerators / Π denominators, by integer arithmetic. Numerators are >= 0, denominators
     > 0. Raises OverflowError when the ratio exceeds the largest double. """
-    top, bottom = 1, 1
-    for x in numerators:
-        a, b = x.as_integer_ratio()
-        top, bottom = top * a, bottom * b
-    for x in denominators:
-        a, b = x.as_integer_ratio()
-        top, bottom = top * b, bottom * a
-    return quotient_up(top, bottom)
+    return quotient_up(*_ratio(numerators, denominators))
 
 
-def quotient_down(top: int, bottom: int) -> float:
-    """The largest double <= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
-    x = quotient_up(top, bottom)
-    p, q = x.as_integer_ratio()
-    return x if p * bottom == top * q else nextafter(x, 0.0)
+def ratio_down(numerators: Iterable[float], denominators: Iterable[float] = ()) -> float:
+    """The largest double <= Π numerators / Π denominators, likewise."""
+    return quotient_down(*_ratio(numerators, denominators))
 
 
-def ratio_down(numerator: float, denominator: float) -> float:
-    """The largest double <= numerator / denominator, by integer arithmetic; both are > 0."""
-    (a, b), (c, d) = (x.as_integer_ratio() for x in (numerator, denominator))
-    return quotient_down(a * d, b * c)
+def _ratio(numerators: Iterable[float], denominators: Iterable[float]) -> tuple[int, int]:
+    fractions = [*(x.as_integer_ratio() for x in numerators), *(x.as_integer_ratio()[::-1] for x in denominators)]
+    return prod(top for top, _ in fractions), prod(bottom for _, bottom in fractions)
 
 
 def sum_up(terms: Iterable[float]) -> float:
     """The smallest double >= the exact sum of non-negative terms."""
-    top, bottom = _exact_sum(terms)
-    return quotient_up(top, bottom)
+    return quotient_up(*_sum(terms))
 
 
 def difference_down(a: float, b: float) -> float:
     """The largest double <= a − b (0 where a <= b), by an exact subtraction."""
-    top, bottom = _exact_sum((a, -b))
-    return quotient_down(top, bottom) if top > 0 else 0.0
+    return max(0.0, quotient_down(*_sum((a, -b))))
+
+
+def _sum(terms: Iterable[float]) -> tuple[int, int]:
+    top, bottom = 0, 1
+    for x in terms:
+        a, b = x.as_integer_ratio()
+        top, bottom = top * b + a * bottom, bottom * b
+    return top, bottom
+
+
+def quotient_up(top: int, bottom: int) -> float:
+    """The smallest double >= top/bottom, for whole numbers (bottom > 0). Raises OverflowError beyond the doubles."""
+    x = top / bottom  # correctly rounded for Python integers; raises OverflowError itself
+    p, q = x.as_integer_ratio()
+    if p * bottom < top * q:
+        x = nextafter(x, inf)
+    if isinf(x):
+        raise OverflowError("the ratio exceeds the largest double")
+    return x
+
+
+def quotient_down(top: int, bottom: int) -> float:
+    """The largest double <= top/bottom, likewise."""
+    return 0.0 - quotient_up(-top, bottom)  # not −0.0
 
 
 def decimal(x: float) -> Fraction:
@@ -82,29 +99,6 @@ def decimal_down(x: Fraction) -> float:
         return 0.0
     nearest = x.numerator / x.denominator
     return nearest if decimal(nearest) <= x else nextafter(nearest, 0.0)
-
-
-def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:
-    top, bottom = 0, 1
-    for x in terms:
-        a, b = x.as_integer_ratio()
-        top, bottom = top * b + a * bottom, bottom * b
-    return top, bottom
-
-
-def quotient_up(top: int, bottom: int) -> float:
-    """The smallest double >= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
-    if top == 0:
-        return 0.0
-    x = top / bottom  # correctly rounded for Python integers; raises OverflowError itself
-    if x == 0.0:
-        return ldexp(1.0, -1074)
-    p, q = x.as_integer_ratio()
-    if p * bottom < top * q:
-        x = nextafter(x, inf)
-    if isinf(x):
-        raise OverflowError("the ratio exceeds the largest double")
-    return x
 
 
 def root_up(x: Fraction) -> float:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcalc.numerics import normal
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _INTERVALS = 8192  # of t; with half as many the interpolation error is 16 times as large and exceeds rounding errors
 

@@ -2,50 +2,45 @@
 search is for an ε that proves nearly the best."""
 
 from collections.abc import Callable, Iterable
-from math import exp, log
+from math import exp, inf, log
 
 from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import up
-
-_SMALLEST = -40.0  # the least ε of the search: below it, the bound on the rate is within e^−40 of 1
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
                   points: Iterable[float] = (), other: Callable[[float], float] | None = None,
                   enough: float = 0.0) -> tuple[float, float]:
-    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of the alternative
-    against the hypothesis; and the ε that proves it (negative: the bound of the reversed roles). `other` is δ of the
-    other direction, if that is not the same.
+    """The largest true-positive rate of a test with false-positive rate f, and the ε that proves it (negative: the
+    bound of the reversed roles).
 
-    δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
-    arXiv:1905.02383v3). For a profile it is a convex function of e^ε, which has one minimum. For a bound on a profile
-    it may have several; the search begins at the best of `start` and of the `points`, all >= 0, and of points spread
-    over the range if δ is constant near 0. It ends early at a rate of at most `enough`. """
+    It is at most δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition
+    2.5, arXiv:1905.02383v3). For a profile that is a convex function of e^ε, which has one minimum. For a bound on a
+    profile it may have several.
+
+    `delta` is δ(ε), ε >= 0, of the alternative against the hypothesis, and `other` that of the hypothesis against the
+    alternative, where it is not the same.
+    `tolerance` is that of the ε found, in standard deviations of the privacy loss.
+    The search begins at the best of `start`, 0 and ± the `points`, and of more points if δ is constant near 0.
+    It ends where the rate is at most `enough`. """
     seen: dict[float, float] = {}
 
     def rate(u: float) -> float:
-        if u not in seen:
+        """The bound by ε = u; after one that is small enough no other is computed."""
+        least = min(seen.values(), default=inf)
+        if u not in seen and least > enough:
             seen[u] = at_level(delta(u) if u >= 0 else (other or delta)(-u), u, fpr)
-            if seen[u] <= enough:
-                raise _Enough
-        return seen[u]
+        return seen.get(u, least)
 
-    high = max(0.0, -log(fpr))
+    low, high = -40.0, max(0.0, -log(fpr))  # below −40 the bound is within e^−40 of 1
     spread = min(max(delta(0.0), 1e-12), 1.0)  # about the standard deviation of the loss
-    try:
-        if spread < high and delta(spread) >= delta(0.0) * (1 - 1e-9):
-            points = (*points, *(high * k / 12 for k in range(1, 12)))
-        inside = (u for e in points for u in (e, -e) if _SMALLEST <= u <= high)
-        begin = min((min(max(start, _SMALLEST), high), 0.0, *inside), key=rate)
-        minimise(rate, begin, _SMALLEST, high, spread, tolerance * spread)
-    except _Enough:
-        pass  # any ε is a proof
+    if spread < high and delta(spread) >= delta(0.0) * (1 - 1e-9):
+        points = (*points, *(high * k / 12 for k in range(1, 12)))
+    inside = (u for e in points for u in (e, -e) if low <= u <= high)
+    begin = min((min(max(start, low), high), 0.0, *inside), key=rate)
+    minimise(rate, begin, low, high, spread, tolerance * spread)
     best = min(seen, key=lambda u: seen[u])
     return min(1.0, seen[best]), best
-
-
-class _Enough(Exception):
-    """A rate that is small enough was found."""
 
 
 def at_level(delta: float, u: float, fpr: float) -> float:

@@ -56,7 +56,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
 def dominated_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A symmetric pair that is dominated by one epoch with gradients that do not depend on the outputs."""
     check_noise(sigma, "random allocation is")
-    mu = ratio_down(2.0, sigma)
+    mu = ratio_down((2.0,), (sigma,))
     if steps <= 2:
         return Gaussian(mu / sqrt(steps) * (1 - 4 * UNIT))
     check_ratios(sigma, mu / 2, tail)
@@ -84,7 +84,7 @@ def upper_points(sigma: float, steps: int, tail: float) -> tuple[Point, ...]:
 @lru_cache(maxsize=64)
 def events_from_below(sigma: float, steps: int, tail: float) -> tuple[EventAt, ...]:
     """Events of one epoch of three or more steps with a positive advantage."""
-    mu = ratio_down(2.0, sigma)
+    mu = ratio_down((2.0,), (sigma,))
     mesh = Mesh.of(mu / 2, tail)
 
     def event_at(epsilon: float, precision: float, expected: float, largest_step: float) -> tuple[Event, float]:

@@ -130,7 +130,7 @@ class Gaussian:
 def gaussian_from_below(noise_multiplier: float) -> Gaussian:
     """A pair that the Gaussian mechanism with this noise multiplier z dominates: 1/z is rounded down, by one more unit
     in the last place as z may itself be rounded down from σ/s."""
-    return Gaussian(ratio_down(1.0, max(noise_multiplier, SMALLEST_NOISE)) * (1 - 2**-52))
+    return Gaussian(ratio_down((1.0,), (max(noise_multiplier, SMALLEST_NOISE),)) * (1 - 2**-52))
 
 
 def check_noise(noise_multiplier: float, what: str) -> None:

@@ -53,7 +53,7 @@ GAPS_USED = 4.0  # where each δ takes a tenth of a second: chords change ε by 
 @lru_cache(maxsize=64)
 def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, tail: float) -> Pair:
     """The pair of an epoch that leaves out `rest` records. About 10·`tail` of its P-mass is at an infinite loss."""
-    w, last = ratio_down(float(rest), float(batch_size)), dict[int, float]()
+    w, last = ratio_down((float(rest),), (float(batch_size),)), dict[int, float]()
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         d, scale = mesh.difference(epsilon, direction), (steps + w) * exp(-epsilon)
@@ -84,7 +84,7 @@ def all_used(sigma: float, n: int, batch_size: int, replaced: bool, radius: floa
 @lru_cache(maxsize=64)
 def one_order(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, epochs: int, tail: float) -> Pair:
     """The pair of all epochs together, which have the same order and leave out the same `rest` records."""
-    w, laws = ratio_down(float(rest), float(batch_size)), list[OneOrder]()
+    w, laws = ratio_down((float(rest),), (float(batch_size),)), list[OneOrder]()
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         if not laws:
@@ -187,7 +187,7 @@ def _merged(values: Array, masses: Array) -> tuple[Array, Array]:
 @lru_cache(maxsize=64)
 def dominated_pair(sigma: float, batches: int, unused: float, tail: float) -> Atoms:
     """A pair, with its reverse, that is dominated by one epoch; `unused` is the ρ of the record."""
-    m = ratio_down(1.0, sigma)
+    m = ratio_down((1.0,), (sigma,))
     allocation_replaced.check_ratios(sigma, 2 * m, tail)
     mesh, own = allocation_replaced.Mesh.of(m, tail), 1 - unused
     base, with_record, without = mesh.laws[2], mesh.laws[1], mesh.laws[0]

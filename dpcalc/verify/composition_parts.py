@@ -182,13 +182,13 @@ def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapp
 
 
 def _pairs_of_noisy_sgd(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile
-    from dpcalc.bounds.noisy_sgd._engine import without_convexity
+    from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
+    from dpcalc.bounds.noisy_sgd.composition import Steps
 
     bound, p = row.route.bound, row.params
     if bound.name == "composition-profile":
-        return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
+        return Steps(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"]).pairs()
     own = own_params(bound, p)
-    own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
-    return burn_in_profile.parts_at(**own, r=int(row.witness.get("r", p["iterations"])),
-                                    sigma1=float(row.witness["sigma1"]))
+    own = own if "strong_convexity" in own else nonconvex.with_curvature(own)
+    return burn_in_profile.steps_of(**own, r=int(row.witness.get("r", p["iterations"])),
+                                    sigma1=float(row.witness["sigma1"])).pairs()

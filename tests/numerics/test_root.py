@@ -1,21 +1,33 @@
 """Brackets and boundaries of monotone functions: safe and tight."""
 
-from math import exp, inf
+import random
+from math import inf, log
 
 import pytest
 
 from dpcalc.numerics.root import Unreachable, boundary, bracket, smallest_feasible
 
 
-@pytest.mark.parametrize("root", [1e-300, 1e-12, 1e-3, 0.7, 50.0, 1e12, 1e250])
-@pytest.mark.parametrize("start", [1.0, 1e-9, 1e7])
-def test_the_boundary_of_a_steep_gap(root, start):
-    """A log δ that falls like −x², down to the largest double."""
-    def gap(x):
-        return 5.0 * (1 - (x / root) ** 2) if x < 1e100 * root else -1.7e308
+@pytest.mark.parametrize("shape", [
+    lambda ratio: -log(ratio) if ratio > 0 else inf,
+    lambda ratio: -0.1 * log(ratio) if ratio > 0 else inf,
+    lambda ratio: -7 * log(ratio) if ratio > 0 else inf,
+    lambda ratio: 5 * (1 - ratio * ratio) if ratio < 1e100 else -1.7e308,  # a log δ that falls like −x²
+], ids=["log", "flat", "steep", "square"])
+def test_a_boundary_is_met_and_nothing_much_before_it_is(shape):
+    """Where a function falls and where it rises; and a bracket of it from anywhere."""
+    rng = random.Random(9)
+    for _ in range(50):
+        root, start, side = 10 ** rng.uniform(-100, 100), 10 ** rng.uniform(-100, 100), rng.choice((-1, 1))
 
-    x = boundary(gap, *bracket(gap, start, +1, 1e-308, 1e300))
-    assert gap(x) <= 0 and x == pytest.approx(root, rel=1e-12)
+        def gap(x, root=root, side=side):
+            return side * shape(x / root)
+
+        meets, fails = bracket(gap, start, side, 1e-200, 1e200)
+        assert gap(meets) <= 0 < gap(fails)
+        found = boundary(gap, meets, fails)
+        assert gap(found) <= 0 < gap(found * (1 - side * 1.1e-13)), (root, side)
+        assert -1e-3 <= gap(boundary(gap, meets, fails, slack=1e-3)) <= 0
 
 
 @pytest.mark.parametrize("root", [1, 2, 3, 57, 10**6, 10**12 + 7, 2**53 - 2])
@@ -38,16 +50,9 @@ def test_a_jump_is_found_from_the_safe_side():
     assert gap(x) == -inf and x == pytest.approx(2, rel=2e-13)
 
 
-def test_a_slack_ends_a_search_next_to_the_boundary():
-    def gap(x):
-        return 1 - exp(x - 1) + 1e-4
-
-    x = boundary(gap, 3.0, 0.5, 1e-4, slack=1e-3)
-    assert -1e-3 <= gap(x) <= 0 < gap(0.99 * x)
-
-
 def test_a_range_that_meets_the_condition_and_one_that_does_not():
-    assert bracket(lambda x: -1.0, 3.0, +1, 0.5, 7.0) == (0.5, 0.5)
+    assert bracket(lambda x: -1.0, 3.0, +1, 0.5, 7.0) == (0.5, 0.5) == bracket(lambda x: 0.0, 3.0, +1, 0.5, 7.0)
+    assert bracket(lambda x: 1.0 if x < 7 else 0.0, 3.0, +1, 0.5, 7.0)[0] == 7
     with pytest.raises(Unreachable) as end:
         bracket(lambda x: 2.0 + x, 3.0, -1, 0.5, 7.0)
     assert end.value.at == 0.5 and end.value.gap == 2.5

@@ -453,10 +453,10 @@ def smooth_sgd(rng, p):
 
 
 def deterministic_order(rng, convex=True):
-    from dpcalc.bounds.noisy_sgd import iteration, iteration_nonconvex
+    from dpcalc.bounds.noisy_sgd import iteration, nonconvex
 
     p = sgd(rng, rng.randint(1, 60))
-    bound = iteration.BOUND if convex else iteration_nonconvex.BOUND
+    bound = iteration.BOUND if convex else nonconvex.ITERATION
     p = p if convex else smooth_sgd(rng, p)
     period = rng.choice((1, 1, 2, 5))
     own = {k: v for k, v in {**p, "period": period, "last": rng.randint(1, period)}.items() if k in bound.params}

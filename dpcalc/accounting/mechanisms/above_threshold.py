@@ -50,8 +50,8 @@ def _profile(p: Params) -> Profile:
 def _as_fields(p: Params) -> dict[str, Any]:
     """The scales in units of the sensitivity. Monotone queries are like any queries with twice the noise."""
     twice = 2 if p["queries"] == "monotone" else 1
-    return {"threshold_scale": ratio_down(p["threshold_scale"], p["sensitivity"]),
-            "scale": ratio_down(twice * p["scale"], p["sensitivity"]), "hits": p["hits"]}
+    return {"threshold_scale": ratio_down((p["threshold_scale"],), (p["sensitivity"],)),
+            "scale": ratio_down((twice * p["scale"],), (p["sensitivity"],)), "hits": p["hits"]}
 
 
 _ROUTES = (Route(above_threshold_exact.BOUND), *converted(above_threshold_rdp.BOUND))

@@ -52,7 +52,7 @@ MECHANISM = Mechanism(
     part=Part(
         fields={"noise_multiplier": Number(description="σ over the sensitivity between neighbours; where one record is "
                                                        "replaced by another, half of what --noise-multiplier is")},
-        write=lambda p: {"noise_multiplier": ratio_down(p["sigma"], p["sensitivity"])},
+        write=lambda p: {"noise_multiplier": ratio_down((p["sigma"],), (p["sensitivity"],))},
         read=lambda fields: {**fields, "sigma": fields["noise_multiplier"]},
     ),
     tv=TotalVariation(_TV, _TV, gaussian_exact.BOUND, lambda p: gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1)),

@@ -45,7 +45,7 @@ MECHANISM = Mechanism(
     curve=lambda p: curve.of_bound(laplace_rdp.BOUND, _pure(p), scale=p["scale"], sensitivity=p["sensitivity"]),
     profile=_profile,
     pure=_pure,
-    part=Part(fields={"scale": Number()}, write=lambda p: {"scale": ratio_down(p["scale"], p["sensitivity"])}),
+    part=Part(fields={"scale": Number()}, write=lambda p: {"scale": ratio_down((p["scale"],), (p["sensitivity"],))}),
     tv=TotalVariation(
         once=(Route(exact.BOUND), Route(laplace_as_published.BOUND, on_request=True)),
         often=(Route(laplace_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),

@@ -40,7 +40,7 @@ class Use(NamedTuple):
     @property
     def noise_multiplier(self) -> float:
         """σ over the sensitivity between two batches, of Gaussian noise, rounded down."""
-        return ratio_down(self.params["sigma"], self.params["sensitivity"])
+        return ratio_down((self.params["sigma"],), (self.params["sensitivity"],))
 
     @property
     def is_gaussian(self) -> bool:

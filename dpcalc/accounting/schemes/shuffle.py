@@ -82,7 +82,7 @@ def _params(values: Values) -> dict[str, Any]:
 def _of_mechanism(use: Use) -> dict[str, Any]:
     """The noise relative to what a group of records moves the sums of an epoch, and to what one does, and whether that
     is a norm that all vectors are clipped to."""
-    return {"noise_multiplier": ratio_down(use.noise_multiplier, float(use.group_size)),
+    return {"noise_multiplier": ratio_down((use.noise_multiplier,), (float(use.group_size),)),
             "noise_of_record": use.noise_multiplier, "clipped": use.of_sum}
 
 

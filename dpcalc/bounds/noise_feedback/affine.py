@@ -27,11 +27,12 @@ steps move θ_T by no more. With λ = 1 and ηa_j ≤ 1, V_j = 1 + (1−r_j)²(1
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import exp, expm1, fsum, inf, log, log1p
+from math import exp, fsum, inf, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import geometric_sum
 from dpcalc.numerics.rounding import up
 
 UNHINDERED = "no iterate is projected on a constraint set, nor is a gradient clipped where the curvature is not 0"
@@ -41,7 +42,6 @@ SETTING = ("step size η; gradients aθ + β_t with the same curvature a on both
            "record, and these steps do not depend on the data",
            UNHINDERED, START, "noise N(0, σ²) is added to the iterate, not to the gradient",
            "only the last iterate is released")
-_SLACK = 8e-15  # relative error of μ from a few logarithms of moderate size; larger ones are counted beside it
 
 
 class Decay(NamedTuple):
@@ -66,11 +66,7 @@ def decay(curvature: float, learning_rate: float) -> Decay:
 
 def geometric(d: Decay, terms: int) -> float:
     """Σ_{k<T} r^{2k}, to a few ulp."""
-    if d.g == 0:
-        return float(terms)
-    if terms == 0 or d.log_r == -inf:
-        return float(min(terms, 1))
-    return -expm1(2 * terms * d.log_r) / (d.g * d.other)
+    return geometric_sum(2 * d.log_r, terms)
 
 
 def log_of_sum(logs: Sequence[float]) -> float:
@@ -82,7 +78,8 @@ def log_of_sum(logs: Sequence[float]) -> float:
 def mu_of_logs(learning_rate: float, sigma: float, lipschitz: float, *logs: float) -> float:
     """2Lη/σ times the numbers with these logarithms, rounded up. Raises OverflowError beyond the doubles."""
     every = (log(2), log(learning_rate), log(lipschitz), -log(sigma), *logs)
-    return max(up(exp(fsum(every) + _SLACK + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
+    # The relative error from a few logarithms of moderate size, and that from larger ones.
+    return max(up(exp(fsum(every) + 8e-15 + 5e-16 * fsum(map(abs, every))), 4e-16), 5e-324)
 
 
 def larger(x: Any, y: Any) -> Any:

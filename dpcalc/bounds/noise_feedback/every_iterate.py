@@ -31,8 +31,6 @@ from dpcalc.bounds.noise_feedback.affine import mu_of_logs
 from dpcalc.bounds.start import START
 from dpcalc.core.bound import Theorem
 
-_DIGITS = 60  # 1 − λ² cancels 16 of them at most, and 1 − λ^{2k} no more; 15 are used
-
 
 def _square_sum(number: Any, feedback: Any, iterations: int, uses: Sequence[int]) -> Any:
     """Σ_t c_t². `number` makes a number of the arithmetic that `feedback` has, from a whole number."""
@@ -48,7 +46,8 @@ def _square_sum(number: Any, feedback: Any, iterations: int, uses: Sequence[int]
 
 def square_sum(feedback: float, iterations: int, uses: Sequence[int]) -> float:
     """Σ_t c_t², to an ulp."""
-    with localcontext(Context(prec=_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+    # Of 60 digits, 1 − λ² cancels 16 at most, and 1 − λ^{2k} no more; 15 are used.
+    with localcontext(Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         return float(_square_sum(Decimal, Decimal(feedback), iterations, uses))
 
 

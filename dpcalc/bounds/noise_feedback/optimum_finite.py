@@ -23,8 +23,6 @@ from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
-_NEAR_ONE = 1e-6  # n(1 − r), up to which two terms of the series are exact to 1e-10, and the formula cancels too much
-
 
 def value(curvatures: tuple[float, ...], learning_rate: float, iterations: int) -> dict[str, float]:
     """λ* and the variance at equal privacy with it, both rounded up."""
@@ -49,7 +47,7 @@ def mean_coefficient(iterations: int, r: float = 1.0) -> float:
     with the mean of its G over all t, which for r near 1 is a series in 1 − r."""
     n, s = iterations, 1 - r
     decayed = s * (1 + r)
-    if n * s < _NEAR_ONE:
+    if n * s < 1e-6:  # two terms of the series are exact to 1e-10, and the formula cancels too much
         g = (n - 1) / 2 * (1 - 2 * s * (n - 2) / 3)
     else:
         g = (1 + expm1(2 * n * log1p(-s)) / (n * decayed)) / decayed

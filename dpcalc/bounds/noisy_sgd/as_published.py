@@ -2,16 +2,16 @@
 
 Why it is false stands in the errata of burn_in_rdp.py. """
 
-from math import exp, log, log1p, sqrt
+from math import exp, log1p
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd import burn_in_rdp
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, noise_multiplier
+from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, Steps
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.core.bound import Choices, RdpBound, Theorem
-from dpcalc.numerics.minimize import minimise, minimise_over
+from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
 
@@ -28,8 +28,8 @@ def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: flo
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
           sigma1: float) -> float:
     """The printed bound at the given R and σ1: R·D_α(N‖mix) + αD²/(2η²σ1²)·(1/R or c^{2R})."""
-    z = noise_multiplier(burn_in_rdp.remaining_noise(sigma, sigma1), batch_size, lipschitz)
-    steps = r * printed_step(alpha, ratio_up((float(batch_size),), (float(n),)), z)
+    window = Steps(n, batch_size, lipschitz, burn_in_rdp.remaining_noise(sigma, sigma1), r)
+    steps = r * printed_step(alpha, window.rate, window.noise_multiplier)
     if not sigma1:
         return up(steps)
     w = last_step_weight(contraction.gap(learning_rate, smoothness, strong_convexity), r)
@@ -47,32 +47,20 @@ def printed_step(alpha: float, q: float, z: float) -> float:
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
            strong_convexity: float, learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
-    """{r, sigma1} near the optimum of the printed expression."""
+    """{r, sigma1} near the optimum of the printed expression, which is convex in R."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
-    q, unit = batch_size / n, batch_size * sigma / (2 * lipschitz)
 
-    def best_at(u: float) -> tuple[float, int]:
-        """The least total and its R with σ2² = σ²/(1 + e^{−u})."""
-        share = 1 / (1 + exp(-u))
-        step = printed_step(alpha, q, unit * sqrt(share))
-        start = alpha / 2 * (diameter / learning_rate / sigma) ** 2 / (1 - share)
-        if g == 0:
-            guess = sqrt(start / step)
-        else:
-            rate = -2 * contraction.log_c(g)
-            guess = log(max(start * rate / step, 1.0)) / rate
+    def best_window(step: float, share: float) -> tuple[float, int]:
+        start = alpha / 2 * (diameter / learning_rate / sigma) ** 2 / share
 
         def total(k: int) -> float:
             return k * step + start * last_step_weight(g, k)
 
-        r = minimise_over(total, int(min(guess, iterations)), 1, iterations)
+        r = minimise_over(total, 1, 1, iterations)
         return total(r), r
 
-    u = minimise(lambda u: best_at(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
-    total, r = best_at(u)
-    if iterations * printed_step(alpha, q, unit) <= total:
-        return {"r": iterations, "sigma1": 0.0}
-    return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
+    return burn_in_rdp.split_noise(lambda z: printed_step(alpha, batch_size / n, z), best_window, iterations, sigma,
+                                   batch_size * sigma / (2 * lipschitz))
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,

@@ -73,7 +73,7 @@ from math import ceil, exp, log, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition_profile
+from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING
@@ -90,9 +90,6 @@ if TYPE_CHECKING:
 # same noise stay near each other.
 _PROJECTED = ("after the noise the iterates are projected on a closed convex set of diameter D that does not depend on "
               "the data")
-# The ε at which RDP evaluates the profile, from a share of the largest one; the profiles used end within this factor.
-_POINTS_OF_RDP, _FIRST_OF_RDP, _SPAN_OF_RDP = 200, 1e-3, 16.0
-_EVERY = 4  # the share 1/4 of all windows and points locates ε, in a sixth of the time
 _LEAST_EPSILON = 1e-12  # of a profile; a smaller ε is a point of it
 _LARGEST_EPSILON = 512.0  # beyond, e^ε may leave the range of doubles, and no such ε means anything
 _LEAST_LOG_DELTA = -660.0  # a little above log of any_length.TINY, to which a smaller δ is raised
@@ -104,9 +101,9 @@ def run_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
     matter."""
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
-    push, width = ratio_up((2.0, lipschitz), (float(batch_size), sigma)), ratio_up((diameter,), (learning_rate, sigma))
+    push, width = ratio_up((2.0, lipschitz), (batch_size, sigma)), ratio_up((diameter,), (learning_rate, sigma))
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
-    return Run(ratio_up((float(batch_size),), (float(n),)), push, width, g, min(width, up(push / g)) if g else width)
+    return Run(ratio_up((batch_size,), (n,)), push, width, g, min(width, up(push / g)) if g else width)
 
 
 def _profile(run: Run, epsilon: float, every: int = 1) -> Profile:
@@ -150,7 +147,7 @@ def _near(log_delta: float, run: Run) -> float:
 
     epsilon = max(1.5 * any_length.deviations(run)[1] * sqrt(-log_delta), run.push**2 / 2 if run.push > 1 else 0.0)
     while True:
-        x = _profile(run, epsilon, _EVERY)
+        x = _profile(run, epsilon, 4)  # a sixth of the time
         small = (x.deltas <= exp(log_delta)).nonzero()[0]
         if len(small):
             return float(np.interp(-log_delta, -np.log(x.deltas), x.epsilons)) if small[0] else 0.0
@@ -172,9 +169,9 @@ def rdp(alpha: float, **params: Any) -> float:
     run, last = run_of(**params), inverse(log_delta, **params)
     import numpy as np
 
+    epsilons = np.append(0.0, np.geomspace(last * 1e-3, last, 200))
     # Profiles up to a much larger ε are less sharp.
-    epsilons = np.append(0.0, np.geomspace(last * _FIRST_OF_RDP, last, _POINTS_OF_RDP))
-    logs = np.log([_profile(run, max(e, last / _SPAN_OF_RDP)).point(e)[0] for e in epsilons.tolist()])
+    logs = np.log([_profile(run, max(e, last / 16)).point(e)[0] for e in epsilons.tolist()])
     return renyi_of_profile.of_points(alpha, epsilons, np.minimum.accumulate(logs), order, rough)
 
 
@@ -189,28 +186,25 @@ def choices(epsilon: float, log_delta: float, **params: Any) -> dict[str, Any]:
     return {"way": _profile(run_of(**params), epsilon).way(epsilon)}
 
 
-def exact(mp: Any, epsilon: Any, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, way: list[float] | None = None,
-          window: WindowDelta | None = None) -> Any:
+def exact(mp: Any, epsilon: Any, way: list[float] | None = None, window: WindowDelta | None = None,
+          **params: Any) -> Any:
     """δ at ε at high precision, by the points of `way`, or of the value. `window` computes δ of a window; without it,
     windows have to be of full batches, or of one step."""
     from dpcalc.bounds.noisy_sgd._engine import any_length_exact, windows
     from dpcalc.bounds.noisy_sgd._engine.any_length import Run
 
-    params = {"n": n, "batch_size": batch_size, "iterations": iterations, "lipschitz": lipschitz,
-              "smoothness": smoothness, "strong_convexity": strong_convexity, "learning_rate": learning_rate,
-              "diameter": diameter, "sigma": sigma}
+    n, batch_size, learning_rate = params["n"], params["batch_size"], params["learning_rate"]
     way = way or choices(float(epsilon), 0.0, **params)["way"]
-    push = 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma))
-    width = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(sigma))
-    g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
+    push = 2 * mp.mpf(params["lipschitz"]) / (batch_size * mp.mpf(params["sigma"]))
+    width = mp.mpf(params["diameter"]) / (mp.mpf(learning_rate) * mp.mpf(params["sigma"]))
+    g = contraction.exact_gap(mp, learning_rate, params["smoothness"], params["strong_convexity"])
     run = Run(mp.mpf(batch_size) / n, push, width, g, min(width, push / g, key=float) if g > 0 else width)
 
     def closed_form(mp: Any, steps: int, hidden: bool, u: Any) -> Any:
         if batch_size == n:
             return theta(mp, u, run.push * mp.sqrt(mp.mpf(steps)))
         if hidden:
-            return windows.exact_hidden(mp, u, ratio_up((float(batch_size),), (float(n),)), run.push, steps)
+            return windows.exact_hidden(mp, u, ratio_up((batch_size,), (n,)), run.push, steps)
         if steps > 1:
             raise OutOfScope("out-of-range", "not used by a composed profile, which has no closed form; drop it",
                              "--digits")
@@ -238,7 +232,7 @@ BOUND = ProfileBound(
     params=SHARED,
     value=value,
     exact=exact,
-    rtol=2 * composition_profile.PRECISION,
+    rtol=2 * composition.PRECISION,
     inverse=inverse,
     rdp=rdp,
     choices=Choices(trace=trace, witness=choices),

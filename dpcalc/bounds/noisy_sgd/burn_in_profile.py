@@ -10,67 +10,40 @@ because the noise of σ2 is drawn first: given it, the batch, the coin and the p
 whose shift is a measurable function of them, so that the second part is dominated by the same Gaussian whatever the
 first part was. Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10. ∎ """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import exp, inf, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.bounds.conversions import rdp_improved
-from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition, composition_profile
+from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.bounds.noisy_sgd.composition_profile import PRECISION, Composed
+from dpcalc.bounds.noisy_sgd.composition import PRECISION, Steps
 from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise
 
-if TYPE_CHECKING:
-    from dpcalc.pld.pilot import Parts
 
-parts_of = composition_profile.parts_of
-
-
-def parts_at(**params: Any) -> Parts:
-    """The pairs that dominate the last iterate, at the given R and σ1."""
-    return parts_of(*_composed(**params))
-
-
-def _composed(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
-              learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Composed:
-    """The arguments of `parts_of`."""
+def steps_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+             learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Steps:
+    """What dominates the last iterate, at the given R and σ1."""
     mu = burn_in_rdp.start_ratio(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate,
                                  diameter, r, sigma1)
-    return n, batch_size, lipschitz, burn_in_rdp.remaining_noise(sigma, sigma1), r, mu
-
-
-def _of_composition(params: dict[str, Any]) -> dict[str, Any]:
-    return {name: params[name] for name in composition.BOUND.params}
+    return Steps(n, batch_size, lipschitz, burn_in_rdp.remaining_noise(sigma, sigma1), r, mu)
 
 
 def value(epsilon: float, **params: Any) -> float:
     """An upper bound on log δ(ε) at the given R and σ1."""
-    if params["iterations"] == 1:
-        return composition_profile.value(epsilon, **_of_composition(params))
-    return composition_profile.composed_at_epsilon(epsilon, _composed(**params)).upper
+    return steps_of(**params).log_delta(epsilon)
 
 
 def inverse(log_delta: float, **params: Any) -> float:
     """An upper bound on ε at log δ for the given R and σ1."""
-    if params["iterations"] == 1:
-        return composition_profile.inverse(log_delta, **_of_composition(params))
-    return composition_profile.composed_at_delta(log_delta, _composed(**params)).upper
+    return steps_of(**params).epsilon(log_delta)
 
 
 def trace(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
     """The grids of the composition."""
-    if params["iterations"] == 1:
-        return {}
-    return composition_profile.composed_witness(_composed(**params), epsilon, log_delta)
-
-
-def exact(mp: Any, epsilon: float, **params: Any) -> Any:
-    """δ of one step (R = T = 1) at high precision: q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
-    return composition_profile.exact(mp, epsilon, **_of_composition(params))
+    return steps_of(**params).witness(epsilon, log_delta)
 
 
 def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
@@ -79,43 +52,35 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     whole = {"r": params["iterations"], "sigma1": 0.0}
     if params["iterations"] == 1:
         return whole
-    composition_profile.require_worth_composing(epsilon, _rdp_at(1.01, params), _rdp_at(2.0, params))
+    composition.require_worth_composing(epsilon, _rdp_at(1.01, params), _rdp_at(2.0, params))
     order, by_rdp, by_composition = _best_order(epsilon, log_delta, tuple(params.items()))
     # Orders around the best one of the RDP bound: each has its own best R and σ1.
     choices = {tuple(burn_in_rdp.search(1 + (order - 1) * factor, **params).values()) for factor in (0.4, 1.0, 2.2)}
-    if _is_nearly(by_composition, by_rdp, is_log=epsilon is not None):
+    # Plain composition may be better as a composed profile where ε, or log δ, is within a factor of 1.3 by the RDP
+    # bounds.
+    if by_composition < inf and (by_composition * 1.3 <= by_rdp if epsilon is not None
+                                 else by_composition <= by_rdp * 1.3):
         choices.add((params["iterations"], 0.0))
 
-    def loss(choice: tuple[int, float]) -> float:
-        return _rough_answer(epsilon, log_delta, parts_at(**params, r=choice[0], sigma1=choice[1]))
+    def rough_answer(choice: tuple[int, float]) -> float:
+        """log δ at ε, or ε at log δ, to 3 %, by the first grid of a composition; inf where there is no answer."""
+        from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 
-    r, sigma1 = min(sorted(choices), key=loss) if len(choices) > 1 else choices.pop()
+        pairs = steps_of(**params, r=choice[0], sigma1=choice[1]).pairs()
+        try:
+            if epsilon is not None:
+                return log_delta_at_epsilon(pairs, epsilon, 0.03, bracket=False).upper
+            return epsilon_at_delta(pairs, log_delta or 0.0, 0.03, bracket=False).upper
+        except OutOfScope:
+            return inf
+
+    r, sigma1 = min(sorted(choices), key=rough_answer) if len(choices) > 1 else choices.pop()
     return {"r": r, "sigma1": sigma1}
 
 
 def _rdp_at(alpha: float, params: dict[str, Any]) -> float:
     """ε(α) of the RDP bound, at its own best R and σ1."""
     return burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params))
-
-
-def _is_nearly(composition: float, burn_in: float, is_log: bool) -> bool:
-    """Whether plain composition is so near to burn-in by the RDP bounds that it may be better as a composed profile:
-    ε within a factor of 1.3, or log δ."""
-    if composition == inf:
-        return False
-    return composition * 1.3 <= burn_in if is_log else composition <= burn_in * 1.3
-
-
-def _rough_answer(epsilon: float | None, log_delta: float | None, parts: Parts) -> float:
-    """log δ at ε, or ε at log δ, to 3 %, by the first grid of a composition; inf where there is no answer."""
-    from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
-
-    try:
-        if epsilon is not None:
-            return log_delta_at_epsilon(parts, epsilon, 0.03, bracket=False).upper
-        return epsilon_at_delta(parts, log_delta or 0.0, 0.03, bracket=False).upper
-    except OutOfScope:
-        return inf
 
 
 @lru_cache(maxsize=64)
@@ -141,7 +106,8 @@ def _best_order(epsilon: float | None, log_delta: float | None,
         guess = 0.5 * log(-log_delta / slope) if log_delta else log(max(((epsilon or 0.0) / slope - 1) / 2, 1e-3))
         u = minimise(answer, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
     alpha = 1 + exp(u)
-    return alpha, answer(u), convert(alpha, composition.value(alpha, **_of_composition(params)))
+    whole = composition.value(alpha, **{name: params[name] for name in composition.BOUND.params})
+    return alpha, answer(u), convert(alpha, whole)
 
 
 BOUND = ProfileBound(
@@ -157,9 +123,8 @@ BOUND = ProfileBound(
     ),
     params=SHARED,
     value=value,
-    exact=exact,
+    exact=composition.exact_delta,  # of one step
     rtol=2 * PRECISION,
     inverse=inverse,
     choices=Choices(search=search, trace=trace),
 )
-COMPOSITION = composition_profile.BOUND

@@ -20,23 +20,23 @@ a point that is a measurable function of them, as is the shift of each run, and 
 shifted Gaussians; the cost is the same for each; (4) the projection contracts. Start at d, choose a_k with Σ
 c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). ∎ """
 
+from collections.abc import Callable
 from math import asinh, exp, inf, sqrt
 from typing import Any
 
+from dpcalc.bounds.noisy_sgd import composition
 from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
-from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING, noise_multiplier
+from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING
 from dpcalc.core.bound import Choices, RdpBound, Theorem
 from dpcalc.numerics.minimize import minimise, minimise_over
-from dpcalc.numerics.rounding import ratio_up, up
+from dpcalc.numerics.rounding import down, up
 
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
           sigma1: float) -> float:
-    """R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²) at the given R and σ1."""
-    q = ratio_up((float(batch_size),), (float(n),))
-    z = noise_multiplier(remaining_noise(sigma, sigma1), batch_size, lipschitz)
-    steps = up(r * sampled_step.value(alpha, q, z))
+    """R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²) at the given R and σ1; that of composition at R = T."""
+    steps = composition.value(alpha, n, batch_size, r, lipschitz, remaining_noise(sigma, sigma1))
     mu = start_ratio(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r,
                      sigma1)
     return up(steps + alpha / 2 * mu * mu, 1e-15) if mu else steps
@@ -55,26 +55,37 @@ def start_ratio(batch_size: int, iterations: int, lipschitz: float, smoothness: 
 
 def remaining_noise(sigma: float, sigma1: float) -> float:
     """σ2 = √(σ² − σ1²), rounded down."""
-    return sqrt((sigma - sigma1) * (sigma + sigma1)) * (1 - 4e-16) if sigma1 else sigma
+    return down(sqrt((sigma - sigma1) * (sigma + sigma1)), 3e-16) if sigma1 else sigma
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
            strong_convexity: float, learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum: the best R of a given σ1 is nearly a closed form, and σ1 is searched for."""
-    q, push = batch_size / n, 2 * learning_rate * lipschitz / batch_size
+    push = 2 * learning_rate * lipschitz / batch_size
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
 
-    def best_at(u: float) -> tuple[float, int]:
-        """The least total and its R with σ2² = σ²/(1 + e^{−u})."""
-        share = 1 / (1 + exp(-u))
-        step = sampled_step.value(alpha, q, batch_size * sigma * sqrt(share) / (2 * lipschitz))
-        start = alpha / (2 * learning_rate**2 * sigma**2 * (1 - share))
+    def best_window(step: float, share: float) -> tuple[float, int]:
+        start = alpha / (2 * learning_rate**2 * sigma**2 * share)
         return _best_window(step, start, g, iterations, push, diameter)
+
+    def step_at(z: float) -> float:
+        return sampled_step.value(alpha, batch_size / n, z)
+
+    return split_noise(step_at, best_window, iterations, sigma, batch_size * sigma / (2 * lipschitz))
+
+
+def split_noise(step_at: Callable[[float], float], best_window: Callable[[float, float], tuple[float, int]],
+                iterations: int, sigma: float, z: float) -> dict[str, Any]:
+    """{r, sigma1} near the optimum. `step_at` is the loss of a step by its noise multiplier, z for all of σ;
+    `best_window` the least total and its R, from the loss of a step and the share of σ1² in σ²."""
+    def best_at(u: float) -> tuple[float, int]:
+        """That with σ2² = σ²/(1 + e^{−u})."""
+        share = 1 / (1 + exp(-u))
+        return best_window(step_at(z * sqrt(share)), 1 - share)
 
     u = minimise(lambda u: best_at(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
     total, r = best_at(u)
-    whole = iterations * sampled_step.value(alpha, q, batch_size * sigma / (2 * lipschitz))
-    if whole <= total or r == iterations:
+    if iterations * step_at(z) <= total or r == iterations:
         return {"r": iterations, "sigma1": 0.0}
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
@@ -113,12 +124,12 @@ def _best_window(step: float, start: float, g: float, iterations: int, push: flo
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
     """The bound at high precision, at the given R and σ1."""
-    b, lip, eta, s1 = mp.mpf(batch_size), mp.mpf(lipschitz), mp.mpf(learning_rate), mp.mpf(sigma1)
-    s2 = mp.sqrt(mp.mpf(sigma) ** 2 - s1**2)
+    eta, s1 = mp.mpf(learning_rate), mp.mpf(sigma1)
+    steps = composition.exact(mp, alpha, n, batch_size, r, lipschitz, mp.sqrt(mp.mpf(sigma) ** 2 - s1**2))
     g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
-    d = min(mp.mpf(diameter), contraction.exact_reached(mp, g, iterations - r, 2 * eta * lip / b))
-    hidden = alpha * d**2 * contraction.exact_weight(mp, g, r) / (2 * eta**2 * s1**2) if d else 0
-    return r * sampled_step.exact(mp, alpha, b / n, b * s2 / (2 * lip)) + hidden
+    d = min(mp.mpf(diameter), contraction.exact_reached(mp, g, iterations - r,
+                                                         2 * eta * mp.mpf(lipschitz) / batch_size))
+    return steps + (alpha * d**2 * contraction.exact_weight(mp, g, r) / (2 * eta**2 * s1**2) if d else 0)
 
 
 SHARED = ("n", "batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
@@ -136,10 +147,8 @@ BOUND = RdpBound(
         assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
         errata=(
             "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n "
-            "= "
-            "1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 "
-            "itself "
-            "assumes σ > 8√2·L/b). S_r takes its place.",
+            "= 1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 "
+            "itself assumes σ > 8√2·L/b). S_r takes its place.",
             "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
             "Altschuler & Talwar 2022, §1.2, take L = MD from smoothness M and diameter D; that needs a point of K "
             "where the gradient is 0. Linear losses have M = 0 and any L.",

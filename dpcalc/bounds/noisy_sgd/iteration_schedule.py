@@ -21,8 +21,6 @@ from dpcalc.numerics.rounding import up
 
 Schedule = tuple[tuple[float, float, bool], ...]  # η_k, σ_k, whether the record is used
 LONGEST = 1_000_000  # steps of a schedule: about half a minute
-_NEGLIGIBLE = 1e-140  # a factor C_k whose square is near the least double: earlier steps have no effect
-_LARGE = 1e60  # a factor C_k after which z = 0 is required; any value below √(largest double) is valid
 
 
 @lru_cache(maxsize=1)
@@ -36,18 +34,18 @@ def _resets(gaps: tuple[float, ...]) -> frozenset[int]:
     resets, factor = set(), 1.0
     for m, g in enumerate(reversed(gaps), 1):
         factor *= 1 - g
-        if factor > _LARGE:
+        if factor > 1e60:  # any value below √(largest double) is valid
             resets.add(m)
             factor = 1.0
     return frozenset(resets)
 
 
-def _least_cost(smoothness: float, strong_convexity: float, schedule: Schedule, r: int | None,
-                **params: Any) -> tuple[float, int]:
+def _least_cost(r: int | None, smoothness: float, strong_convexity: float, schedule: Schedule, batch_size: int,
+                lipschitz: float, diameter: float, **question: float) -> tuple[float, int]:
     """μ² and the number of last steps with shifts: r, or the best one if r is None."""
     gaps = _gaps(smoothness, strong_convexity, schedule)
     resets = _resets(gaps)
-    return taut.least(_backwards(gaps, resets, schedule, r, **params), resets)
+    return taut.least(_backwards(gaps, resets, schedule, r, batch_size, lipschitz, diameter), resets)
 
 
 def _backwards(gaps: tuple[float, ...], resets: frozenset[int], schedule: Schedule, r: int | None, batch_size: int,
@@ -64,29 +62,25 @@ def _backwards(gaps: tuple[float, ...], resets: frozenset[int], schedule: Schedu
         start = factor * (1 - g) * distances[len(schedule) - m]
         yield noise * noise, factor * push, start, r is None or m == r
         factor = 1.0 if m in resets else factor * (1 - g)
-        if factor < _NEGLIGIBLE or m == r:
+        if factor < 1e-140 or m == r:  # its square is near the least double: earlier steps have no effect
             return
 
 
-def mu(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
-       schedule: Schedule, r: int) -> float:
+def mu(r: int, **params: Any) -> float:
     """μ with shifts in the last r steps, rounded up."""
-    square, _ = _least_cost(smoothness, strong_convexity, schedule, r, batch_size=batch_size, lipschitz=lipschitz,
-                            diameter=diameter)
-    return up(sqrt(square), (len(schedule) + 10) * 7e-16)
+    return up(sqrt(_least_cost(r, **params)[0]), (len(params["schedule"]) + 10) * 7e-16)
 
 
-def search(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
-           schedule: Schedule, **question: float) -> dict[str, Any]:
+def search(**params: Any) -> dict[str, Any]:
     """{r}: the best number of last steps with shifts, of all."""
-    return {"r": _least_cost(smoothness, strong_convexity, schedule, None, batch_size=batch_size, lipschitz=lipschitz,
-                             diameter=diameter)[1]}
+    return {"r": _least_cost(None, **params)[1]}
 
 
 def exact_mu(mp: Any, batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float,
              schedule: Schedule, r: int) -> Any:
     """μ at high precision, by the hull over each of the last r steps."""
-    contractions = [1 - contraction.exact_gap(mp, eta, smoothness, strong_convexity) for eta, _, _ in schedule]
+    factors = {eta: 1 - contraction.exact_gap(mp, eta, smoothness, strong_convexity) for eta, _, _ in schedule}
+    contractions = [factors[eta] for eta, _, _ in schedule]
     pushes = [2 * mp.mpf(eta) * mp.mpf(lipschitz) / batch_size * used for eta, _, used in schedule]
     z = mp.mpf(0)
     for c, push in zip(contractions[:-r], pushes[:-r], strict=True):

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine import contraction, one_step, walk_rest
 from dpcalc.bounds.noisy_sgd._engine.walk import law
@@ -35,23 +35,44 @@ from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from dpcalc.numerics.arrays import Array
 
-    Array = NDArray[Any]
-
-# Widths D′ in units of the noise of a step. The time grows with the third power of the width.
-_NARROW = 80.0  # of walks that are computed step by step; half gives lower bounds that are up to 50 % smaller
-_WIDEST = 400.0  # of walks from rest, 0.2 s each; half gives lower bounds up to 50 % smaller
-_WIDTHS = (1.0, 0.7, 0.5)  # tried at rest: where losses are curved, a narrow interval leaves more for slopes
-_SLOPES = 12  # tried at rest besides the flat one; twice as many gain 0.3 %
-# Steps that a walk from rest should have, in units of D′²: one third suffices for the probability of an event (at half
-# of it a walk shows 10 % less), 4 for those of cells, whose differences are smaller.
-_CROSSINGS = (1 / 3, 4.0)
-_HOLDING = (2.0, 5.0)  # drifts times the width that hold a walk at a wall, tried from points
 _AT_WALL = 0.58  # mean excess of a Gaussian walk over a level, in units of the noise
-_LARGEST_PUSH = 36.0  # in units of the noise: beyond, densities leave the range of doubles
 _INSIDE = 1 - 1e-12  # factor that keeps an instance in the class of losses in spite of rounding
 _ROUNDING = 1e-11  # relative margin for the arithmetic of a divergence from the bounds on the laws
+
+
+class _Losses(NamedTuple):
+    """What the class of losses allows, in units of the noise ησ of a step."""
+
+    batch_size: int
+    rate: float  # b/n
+    steps: int
+    pull: float  # 1 − ηρ
+    lipschitz: float  # L/σ
+    curvature: float  # by how much less of a slope L leaves in the middle of an interval of length 2
+
+    def slope(self, width: float) -> float:
+        """What L leaves for the slope in the middle of an interval."""
+        return (self.lipschitz - self.curvature * width / 2) * _INSIDE
+
+    def walk(self, width: float, drift: float, start: float = 0.0, at_rest: bool = False) -> Pair:
+        """A walk among others with a drift to the left of this size, or of what L leaves."""
+        # Beyond, densities leave the range of doubles; those of one step are computed in logarithms.
+        largest = min(self.slope(width), 36.0 if self.steps > 1 else 1e6)
+        # The mean of a step has a rounding error that is b times as large in the slope of the record.
+        push = min(self.slope(width) / self.batch_size, largest) * max(0.0, 1 - 1e-15 * self.batch_size)
+        drift = -min(drift, largest)
+        others = drift - drift / self.batch_size
+        return Pair(width / 2, self.pull, drift, others + push, others - push, self.rate, start, at_rest)
+
+    def steepest(self, width: float) -> float:
+        """The drift by which a law at rest falls by e^24 from wall to wall, or has its mode at the left wall."""
+        return 12 / (width + 2 * _AT_WALL) + (1 - self.pull) * width / 2
+
+    def is_at_rest(self, width: float) -> bool:
+        """Whether the run is long enough for the cells of a walk from rest."""
+        return self.steps >= 4 * (width + 1) ** 2 and self.pull >= LEAST_PULL
 
 
 @lru_cache(maxsize=64)
@@ -62,48 +83,32 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
 
     Every width D′ <= D is valid. A wide interval shows more of the loss of a run that is long enough to cross it. """
     contraction.gap(learning_rate, smoothness, strong_convexity)  # raises OutOfScope where the theorems do not hold
-    unit = learning_rate * sigma
-    largest_push = _LARGEST_PUSH if iterations > 1 else 1e6  # the densities of one step are computed in logarithms
     pull = 1 - learning_rate * strong_convexity
-    width_limit = min(diameter, lipschitz / strong_convexity if strong_convexity else inf) / unit * _INSIDE
-
-    def slope(width: float) -> float:
-        """What L leaves for the slope in the middle of an interval, in units of σ."""
-        return (lipschitz - strong_convexity * width * unit / 2) / sigma * _INSIDE
-
-    def walk(width: float, drift: float, start: float = 0.0, at_rest: bool = False) -> Pair:
-        """A walk among others with a drift to the left of this size, or of what L leaves."""
-        drift = -min(drift, slope(width), largest_push)
-        # The mean of a step has a rounding error that is b times as large in the slope of the record.
-        push = min(slope(width) / batch_size, largest_push) * max(0.0, 1 - 1e-15 * batch_size)
-        others = drift - drift / batch_size
-        return Pair(width / 2, pull, drift, others + push, others - push, batch_size / n, start, at_rest)
-
-    def steepest(width: float) -> float:
-        """The drift by which a law at rest falls by e^24 from wall to wall, or has its mode at the left wall."""
-        return 12 / (width + 2 * _AT_WALL) + (1 - pull) * width / 2
-
-    def is_at_rest(width: float) -> bool:
-        return iterations >= max(_CROSSINGS) * (width + 1) ** 2 and pull >= LEAST_PULL
-
-    narrow = min(width_limit, _NARROW)
-    hard = min(slope(narrow), largest_push)
+    losses = _Losses(batch_size, batch_size / n, iterations, pull, lipschitz / sigma, strong_convexity * learning_rate)
+    widest = min(diameter, lipschitz / strong_convexity if strong_convexity else inf) / learning_rate / sigma * _INSIDE
+    # The time of walks step by step grows with the third power of the width; half of it gives lower bounds that are up
+    # to 50 % smaller.
+    narrow = min(widest, 80.0)
+    hard = -losses.walk(narrow, inf).drift
     short = min(narrow, max(2 * hard / batch_size + 14, 30 / hard))
-    if is_at_rest(short):
-        found = [walk(short, inf, at_rest=True)]
+    if losses.is_at_rest(short):
+        found = [losses.walk(short, inf, at_rest=True)]
     else:  # at the left wall after T steps, or brought to the middle by then
-        found = [walk(short, inf, -short / 2), walk(short, inf, min(short / 2, iterations * hard))]
-    found.append(walk(narrow, 0.0, at_rest=is_at_rest(narrow)))
+        found = [losses.walk(short, inf, -short / 2), losses.walk(short, inf, min(short / 2, iterations * hard))]
+    found.append(losses.walk(narrow, 0.0, at_rest=losses.is_at_rest(narrow)))
     if iterations < (narrow + 1) ** 2:  # from the middle, or brought from wall to wall by step T and held there
-        drifts = {min(narrow / iterations + more / narrow, steepest(narrow)) for more in _HOLDING}
-        found += [walk(narrow, drift, start) for drift in sorted(drifts) for start in (0.0, narrow / 2)]
+        drifts = {min(narrow / iterations + more / narrow, losses.steepest(narrow)) for more in (2.0, 5.0)}
+        found += [losses.walk(narrow, drift, start) for drift in sorted(drifts) for start in (0.0, narrow / 2)]
     groups: list[tuple[Pair, ...]] = [(w,) for w in found]
     if iterations > 1 and pull >= LEAST_PULL:
-        # A walk that contracts spreads over 12 standard deviations.
-        widest = min(width_limit, _WIDEST, 12 / sqrt(1 - pull * pull) if pull < 1 else inf)
-        for width in sorted({min(widest, sqrt(iterations / crossings)) for crossings in _CROSSINGS}):
-            groups.append(tuple(walk(part * width, k / _SLOPES * steepest(part * width), at_rest=True)
-                                for part in _WIDTHS for k in range(_SLOPES + 1)))
+        # A walk from rest takes 0.2 s at a width of 400; one that contracts spreads over 12 standard deviations. It
+        # should have steps for a third of D′², which suffices for the probability of an event, or for 4 D′² for those
+        # of cells, whose differences are smaller.
+        wide = min(widest, 400.0, 12 / sqrt(1 - pull * pull) if pull < 1 else inf)
+        for width in sorted({min(wide, sqrt(iterations / crossings)) for crossings in (1 / 3, 4.0)}):
+            # Where losses are curved, a narrow interval leaves more for slopes.
+            groups.append(tuple(losses.walk(part * width, k / 12 * losses.steepest(part * width), at_rest=True)
+                                for part in (1.0, 0.7, 0.5) for k in range(13)))
     return tuple(groups)
 
 

@@ -3,11 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-_STEPS = 400  # at most, of a bracketing method
-_LEAST_WEIGHT = 0.1  # a smaller weight, where f has hardly changed, would put the next x almost at the end that stays
-_SECANTS = 30  # at most, of the secant method, which has more digits right with every step or fails at once
 _ROUNDING = 3  # digits of the working precision that a root may lack
-_SECOND_POINT = 10  # digits: the second point of the secant method is at (1 + 1e-10) times the start
 
 
 def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | None = None) -> Any:
@@ -20,7 +16,7 @@ def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | No
     f_low, f_high = f(low), f(high)
     within = mp.mpf(10) ** (_ROUNDING - (digits or mp.dps))
     last, weighted = 0, False  # the end that moved, and whether the other value was made smaller
-    for _ in range(_STEPS):
+    for _ in range(400):
         if abs(high - low) <= within * abs(high) or f_high == f_low:
             return high
         finite = mp.isfinite(f_high - f_low)
@@ -44,15 +40,16 @@ def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | No
 def _weight(new: Any, old: Any) -> Any:
     """The factor for the value of f at the end that stays, from the new and the old value at the end that moves."""
     share = 1 - new / old if old else 0
-    return max(share, _LEAST_WEIGHT) if share > 0 else 0.5
+    # A smaller weight, where f has hardly changed, would put the next x almost at the end that stays.
+    return max(share, 0.1) if share > 0 else 0.5
 
 
 def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int) -> Any | None:
     """x with f(x) = 0 near a start other than 0, to so many digits, by the secant method; None where that leads to less
     than half or more than twice the start, or where f is flat or infinite."""
     within = mp.mpf(10) ** -(digits + _ROUNDING)
-    x, y, step = start, f(start), start * mp.mpf(10) ** -_SECOND_POINT
-    for _ in range(_SECANTS):
+    x, y, step = start, f(start), start * mp.mpf(10) ** -10
+    for _ in range(30):  # it has more digits right with every step or fails at once
         last, x = step, x + step
         y, before = f(x), y
         if y == before or not mp.isfinite(y - before):

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from dpcalc.numerics.mp.memo import cached_by_precision
 
-_GUARD_DIGITS = 10  # by which the relative error of a sum may exceed the working precision
-_MAX_VALUES = 20_000  # of the function in all; a sum that needs more fails, as it would take minutes
 _NEGLIGIBLE = 0.01  # share of the error allowed to a sum that is allowed to a single omitted part
 
 
@@ -42,20 +40,19 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
     halved in log t until the Chebyshev series of f(t)·t in log t converges with a fixed number of points. The series
     gives the integral and, where a run of panels begins and ends, the derivatives of f for the Euler–Maclaurin formula.
     """
-    few = _direct_terms(mp)
     if not is_long(mp, last - first + 1):
         return mp.fsum(f(t) for t in range(first, last + 1))
-    start = first + few
+    start = first + (few := _direct_terms(mp))
     total = mp.fsum(f(t) for t in range(first, start)) + f(start) / 2
     panels, done = _initial_panels(mp, start, last), list[tuple[int, int]]()
-    tolerance = mp.mpf(10) ** (_GUARD_DIGITS - mp.dps)
+    tolerance = mp.mpf(10) ** (10 - mp.dps)
     left, values, before = panels[::-1], few, None  # before: the panel that ends where the next one begins
     while left:
         a, b = left.pop()
         allowed = tolerance * total
         negligible = (most or f)(a) * (b - a) <= allowed * _NEGLIGIBLE
         values += 0 if negligible else min(b - a, _nodes(mp))
-        if values > _MAX_VALUES:
+        if values > 20_000:  # they would take minutes
             raise TooRough("a sum of too many terms that change too much")
         if negligible or b - a <= few:
             part = mp.zero if negligible else mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2

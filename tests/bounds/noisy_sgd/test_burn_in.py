@@ -4,13 +4,11 @@ import json
 import random
 from math import exp, log
 from statistics import median
-from time import perf_counter
 
 import mpmath
 import pytest
 from burn_in_runs import RUN, answer, iteration_params, own, upper
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from conftest import slow
 from paths import GOLDEN
 
 from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
@@ -41,22 +39,17 @@ def test_step_is_the_integral_of_its_profile(alpha, q, z):
     assert want <= sampled_step.value(alpha, float(q), z) <= want * (1 + 1e-9)
 
 
-@given(st.floats(1.001, 500), st.floats(1e-12, 1), st.floats(0.01, 1e6), st.floats(1, 3))
-@settings(max_examples=150, deadline=None)
-def test_step_laws(alpha, q, z, more):
-    here = sampled_step.value(alpha, q, z)
-    assert 0 < here <= alpha / (2 * z * z) * (1 + 1e-15)
-    for worse in (sampled_step.value(alpha * more, q, z), sampled_step.value(alpha, min(1.0, q * more), z),
-                  sampled_step.value(alpha, q, z / more)):
-        assert here <= worse * (1 + 1e-10)
-
-
-@pytest.mark.parametrize("alpha, q, z", [(9e9, 1e-6, 1e4), (1 + 1e-9, 0.3, 1e6), (1e4, 1e-12, 0.01),
-                                         (1.0001, 1e-12, 0.01), (5.0, 1e-12, 1e6)])
-def test_step_at_the_ends_of_its_domain(alpha, q, z):
-    start = perf_counter()
-    assert 0 < sampled_step.value(alpha, q, z) <= alpha / (2 * z * z) * (1 + 1e-15)
-    assert perf_counter() - start < 1
+def test_step_laws():
+    """Also at the ends of the domain: a larger order, rate or push never loses less."""
+    rng = random.Random(5)
+    drawn = [(1 + 10 ** rng.uniform(-3, 2.7), 10 ** rng.uniform(-12, 0), 10 ** rng.uniform(-2, 6)) for _ in range(100)]
+    ends = [(9e9, 1e-6, 1e4), (1 + 1e-9, 0.3, 1e6), (1e4, 1e-12, 0.01), (1.0001, 1e-12, 0.01), (5.0, 1e-12, 1e6)]
+    for alpha, q, z in drawn + ends:
+        here, more = sampled_step.value(alpha, q, z), rng.uniform(1, 3)
+        assert 0 < here <= alpha / (2 * z * z) * (1 + 1e-15)
+        for worse in (sampled_step.value(alpha * more, q, z), sampled_step.value(alpha, min(1.0, q * more), z),
+                      sampled_step.value(alpha, q, z / more)):
+            assert here <= worse * (1 + 1e-10), (alpha, q, z, more)
 
 
 @pytest.mark.parametrize("g, r", [(0.0, 7), (0.3, 5), (1e-3, 12)])
@@ -103,9 +96,10 @@ def random_run(rng):
             "strong_convexity": rho, "learning_rate": eta, "diameter": diameter, "sigma": sigma}
 
 
-def test_upper_is_above_lower_on_200_random_runs():
+@pytest.mark.parametrize("runs", [12, slow(200)])
+def test_upper_is_above_lower_on_random_runs(runs):
     rng, ratios = random.Random(2022), []
-    for _ in range(200):
+    for _ in range(runs):
         run, alpha = random_run(rng), 1 + exp(rng.uniform(-2, 3))
         low, high = lower_bound.rdp(alpha, **run), upper(alpha, run)
         assert low <= high * (1 + 1e-9), (alpha, run)
@@ -114,13 +108,13 @@ def test_upper_is_above_lower_on_200_random_runs():
             assert low <= iteration.BOUND.rdp(alpha, **full, **iteration.search(**full)) * (1 + 1e-9), (alpha, run)
         if low > 0:
             ratios.append(high / low)
-    print(f"upper/lower: median {median(ratios):.3g} of {len(ratios)} runs, least {min(ratios):.6f}")
-    assert len(ratios) > 190 and min(ratios) >= 1 and median(ratios) < 20
+    assert len(ratios) > 0.95 * runs and min(ratios) >= 1 and median(ratios) < 20
 
 
-def test_epsilon_and_delta_are_above_the_computed_ones():
+@pytest.mark.parametrize("runs", [5, slow(12)])
+def test_epsilon_and_delta_are_above_the_computed_ones(runs):
     rng = random.Random(7)
-    for _ in range(12):
+    for _ in range(runs):
         run = random_run(rng)
         run["iterations"] = min(run["iterations"], 300)
         try:
@@ -133,7 +127,7 @@ def test_epsilon_and_delta_are_above_the_computed_ones():
             assert lower_bound.value(high / 2, **run) <= burn_in_profile.value(high / 2, **run, **witness)
 
 
-@pytest.mark.parametrize("change", [{}, {"iterations": 10**6}, {"iterations": 10**12}, {"batch_size": 60000},
+@pytest.mark.parametrize("change", [*map(slow, ({}, {"iterations": 10**6}, {"iterations": 10**12}, {"batch_size": 60000})),
                                     {"n": 1000, "batch_size": 10, "learning_rate": 0.5, "diameter": 1.0, "sigma": 1.0,
                                      "strong_convexity": 0.1},
                                     {"n": 1000, "batch_size": 10, "sigma": 1.0, "learning_rate": 0.2, "diameter": 1.0}],
@@ -186,24 +180,26 @@ def test_iteration_stops_growing_after_the_horizon():
     assert iteration.mu(**p, r=end[1]) == pytest.approx(2 * (2 * push) ** 0.5 / (0.05 * 0.1), rel=1e-11)
 
 
-@given(st.lists(st.tuples(st.floats(0.1, 3), st.floats(0, 2), st.floats(0.5, 1)), min_size=1, max_size=12),
-       st.randoms())
-@settings(max_examples=100, deadline=None)
-def test_no_shift_schedule_beats_the_hull(steps, rng):
+@pytest.mark.parametrize("runs", [20, slow(200)])
+def test_no_shift_schedule_beats_the_hull(runs):
     """Random feasible a_k (each step absorbs a share of the shift, the last one all of it) cost at least the hull."""
-    factor, backwards = 1.0, []
-    for noise, push, c in reversed(steps):
-        backwards.append((factor * noise**2 * factor, factor * push, 0.0, len(backwards) == len(steps) - 1))
-        factor *= c
-    least, _ = taut.least(backwards)
-    for _ in range(30):
-        z = cost = 0.0
-        for k, (noise, push, c) in enumerate(steps):
-            z = c * z + push
-            a = z if k == len(steps) - 1 else z * rng.random()
-            z -= a
-            cost += (a / noise) ** 2
-        assert cost >= least * (1 - 1e-9)
+    rng = random.Random(3)
+    for _ in range(runs):
+        steps = [(rng.uniform(0.1, 3), rng.choice((0.0, rng.uniform(0, 2))), rng.uniform(0.5, 1))
+                 for _ in range(rng.randint(1, 12))]
+        factor, backwards = 1.0, []
+        for noise, push, c in reversed(steps):
+            backwards.append((factor * noise**2 * factor, factor * push, 0.0, len(backwards) == len(steps) - 1))
+            factor *= c
+        least, _ = taut.least(backwards)
+        for _ in range(30):
+            z = cost = 0.0
+            for k, (noise, push, c) in enumerate(steps):
+                z = c * z + push
+                a = z if k == len(steps) - 1 else z * rng.random()
+                z -= a
+                cost += (a / noise) ** 2
+            assert cost >= least * (1 - 1e-9)
 
 
 # --- the hull --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
+from conftest import slow
 from paths import GOLDEN
 from scipy.special import ndtr
 
@@ -28,7 +29,9 @@ FULL = {**RUN, "n": 1000, "batch_size": 1000, "learning_rate": 0.1, "diameter": 
 SMALL = {**FULL, "diameter": 0.1, "sigma": 0.2}  # push .01, Δ = 5
 LARGE = {**FULL, "sigma": 0.05}  # push .04, Δ = 200
 CURVED = {**FULL, "strong_convexity": 0.3}  # c = .97
-NAMES = {"random": RUN, "full": FULL, "small": SMALL, "large": LARGE, "curved": CURVED}
+FEW = {**SMALL, "n": 100, "batch_size": 10, "diameter": 0.3, "sigma": 2.0}  # q = .1, push .1, Δ = 1.5
+NAMES = {"random": RUN, "few": FEW, "full": FULL, "small": SMALL, "large": LARGE, "curved": CURVED}
+EACH = pytest.mark.parametrize("name", [slow("random"), "few", slow("full"), "small", slow("large"), "curved"])
 
 
 def theta(epsilon, ratio):
@@ -92,8 +95,7 @@ def test_a_walk_that_is_not_lowered_survives_less_often_than_the_two_sines():
 
 CELLS = 50  # a unit of w
 EDGES = [arb(k) / CELLS for k in range(7 * CELLS + 1)]
-MASSES = [((high / arb(2).sqrt()).erf() - (low / arb(2).sqrt()).erf()) / 2
-          for low, high in pairwise(EDGES)]
+MASSES = [((high / arb(2).sqrt()).erf() - (low / arb(2).sqrt()).erf()) / 2 for low, high in pairwise(EDGES)]
 
 
 def lowering_pays(omega, b, kappa=None):
@@ -281,8 +283,7 @@ class Printed:
     def compared(self, epsilon, before, steps, i):
         """Theorem A."""
         (second, d), first = before[i], epsilon - before[i][0]
-        return (self.window(steps, first)
-                + mp.exp(first) * d * self.kernel(steps, 1 + (mp.exp(second) - 1) / d))
+        return (self.window(steps, first) + mp.exp(first) * d * self.kernel(steps, 1 + (mp.exp(second) - 1) / d))
 
     def pooled(self, epsilon, before, steps, i):
         """Theorem B. The pair by the slopes of the hull in γ: −δ′(γ) is q(ℓ > log γ), and p = γq."""
@@ -321,9 +322,11 @@ class Printed:
         return found[-1][1]
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.03, 6.0])
-@pytest.mark.parametrize("params", [FULL, SMALL, LARGE], ids=["full", "small", "large"])
-def test_value_is_the_printed_theorem_at_its_points(params, epsilon):
+@pytest.mark.parametrize("name, epsilon", [("full", 0.0), ("full", 0.03), slow("full", 6.0), ("small", 0.0),
+                                           slow("small", 0.03), ("small", 6.0), ("large", 0.0), slow("large", 0.03),
+                                           slow("large", 6.0)])
+def test_value_is_the_printed_theorem_at_its_points(name, epsilon):
+    params = NAMES[name]
     way = burn_in_contraction.choices(epsilon, 0.0, **params)["way"]
     want = Printed(params).delta(way)
     found = exp(burn_in_contraction.value(epsilon, **params))
@@ -341,6 +344,7 @@ def test_both_theorems_are_used():
 SOUND = [0.0, 6000.0, 0.0, 0.0, 1.0, 10000.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_a_way_of_ones_own_proves_a_larger_value():
     own = burn_in_contraction.exact(mp, 1.0, **FULL, way=SOUND)
     assert burn_in_contraction.exact(mp, 1.0, **FULL) <= own < 1
@@ -381,45 +385,49 @@ def test_delayed_hiding_is_refused_where_the_record_is_used_very_often():
         windows.law_of_hidden(0.01, 10**6)
 
 
-def test_rdp_does_not_jump_at_large_orders():
-    values = [burn_in_contraction.rdp(alpha, **RUN) for alpha in (20.0, 30.0, 38.0, 39.0, 50.0)]
+@pytest.mark.parametrize("name, orders", [slow("random", (20.0, 30.0, 38.0, 39.0, 50.0)), ("few", (38.0, 39.0))])
+def test_rdp_does_not_jump_at_large_orders(name, orders):
+    values = [burn_in_contraction.rdp(alpha, **NAMES[name]) for alpha in orders]
     assert all(b < a * 1.7 for a, b in pairwise(values)) and values == sorted(values)
 
 
-@pytest.mark.parametrize("params", NAMES.values(), ids=NAMES)
-def test_the_number_of_steps_does_not_matter(params):
+@EACH
+def test_the_number_of_steps_does_not_matter(name):
+    params = NAMES[name]
     for steps in (1, 10**12):
         same = {**params, "iterations": steps}
         assert burn_in_contraction.value(0.2, **same) == burn_in_contraction.value(0.2, **params)
         assert burn_in_contraction.inverse(-9.0, **same) == burn_in_contraction.inverse(-9.0, **params)
 
 
-@pytest.mark.parametrize("params", NAMES.values(), ids=NAMES)
-def test_inverse_is_where_the_value_meets_delta(params):
+@EACH
+def test_inverse_is_where_the_value_meets_delta(name):
+    params = NAMES[name]
     for log_delta in (-0.5, -3.0, log(1e-5), -40.0, -200.0):
         epsilon = burn_in_contraction.inverse(log_delta, **params)
         assert burn_in_contraction.value(epsilon, **params) <= log_delta
         assert epsilon == 0 or burn_in_contraction.value(epsilon * (1 - 1e-4), **params) > log_delta
 
 
-@pytest.mark.parametrize("params", NAMES.values(), ids=NAMES)
-def test_the_profile_falls_and_is_above_the_lower_bound(params):
+@pytest.mark.parametrize("name", [slow("random"), slow("full"), "small", slow("large"), "curved"])
+def test_the_profile_falls_and_is_above_the_lower_bound(name):
+    params = NAMES[name]
     at = [burn_in_contraction.value(e, **params) for e in (0.0, 0.003, 0.03, 0.1, 0.3, 0.49, 0.51, 0.7, 0.9, 1.1)]
     assert at == sorted(at, reverse=True) and all(isfinite(x) for x in at)
     assert lower_bound.value(0.1, **params) <= burn_in_contraction.value(0.1, **params)
 
 
-@pytest.mark.parametrize("params", [pytest.param(RUN, marks=pytest.mark.slow), FULL, CURVED],
-                         ids=["random", "full", "curved"])
-def test_more_noise_a_smaller_set_and_flatter_losses_lose_less(params):
+@pytest.mark.parametrize("name", [slow("random"), "few", slow("full"), "curved"])
+def test_more_noise_a_smaller_set_and_flatter_losses_lose_less(name):
+    params = NAMES[name]
     here = burn_in_contraction.inverse(log(1e-5), **params)
     for key, factor in (("sigma", 1.15), ("diameter", 0.85), ("lipschitz", 0.85)):
         less = burn_in_contraction.inverse(log(1e-5), **{**params, key: params[key] * factor})
         assert less < here * (1.01 if key == "diameter" and params["strong_convexity"] else 1)  # it hardly matters there
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name == "random" else ())
-                                  for name in NAMES])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_rdp_is_the_integral_over_the_profile(name):
     values = [burn_in_contraction.rdp(alpha, **NAMES[name]) for alpha in ALPHAS]
     assert values == sorted(values) and values[0] > 0
@@ -451,18 +459,17 @@ def numeric_rdp(alpha, name):
 
 def test_what_is_too_small_or_too_large_is_refused_or_infinite():
     with pytest.raises(OutOfScope):
-        burn_in_contraction.inverse(-700.0, **RUN)
+        burn_in_contraction.inverse(-700.0, **FEW)
     with pytest.raises(OutOfScope):
-        burn_in_contraction.value(1e4, **RUN)
-    assert burn_in_contraction.value(1e-300, **RUN) == pytest.approx(burn_in_contraction.value(0.0, **RUN), rel=1e-9)
+        burn_in_contraction.value(1e4, **FEW)
+    assert burn_in_contraction.value(1e-300, **FEW) == pytest.approx(burn_in_contraction.value(0.0, **FEW), rel=1e-9)
 
 
-def test_it_is_below_the_other_bounds_after_many_steps_and_not_after_one():
-    for params in (RUN, FULL):
-        many = {**params, "iterations": 10**8}
-        rough = burn_in_rdp.value(8.0, **many, **burn_in_rdp.search(8.0, **many))
-        assert burn_in_contraction.inverse(log(1e-5), **many) < rough + log(1e5) / 7
-    one = {**RUN, "iterations": 1}
+@pytest.mark.parametrize("name", [slow("random"), "few", slow("full")])
+def test_it_is_below_the_other_bounds_after_many_steps_and_not_after_one(name):
+    many, one = ({**NAMES[name], "iterations": steps} for steps in (10**8, 1))
+    rough = burn_in_rdp.value(8.0, **many, **burn_in_rdp.search(8.0, **many))
+    assert burn_in_contraction.inverse(log(1e-5), **many) < rough + log(1e5) / 7
     assert burn_in_rdp.value(8.0, **one, **burn_in_rdp.search(8.0, **one)) < burn_in_contraction.rdp(8.0, **one)
 
 

@@ -5,12 +5,13 @@ import json
 import pytest
 from answers import answer, number, refusal
 from calling import call
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
 
 @pytest.mark.parametrize("line, best", [
-    ("--n 31 --batch-size 1 --steps 3843 --learning-rate .3 --diameter .26575090259411627 --sigma 2.396266682375347 "
+    slow("--n 31 --batch-size 1 --steps 3843 --learning-rate .3 --diameter .26575090259411627 --sigma 2.396266682375347 "
      "--delta .00040314824523518923", 0.812337),
     ("--n 134 --batch-size 2 --steps 882 --strong-convexity .007164483661160443 --learning-rate 1 "
      "--diameter .31023890465883586 --sigma 1.0257520292184272 --delta .0010910345122521609", 0.455869),

@@ -11,20 +11,18 @@ import numpy as np
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.power_series_array import UNIT, reciprocal
+from dpcalc.numerics.power_series_array import reciprocal
+from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpcalc.numerics.power_series_array import Array
+    from dpcalc.numerics.arrays import Array
 
     _Form = tuple[Callable[[Strategy, int], tuple[Array, float]], Callable[[Strategy, int], Array],
                   Callable[[Strategy, int], Array]]
 
 _ROUNDINGS = 16  # of a coefficient that is a product of a few numbers, a square root and a power
-_SERIES_FROM = 64  # where the series of binomials has a relative error below 1e-17
-_UNKNOWN = 1e-7  # relative 2-norm error of C⁻¹ from which on errors of prefix sums are not reported
-_SMALLEST_WEIGHT = 1e-40  # of an earlier noise in a contracted sum; smaller ones are lost beside the last noise
 
 
 class Coefficients(NamedTuple):
@@ -65,7 +63,7 @@ def strategy_coefficients(strategy: Strategy, n: int) -> Coefficients:
 
 def noise_coefficients(strategy: Strategy, n: int) -> Array:
     """The first column of C⁻¹ for n steps: the weights of the current and of earlier independent noises."""
-    return _padded(_FORMS[strategy.name][1](strategy, n), n)
+    return padded(_FORMS[strategy.name][1](strategy, n), n)
 
 
 def prefix_coefficients(strategy: Strategy, n: int) -> Array:
@@ -93,7 +91,7 @@ def errors(strategy: Strategy, n: int) -> Errors:
 
 def _root(n: int) -> Array:
     """The coefficients of (1 − z)^(−1/2), c_k = Γ(k + 1/2)/(√π Γ(k + 1)), to a few units of rounding each."""
-    head = np.array([comb(2 * k, k) / 4**k for k in range(min(n, _SERIES_FROM))])
+    head = np.array([comb(2 * k, k) / 4**k for k in range(min(n, 64))])  # then the error of the series is below 1e-17
     x = np.arange(len(head), n) + 0.25
     y = 1 / (x * x)  # the asymptotic series of the ratio of the two gamma functions
     return np.concatenate((head, (1 - y * (1 / 64 - y * (21 / 8192 - y * (671 / 524288)))) / np.sqrt(pi * x)))
@@ -109,24 +107,21 @@ def _contracted(x: Array, strategy: Strategy) -> Array:
     return x if strategy.contraction == 1 else x * np.power(strategy.contraction, np.arange(len(x)))
 
 
-def _padded(x: Array, n: int) -> Array:
+def padded(x: Array, n: int) -> Array:
+    """The first n coefficients: x, and zeros."""
     return np.concatenate((x, np.zeros(n - len(x)))) if len(x) < n else x[:n]
 
 
 def _sums(w: Array, strategy: Strategy, n: int) -> Array:
     """Σ_{j≤k} r^(k−j)·w_j, by sums over 2, 4, 8, … terms."""
-    found = _padded(w, n)
+    found = padded(w, n)
     if strategy.contraction == 1:
         return np.cumsum(found)
     length, weight = 1, strategy.contraction
-    while length < n and weight > _SMALLEST_WEIGHT:
+    while length < n and weight > 1e-40:  # earlier noises with a smaller weight are lost beside the last one
         found = np.concatenate((found[:length], found[length:] + weight * found[:-length]))
         length, weight = 2 * length, weight * weight
     return found
-
-
-def _one(x: float) -> Array:
-    return np.array([x])
 
 
 def _checked(strategy: Strategy, found: tuple[Array, float]) -> Array:
@@ -134,7 +129,7 @@ def _checked(strategy: Strategy, found: tuple[Array, float]) -> Array:
     w, error = found
     with np.errstate(all="ignore"):
         norm = float(np.linalg.norm(w))
-    if not error <= _UNKNOWN * norm < inf:
+    if not error <= 1e-7 * norm < inf:
         raise _unknown(strategy)
     return w
 
@@ -151,7 +146,7 @@ def _feedback(strategy: Strategy, n: int) -> tuple[Array, float]:
 
 def _feedback_prefix(strategy: Strategy, n: int) -> Array:
     r = strategy.contraction
-    return np.concatenate((_one(1.0), (r - strategy.number) * np.power(r, np.arange(n - 1))))
+    return np.concatenate((np.ones(1), (r - strategy.number) * np.power(r, np.arange(n - 1))))
 
 
 def _banded(strategy: Strategy, n: int) -> Array:
@@ -164,7 +159,7 @@ def _banded_noise(strategy: Strategy, n: int) -> Array:
 
 def _banded_prefix(strategy: Strategy, n: int) -> Array:
     w = _checked(strategy, reciprocal(_banded(strategy, n), n))
-    return _contracted(np.cumsum(_padded(w, n)), strategy)
+    return _contracted(np.cumsum(padded(w, n)), strategy)
 
 
 def _inverse_banded(strategy: Strategy, n: int) -> tuple[Array, float]:
@@ -185,7 +180,7 @@ def _buffered(strategy: Strategy, n: int) -> tuple[Array, float]:
     terms = [(scale, np.power(decay, k)) for scale, decay in zip(strategy.scales, strategy.decays, strict=True)]
     c = sum((scale * powers for scale, powers in terms), np.zeros(n - 1))
     size = sum((abs(scale) * powers for scale, powers in terms), np.zeros(n - 1))
-    return np.concatenate((_one(1.0), c)), (_ROUNDINGS + len(terms)) * UNIT * float(np.linalg.norm(size))
+    return np.concatenate((np.ones(1), c)), (_ROUNDINGS + len(terms)) * UNIT * float(np.linalg.norm(size))
 
 
 def _buffered_noise(strategy: Strategy, n: int) -> Array:
@@ -200,7 +195,7 @@ def _buffered_noise(strategy: Strategy, n: int) -> Array:
 
 def _polynomial(decays: Sequence[float]) -> Array:
     """Π (1 − decay·z), the lowest power first."""
-    found = _one(1.0)
+    found = np.ones(1)
     for decay in decays:
         found = np.convolve(found, (1.0, -decay))
     return found
@@ -216,7 +211,7 @@ def _listed_noise(strategy: Strategy, n: int) -> Array:
 
 # The name of a strategy → the functions that give the coefficients of C with their error, of C⁻¹, and of prefix sums.
 _FORMS: dict[str, _Form] = {
-    s.INDEPENDENT: (lambda strategy, n: (_one(1.0), 0.0), lambda strategy, n: _one(1.0),
+    s.INDEPENDENT: (lambda strategy, n: (np.ones(1), 0.0), lambda strategy, n: np.ones(1),
                     lambda strategy, n: np.power(strategy.contraction, np.arange(n))),
     s.FEEDBACK: (_feedback, lambda strategy, n: np.array((1.0, -strategy.number)), _feedback_prefix),
     s.SQUARE_ROOT: (lambda strategy, n: (_contracted(_root(n), strategy), 0.0),

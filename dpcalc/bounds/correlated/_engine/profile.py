@@ -18,8 +18,6 @@ SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of a
            "the steps of a record are fixed without looking at the data or at outputs; gradients may depend on "
            "earlier outputs")
 DENISOV = "Denisov et al. 2022, arXiv:2202.08312"
-_MOST_EXACT_STEPS = 3_000_000  # in whole numbers: they take about 10 s, and a gigabyte of memory
-_MORE_BITS = 64  # than the working precision: rounding up every coefficient costs less than one digit of it
 
 
 class Correlated(NamedTuple):
@@ -36,10 +34,11 @@ class Correlated(NamedTuple):
     def exact_sensitivity(self, mp: Any, design: Design) -> Any:
         """The sensitivity at the precision of mp, from whole numbers that are rounded up. Raises OutOfScope for too
         many steps."""
-        if design.steps > _MOST_EXACT_STEPS:
-            raise OutOfScope("too-large", f"{design.steps} steps are too many for whole numbers; at most "
-                                          f"{_MOST_EXACT_STEPS:g} are evaluated in them", "--steps")
-        bits = int(mp.prec) + _MORE_BITS + design.strategy.bits_of_first
+        if design.steps > 3_000_000:  # they would take more than 10 s and a gigabyte of memory
+            raise OutOfScope("too-large", f"{design.steps} steps are too many for whole numbers; at most 3e+06 are "
+                                          "evaluated in them", "--steps")
+        # With 64 more bits, rounding up every coefficient costs less than one digit of the working precision.
+        bits = int(mp.prec) + 64 + design.strategy.bits_of_first
         return mp.sqrt(mp.mpf(self.square(design, design.magnitudes(bits)))) / mp.mpf(2) ** bits
 
     def exact_mu(self, mp: Any, design: Design, change: float, sigma: float) -> Any:

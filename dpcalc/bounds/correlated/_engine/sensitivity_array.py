@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients
-from dpcalc.numerics.power_series_array import UNIT
-from dpcalc.numerics.rounding import up
+from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, padded
+from dpcalc.numerics.rounding import UNIT, up
 
 if TYPE_CHECKING:
-    from dpcalc.numerics.power_series_array import Array
+    from dpcalc.numerics.arrays import Array
 
 _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds them
 
@@ -26,7 +25,7 @@ def column_sums(columns: Coefficients, n: int, separation: int, count: int) -> f
     The sum of `count` shifted copies is taken by sums over 1, 2, 4, … of them: all terms are non-negative, so that
     every addition costs one rounding only. An error of the coefficients enters at most once for each copy.
     """
-    copies = np.abs(columns.c) if count == 1 else _padded(np.abs(columns.c), n)
+    copies = np.abs(columns.c) if count == 1 else padded(np.abs(columns.c), n)
     total, before, length = np.zeros(len(copies)), 0, 1
     rest = count
     while rest:
@@ -63,10 +62,6 @@ def _shifted_sum(x: Array, y: Array, shift: int) -> Array:
     if shift >= len(x):
         return x
     return np.concatenate((x[:shift], x[shift:] + y[: len(y) - shift]))
-
-
-def _padded(x: Array, n: int) -> Array:
-    return np.concatenate((x, np.zeros(n - len(x))))
 
 
 def _norm(square: float, roundings: int, error: float) -> float:

@@ -18,7 +18,6 @@ BANDED_SQRT, BANDED_INVERSE_SQRT, BLT, LISTED = "banded-sqrt", "banded-inverse-s
 NAMES = (INDEPENDENT, FEEDBACK, SQUARE_ROOT, BANDED_SQRT, BANDED_INVERSE_SQRT, BLT)
 MADE_FOR_CONTRACTION = (SQUARE_ROOT, BANDED_SQRT, BANDED_INVERSE_SQRT)  # whose coefficients depend on the contraction
 NUMBERED = {FEEDBACK: "λ", BANDED_SQRT: "B", BANDED_INVERSE_SQRT: "P"}  # strategies with a number, and its symbol
-_MOST_PRODUCTS = 50_000_000  # of whole numbers, for one inverse: about three seconds
 
 
 class Strategy(NamedTuple):
@@ -137,7 +136,7 @@ def _renewals(one: int, terms: int, n: int) -> list[int]:
     found = _binomials(one, min(terms, n))
     taken = [-(-c // (2 * k - 1)) for k, c in enumerate(found)][1:]
     while len(found) < n and found[-1] > isqrt(one):
-        if (len(found) - len(taken)) * len(taken) > _MOST_PRODUCTS:
+        if (len(found) - len(taken)) * len(taken) > 50_000_000:  # products, in about three seconds
             raise OutOfScope("too-large", f"the inverse of {terms} terms takes too long in whole numbers for {n} steps",
                              "--strategy")
         recent = found[: -len(taken) - 1 : -1]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,19 +22,14 @@ from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 # Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
 # the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.
 _SHORTEST, _LONGEST_CONTRACTING, _LENGTHS = 0.1, 10.0, 8
-HIDDEN_SHARES = (0.5, 2.0)  # R/Δ² of windows by delayed hiding, whose loss hardly grows with R
 POINTS = 80  # of a profile; twice as many give an ε that is up to 0.5 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
-_MASS_ERROR = 1e-15  # rounding error of a mass, relative to the larger one of the two slopes whose difference it is
-_STRICTLY = 1e-12  # relative, by how much slopes at a corner differ, so that it is one in spite of rounding errors
 
 COMPARED, COMPARED_HIDDEN, POOLED = 0, 1, 2  # the steps of the proof by which a point follows from those before it
 
@@ -97,7 +92,8 @@ def profile(run: Run, largest: float, every: int = 1) -> Profile:
     refuse_expanding(run)
     points = POINTS // every
     epsilons = largest * np.linspace(0.0, 1.0, points) ** 2
-    hidden = sorted({_length(run, share * run.width**2) for share in HIDDEN_SHARES})
+    # The loss of windows by delayed hiding hardly grows with R.
+    hidden = sorted({_length(run, share * run.width**2) for share in (0.5, 2.0)})
     tried = windows(run.q, run.push, _lengths(run)[::every], hidden[::every], largest)
     kernels = tuple(meeting.kernel(run.width, run.g, window.steps) for window in tried)
     near = _ratios_of_near(run, tried)
@@ -207,7 +203,9 @@ def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Sourc
         return inf, Source(x.windows[0].steps, 0, POOLED)
     at_zero, at_corner, beyond = masses
     w_at = at_windows[:, corners]
-    apart = np.array([[_ratio_apart(x.run, window.steps)] for window in x.windows])
+    # The ratio of a Gaussian that dominates R full-batch steps from any two starts, rounded up.
+    apart = np.array([[(x.run.width * sqrt(contraction.weight(x.run.g, w.steps)) + x.run.push * sqrt(w.steps))
+                       * (1 + _MARGIN)] for w in x.windows])
     deltas = x.deltas[corners]
     excess = deltas * np.exp(log_theta((epsilon + np.log(deltas[0] / deltas))[None, :], apart))
     inside = np.cumsum(at_corner * w_at, axis=1)
@@ -216,28 +214,23 @@ def _pooled(x: Profile, epsilon: float, at_windows: Array) -> tuple[float, Sourc
     return float(total[w, k]), Source(x.windows[w].steps, int(corners[k]), POOLED)
 
 
-def _ratio_apart(run: Run, steps: int) -> float:
-    """Δ√w(R) + push·√R, rounded up: the ratio of a Gaussian that dominates R full-batch steps from any two starts."""
-    return (run.width * sqrt(contraction.weight(run.g, steps)) + run.push * sqrt(steps)) * (1 + _MARGIN)
-
-
 def hull(epsilons: Array, deltas: Array) -> list[int]:
     """The corners of the lower convex hull, in e^ε, of the points; δ falls from each to the next."""
     corners: list[int] = []
+
+    def is_corner(i: int, j: int, k: int) -> bool:
+        """Whether the slope in e^ε from i to j is steeper than from j to k, in spite of rounding errors."""
+        before = (deltas[i] - deltas[j]) / -expm1(epsilons[i] - epsilons[j])
+        after = (deltas[j] - deltas[k]) / expm1(epsilons[k] - epsilons[j])
+        return bool(before > after * (1 + 1e-12))
+
     for j in range(len(epsilons)):
         if corners and deltas[j] >= deltas[corners[-1]]:
             continue
-        while len(corners) > 1 and not _is_corner(epsilons, deltas, corners[-2], corners[-1], j):
+        while len(corners) > 1 and not is_corner(corners[-2], corners[-1], j):
             corners.pop()
         corners.append(j)
     return corners
-
-
-def _is_corner(epsilons: Array, deltas: Array, i: int, j: int, k: int) -> bool:
-    """Whether the slope in e^ε from i to j is steeper than from j to k."""
-    before = (deltas[i] - deltas[j]) / -expm1(epsilons[i] - epsilons[j])
-    after = (deltas[j] - deltas[k]) / expm1(epsilons[k] - epsilons[j])
-    return bool(before > after * (1 + _STRICTLY))
 
 
 def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None:
@@ -247,6 +240,7 @@ def _masses(epsilons: Array, deltas: Array) -> tuple[float, Array, Array] | None
     falls = -np.diff(deltas)
     beyond = np.append(falls / np.expm1(width), 0.0)
     before = falls / -np.expm1(-width)
-    at_corner = np.append(0.0, before - beyond[1:] + _MASS_ERROR * before)
+    # A mass has a rounding error of 1e-15, relative to the larger one of the two slopes whose difference it is.
+    at_corner = np.append(0.0, before - beyond[1:] + 1e-15 * before)
     at_zero = 1 - deltas[0] - beyond[0]
-    return (float(at_zero) + _MASS_ERROR, at_corner, beyond) if at_zero >= beyond[0] else None
+    return (float(at_zero) + 1e-15, at_corner, beyond) if at_zero >= beyond[0] else None

@@ -39,7 +39,10 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
         if (j == 0 and e != 0) or (j and not e > epsilons[-1]):
             raise ValueError("the points of a profile do not rise from 0 on")
         if j == 0:
-            delta = _exact_variation(mp, run, int(steps), rule == COMPARED_HIDDEN, window)
+            of_window = window(mp, int(steps), rule == COMPARED_HIDDEN, e)
+            kept = meeting.exact_kept(mp, e, run.width, run.g, int(steps))
+            near = of_window + _exact_near(mp, e, run, int(steps))
+            delta = min(of_window / (1 - kept), near, key=float) if float(kept) < 1 else near
         elif rule == POOLED:
             delta = _exact_pooled(mp, e, run, epsilons, deltas, int(steps), int(index), window)
         else:
@@ -52,13 +55,6 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
         epsilons.append(e)
         deltas.append(min(mp.mpf(1), delta, key=float))  # 1 also where δ is 1 as a double
     return deltas[-1]
-
-
-def _exact_variation(mp: Any, run: Run, steps: int, hidden: bool, window: WindowDelta) -> Any:
-    of_window = window(mp, steps, hidden, mp.mpf(0))
-    kept = meeting.exact_kept(mp, mp.mpf(0), run.width, run.g, steps)
-    near = of_window + _exact_near(mp, mp.mpf(0), run, steps)
-    return min(of_window / (1 - kept), near, key=float) if float(kept) < 1 else near
 
 
 def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
@@ -83,5 +79,4 @@ def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[A
     at_corner = (1 - d[0] - beyond[0], *(x - y for x, y in zip(before, beyond[1:], strict=False)))
     inside = mp.fsum(p * window(mp, steps, False, e - x) for p, x in zip(at_corner[: k + 1], at, strict=False))
     apart = run.width * mp.sqrt(contraction.exact_weight(mp, run.g, steps)) + run.push * mp.sqrt(mp.mpf(steps))
-    return (inside + beyond[k] * window(mp, steps, False, e - at[k])
-            + d[k] * theta(mp, e + mp.log(d[0] / d[k]), apart))
+    return (inside + beyond[k] * window(mp, steps, False, e - at[k]) + d[k] * theta(mp, e + mp.log(d[0] / d[k]), apart))

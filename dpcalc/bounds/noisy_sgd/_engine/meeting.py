@@ -54,14 +54,11 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 OVERSHOOT = 0.75  # κ, in units of the noise: by how much ℓ exceeds H, because the walk is lowered only after a step
 EARLIEST, LATEST = 0.1301, 0.1999  # R₀/ℓ², inside the range of the proof in spite of rounding
 AMPLITUDE = 1.0275  # factor by which g exceeds the survival of a walk that is not lowered, at most
-_SPLITS = 10  # parts of R that R₁ may be a multiple of; 20 give bounds that are less than 0.1 % smaller
 _MARGIN = 1e-12  # relative, for the rounding of a survival and of a ratio Δ√w
 
 
@@ -91,7 +88,7 @@ def exact_kept(mp: Any, log_inner: Any, width: Any, g: Any, steps: int) -> Any:
 
 def _first_parts(steps: int) -> list[int]:
     """The numbers R₁ of mirrored steps that are tried; any of them proves a bound."""
-    return [steps * k // _SPLITS for k in range(_SPLITS)]
+    return [steps * k // 10 for k in range(10)]
 
 
 @lru_cache(maxsize=1024)

@@ -9,26 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcalc.numerics import legendre, tails_array
 from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.hockey_stick import NODES
 from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.normal import LOG_SQRT_2PI, log_tail
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 LOG_ERROR = 1e-13  # bound on the relative error of log_tail, with a margin of ten; a smaller bound is not proven
-# Gauss-Legendre rule with 10 nodes on [−1, 1], its positive half. It integrates e^{−zv − v²/2} over |v| <= 1/4 with
-# |z|v <= 1 to 1e-20.
-_NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.2692667193099963),
-          (0.6794095682990244, 0.219086362515982), (0.8650633666889845, 0.1494513491505806),
-          (0.9739065285171717, 0.0666713443086881))
 
 
 def log_between(low: float, high: float) -> float:
@@ -38,16 +31,12 @@ def log_between(low: float, high: float) -> float:
     if low + high < 0:
         low, high = -high, -low
     middle, half = (low + high) / 2, (high - low) / 2
-    if half < 0.25 and middle * half < 1:
-        total = sum(w * (exp(-middle * half * t) + exp(middle * half * t)) * exp(-((half * t) ** 2) / 2)
-                    for t, w in _NODES)
-        return log(half * total) - middle * middle / 2 - LOG_SQRT_2PI
+    if half < 0.25 and middle * half < 1:  # the rule integrates e^{−zv − v²/2} over |v| <= 1/4 with |z|v <= 1 to 1e-20
+        v = ((half * (2 * t - 1), w) for t, w in NODES)
+        total = sum(w * exp(-x * (middle + x / 2)) for x, w in v)
+        return log(2 * half * total) - middle * middle / 2 - LOG_SQRT_2PI
     larger, smaller = log_tail(low), log_tail(high)
     return larger + log1p(-exp(smaller - larger))
-
-
-def _log_or_minus_infinity(x: float) -> float:
-    return log(x) if x > 0 else -inf
 
 
 def _log_difference(pair: Pair, t: float) -> float:
@@ -60,7 +49,7 @@ def _log_difference(pair: Pair, t: float) -> float:
 def _log_above(pair: Pair, t: float) -> float:
     """log Q(w >= t), rounded up."""
     b = t - pair.pull * pair.start
-    x = log_add(_log_or_minus_infinity(1 - pair.rate) + log_tail(b - pair.drift),
+    x = log_add((log1p(-pair.rate) if pair.rate < 1 else -inf) + log_tail(b - pair.drift),
                 log(pair.rate) + log_tail(b - pair.down))
     return x + LOG_ERROR * (1 + abs(x) + abs(t) + pair.reach)
 
@@ -69,10 +58,9 @@ def _largest(score: Callable[[float], float], half: float) -> float:
     """A large score of a threshold in [−half, half]. Every threshold proves its score, so a rough search is enough: the
     best point of a grid, and Brent's method around it."""
     step = half / 16
-    grid = [-half + k * step for k in range(33)]
-    best, start = max((score(t), t) for t in grid)
-    low, high = max(-half, start - step), min(half, start + step)
-    found = minimise(lambda t: -score(t), start, low, high, step / 2, 1e-8 * step)
+    best, start = max((score(t), t) for t in (-half + k * step for k in range(33)))
+    found = minimise(lambda t: -score(t), start, max(-half, start - step), min(half, start + step), step / 2,
+                     1e-8 * step)
     return max(best, score(found))
 
 
@@ -120,7 +108,7 @@ def cells(pair: Pair) -> tuple[Array, Array, Array]:
 
     by_drift, up, down = (_log_cells(edges - m) for m in (pair.drift, pair.up, pair.down))
     log_q = log(pair.rate)
-    mass = np.logaddexp(_log_or_minus_infinity(1 - pair.rate) + by_drift, log_q + down)
+    mass = np.logaddexp((log1p(-pair.rate) if pair.rate < 1 else -inf) + by_drift, log_q + down)
     log_ratio = np.abs(up - down) - error(up) - error(down)
     with np.errstate(divide="ignore"):
         gain = np.where(log_ratio > 0, log_q + np.maximum(up, down) + np.log(-np.expm1(-np.maximum(log_ratio, 0.0))),
@@ -139,12 +127,13 @@ def _log_cells(z: Array) -> Array:
     larger, smaller = tails_array.log_tail(a), tails_array.log_tail(b)
     middle, half = np.where(np.isfinite(a + b), (a + b) / 2, 1e9), np.where(np.isfinite(a + b), (b - a) / 2, 1.0)
     flat = (half < 0.25) & (middle * half < 1)
-    m, total = np.where(flat, middle * half, 0.0), np.zeros(len(a))
-    for t, w in _NODES:
-        total += w * 2 * np.cosh(m * t) * np.exp(-((half * t) ** 2) / 2)
+    total, centre, radius = np.zeros(len(a)), np.where(flat, middle, 0.0), np.where(flat, half, 1.0)
+    for t, w in NODES:
+        v = radius * (2 * t - 1)
+        total += w * np.exp(-v * (centre + v / 2))
     with np.errstate(invalid="ignore"):
         by_tails = larger + np.log1p(-np.exp(np.minimum(smaller - larger, -1e-300)))
-    return np.where(flat, np.log(half * total) - np.minimum(middle, 1e9) ** 2 / 2 - LOG_SQRT_2PI, by_tails)
+    return np.where(flat, np.log(2 * radius * total) - np.minimum(middle, 1e9) ** 2 / 2 - LOG_SQRT_2PI, by_tails)
 
 
 def log_g(alpha: float, log_r: Array, signs: Array) -> Array:

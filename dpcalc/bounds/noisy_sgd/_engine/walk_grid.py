@@ -19,17 +19,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, inf, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcalc.numerics import legendre, tails_array
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 NODES = 24  # per panel
-TARGET_ERROR = 1e-12  # relative error of one step; that of a million steps is then 1e-6
 _RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)  # the ellipses tried; any ρ > 1 proves a bound
 
 
@@ -41,7 +38,8 @@ class Grid(NamedTuple):
 
 @lru_cache(maxsize=32)
 def grid(half: float, pull: float, reach: float) -> Grid:
-    """A quadrature that reaches TARGET_ERROR, or nearly, by making its panels smaller; `reach` is M.
+    """A quadrature with a relative error of a step of 1e-12, or nearly, by making its panels smaller; that of a million
+    steps is then 1e-6. `reach` is M.
 
     Panels narrow towards the walls, where G_c is steep if its centre is outside. """
     beyond, kappa = 4.5 + 1.62 * reach, 1 + pull * pull
@@ -49,7 +47,7 @@ def grid(half: float, pull: float, reach: float) -> Grid:
     while True:
         centres, halves = _panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
         error = relative_error(centres, halves, half, beyond, kappa)
-        if error < TARGET_ERROR or shrink < 1e-2:
+        if error < 1e-12 or shrink < 1e-2:
             break
         shrink *= 0.92
     t, w = legendre.rule(NODES)

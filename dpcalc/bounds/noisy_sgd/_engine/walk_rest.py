@@ -1,60 +1,18 @@
-"""The laws of a pair of walks with a >= 0 that start from the law of Q at rest (walk.py has the proof)."""
+"""The law of Q at rest, and what walks with a >= 0 keep of differences of tails (walk.py has the proof)."""
 
 from __future__ import annotations
 
-from math import exp, inf, log
-from typing import TYPE_CHECKING, Any
+from math import inf, log
+from typing import TYPE_CHECKING
 
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
-from dpcalc.bounds.noisy_sgd._engine.walk_monotone import last_step
-from dpcalc.bounds.noisy_sgd._engine.walk_step import (
-    TINY,
-    Law,
-    Origin,
-    Pair,
-    density,
-    entry_error,
-    flush,
-    moved_masses,
-    places,
-    push,
-    unknown,
-)
+from dpcalc.bounds.noisy_sgd._engine.walk_step import TINY, Pair, density, flush
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 SMALLEST = 1e-295  # the relative change of smaller values does not count:
 UNCOUNTED = 1e-280  # what they add up to in at most 1e7 steps, 1e4 nodes and 1e5 summands of S is less than this
-
-
-def law(pair: Pair, g: Grid, steps: int) -> Law:
-    """Bounds on the two laws after T >= 2 steps."""
-    import numpy as np
-
-    edges, before = places(pair), steps_followed(pair, steps)
-    y = np.concatenate([[-pair.half], g.x, [pair.half]])
-    matrix = moved_masses(pair, g, y, up=False)
-    mass, kept_p = at_rest(pair, y, matrix), Kept(pair, g, up=True)
-    source = mass @ push(pair, y, g.x)
-    s = kept_p.solve(source)
-    changed = _largest_change(mass, mass @ matrix) + _largest_change(s, s @ kept_p.matrix + source)
-    error = before * (g.error + entry_error(pair, len(y)) + changed)
-    if not error < 1:
-        return unknown(edges)
-
-    def left(kept: Kept, start: Array) -> Array:
-        """What `before` steps and one more leave of differences of tails, at the edges."""
-        bound = kept.bound(start, before) * g.w * pair.pull
-        return np.asarray(bound @ density(pair, g.x, edges, kept.up)) * exp(error + 1e-6) + UNCOUNTED
-
-    origin, lost = Origin(y, mass, g.x, s * g.w), pair.rate * left(kept_p, s)
-    if before == steps - 1:
-        return last_step(pair, origin, error, lost, UNCOUNTED)
-    c_p, c_q = (left(kept, np.ones(len(g.x))) for kept in (kept_p, Kept(pair, g, up=False)))
-    return last_step(pair, origin, error, lost + c_p + c_q, c_q)
 
 
 def steps_followed(pair: Pair, steps: int) -> int:
@@ -88,7 +46,7 @@ def at_rest(pair: Pair, y: Array, matrix: Array) -> Array:
     return np.asarray(mass / mass.sum())
 
 
-def _largest_change(before: Array, after: Array) -> float:
+def largest_change(before: Array, after: Array) -> float:
     """The largest |log(after/before)|, rounded up, of the values that count."""
     import numpy as np
 
@@ -96,13 +54,18 @@ def _largest_change(before: Array, after: Array) -> float:
     return change / (1 - change) if change < 1 else inf
 
 
-class Kept:
+def kept_by_step(pair: Pair, g: Grid, up: bool) -> Array:
     """N: what a step of P (`up`) or Q keeps of a difference of tails."""
+    return flush(density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None])
+
+
+class Kept:
+    """N, with what its powers leave."""
 
     def __init__(self, pair: Pair, g: Grid, up: bool) -> None:
         import numpy as np
 
-        self.up, self.matrix = up, flush(density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None])
+        self.up, self.matrix = up, kept_by_step(pair, g, up)
         shape = np.exp(log_density(pair, g.x, up)) * g.w
         self._unit = np.maximum(np.cumsum(shape[::-1])[::-1], TINY)  # like the tails of the law at rest
         self._inverse = np.linalg.inv(np.eye(len(g.x)) - self._unit[:, None] * self.matrix / self._unit)

@@ -5,26 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.numerics import legendre, tails_array
+from dpcalc.numerics.rounding import UNIT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 FLOOR = 1e-285  # bound on the probability lost to underflow in all: fewer than 1e12 entries below TINY are dropped
 TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time
 LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
-_ULP = 2.0**-53
-_FUNCTION_ULPS = 200  # bound on the error of exp and tails_array.tail, in units of 2^-53
+_FUNCTION_UNITS = 200  # bound on the error of exp and tails_array.tail, in units of rounding
 _LARGEST_ARGUMENT = 38.6  # φ(z) is 0 in doubles beyond
-_ROWS = 32  # of a matrix that are computed together
-# Nodes for e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
-# error is 1e-18 of the integral.
-_PUSH_NODES = 20
 
 
 class Pair(NamedTuple):
@@ -60,16 +54,6 @@ class Law(NamedTuple):
     lead: Array  # lower bounds on P(event) − Q(event), at least 0
 
 
-class Origin(NamedTuple):
-    """What the last step starts from: points `y` with their masses, and nodes with the values of S times the weights
-    of the quadrature (walk.py)."""
-
-    y: Array
-    mass: Array
-    nodes: Array
-    s: Array
-
-
 def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
     """The means of a step of P (`up`) or Q with their probabilities."""
     kick = pair.up if up else pair.down
@@ -82,8 +66,8 @@ def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Ar
     import numpy as np
 
     matrix, reach = np.zeros((len(y), len(x))), pair.reach + _LARGEST_ARGUMENT + 1
-    for first in range(0, len(y), _ROWS):
-        rows = slice(first, first + _ROWS)
+    for first in range(0, len(y), 32):
+        rows = slice(first, first + 32)
         centres = pair.pull * y[rows]
         columns = slice(*np.searchsorted(x, [centres.min() - reach, centres.max() + reach]))
         matrix[rows, columns] = entries(y[rows], x[columns])
@@ -104,20 +88,13 @@ def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
     return _matrix(pair, y, x, entries)
 
 
-def _tail(z: Array) -> Array:
-    """The normal tail at z of any sign."""
-    import numpy as np
-
-    return _upper(tails_array.tail(np.abs(z)), z)
-
-
 def between(low: Array, high: Array) -> Array:
     """Φ(high) − Φ(low) for high >= low, as a difference of the tails that are small."""
     import numpy as np
 
     mirrored = low + high < 0
     a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
-    return np.asarray(np.maximum(_tail(a) - _tail(b), 0.0))
+    return np.asarray(np.maximum(tails_array.above(a) - tails_array.above(b), 0.0))
 
 
 def push(pair: Pair, y: Array, x: Array) -> Array:
@@ -130,7 +107,9 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
         z = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :]
         if half >= 0.25:
             return between(z - half, z + half)
-        t, w = legendre.rule(_PUSH_NODES)
+        # e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
+        # error is 1e-18 of the integral.
+        t, w = legendre.rule(20)
         total = np.zeros(z.shape)
         for v, weight in zip((half * t).tolist(), (half * w).tolist(), strict=True):
             total += weight / sqrt(2 * pi) * np.exp(-0.5 * (z + v) ** 2)
@@ -142,14 +121,14 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
 def entry_error(pair: Pair, nodes: int) -> float:
     """A bound on the relative error of the entries of a step, and of a sum of products of `nodes` of them."""
     # The error of arguments: of x, ends of panels, ay + m and their differences.
-    argument_error = 8 * _ULP * (pair.half + pair.reach + 1) + legendre.ERROR
+    argument_error = 8 * UNIT * (pair.half + pair.reach + 1) + legendre.ERROR
     # The largest slope of the exponent, in an entry and in the quadrature with rounded nodes.
     slope = 1 + _LARGEST_ARGUMENT + 2 * (4.5 + 1.62 * pair.reach + 13)
-    entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS + 2 / LEAST_PULL) * _ULP
+    entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_UNITS + 2 / LEAST_PULL) * UNIT
     # A difference of tails at arguments 1/2 or more apart has at most 2.3 times their relative error (5.2 times near 0,
     # where the error of a tail is a few ulp).
     cancellation = 2.5 if pair.up - pair.down >= 0.5 else 1.01
-    return cancellation * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
+    return cancellation * entry + (2 * nodes + 8) * UNIT + 5 * legendre.ERROR + 1e-16
 
 
 def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
@@ -158,8 +137,8 @@ def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
 
     left, right = np.zeros(len(y)), np.zeros(len(y))
     for m, share in means(pair, up):
-        left += share * _tail(pair.half + (pair.pull * y + m))
-        right += share * _tail(pair.half - (pair.pull * y + m))
+        left += share * tails_array.above(pair.half + (pair.pull * y + m))
+        right += share * tails_array.above(pair.half - (pair.pull * y + m))
     return np.concatenate([left[:, None], density(pair, y, g.x, up) * g.w, right[:, None]], axis=1)
 
 
@@ -186,18 +165,18 @@ def unknown(edges: Array) -> Law:
     return Law(np.ones(len(edges) + 1), np.zeros(len(edges) + 1), np.ones(len(edges)), np.zeros(len(edges)))
 
 
-def cells(pair: Pair, origin: Origin, edges: Array, up: bool = False) -> Array:
-    """The masses of the cells after one more step of Q, or of P (`up`), from the masses of `origin`."""
+def cells(pair: Pair, y: Array, mass: Array, edges: Array, up: bool = False) -> Array:
+    """The masses of the cells after one more step of Q, or of P (`up`), from masses at y."""
     import numpy as np
 
     total = np.zeros(len(edges) + 1)
     for m, share in means(pair, up):
-        z = edges[None, :] - (pair.pull * origin.y + m)[:, None]
+        z = edges[None, :] - (pair.pull * y + m)[:, None]
         tail = tails_array.tail(np.abs(z))
         above, below = _upper(tail, z), _upper(tail, -z)
         inner = np.where(z[:, :-1] + z[:, 1:] >= 0, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1])
         rows = np.concatenate([below[:, :1], np.maximum(inner, 0.0), above[:, -1:]], axis=1)
-        total += share * (origin.mass @ rows)
+        total += share * (mass @ rows)
     return total
 
 
@@ -213,6 +192,6 @@ def cell_error(pair: Pair, edges: Array) -> float:
 
     With a cell of width w from z >= −w/2 and the tail Q these cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most."""
     width = 2 * pair.half / (len(edges) - 1)
-    argument_error = 8 * _ULP * (pair.half + pair.reach + 1)
-    tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS) * _ULP
-    return (len(edges) + 8) * _ULP + (8 / min(width, 1.0) + 2) * tail_error
+    argument_error = 8 * UNIT * (pair.half + pair.reach + 1)
+    tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_UNITS) * UNIT
+    return (len(edges) + 8) * UNIT + (8 / min(width, 1.0) + 2) * tail_error

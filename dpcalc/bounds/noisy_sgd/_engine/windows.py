@@ -31,22 +31,15 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pilot import Parts
-
-    Array = NDArray[Any]
 
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
 LEAST_PUSH, MOST_USES = 1.0, 1000.0
-_SEGMENTS = 10  # segments that a long window consists of, besides the shorter ones at its end; any number is valid
 _RARE = 1e-20  # where the chance of a number of uses in a segment is less, the loss of more uses counts as infinite
 # Of the V of `law_of_hidden`: numbers in [v, 2v] to which it is rounded up (with twice as many ε is 0.1 % smaller); the
 # number beyond which the loss counts as infinite; a relative margin for the rounding of chances and values.
 _PER_OCTAVE, _LARGEST, _ROUNDING = 512, 2.0**12, 1e-9
-# Chances that add up to at most this share of the chance of an infinite loss are not worth a term each: these losses
-# count as infinite, too.
-_NEGLIGIBLE = 1e-6
 
 
 class Window(NamedTuple):
@@ -60,24 +53,19 @@ class Window(NamedTuple):
 def windows(q: float, push: float, lengths: list[int], hidden: list[int], largest: float) -> list[Window]:
     """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
     if q == 1:
-        return [_of_full_batches(push, r) for r in lengths]
+        return [Window(r, False, _of_full_batches(up(push * sqrt(r), 1e-15))) for r in lengths]
     found = [Window(r, False, _composed(q, push, r, largest)) for r in lengths]
     if push >= LEAST_PUSH:
         found += [Window(r, True, _hidden(q, push, r)) for r in hidden if q * r <= MOST_USES]
     return found
 
 
-def _of_full_batches(push: float, r: int) -> Window:
+def _of_full_batches(ratio: float) -> Callable[[Array], Array]:
+    import numpy as np
+
     from dpcalc.numerics.hockey_stick_array import log_theta
 
-    ratio = up(push * sqrt(r), 1e-15)
-
-    def log_delta(epsilon: Array) -> Array:
-        import numpy as np
-
-        return log_theta(epsilon, np.full(1, ratio))
-
-    return Window(r, False, log_delta)
+    return lambda epsilon: log_theta(epsilon, np.full(1, ratio))
 
 
 def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
@@ -148,7 +136,8 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
                 missing += chance * float(before[~inside].sum())
     if not float(law.sum()) + missing >= 1 - _ROUNDING:
         raise ArithmeticError("chances are lost to underflow")
-    negligible = law <= _NEGLIGIBLE * missing / len(law)
+    # Chances that add up to little beside that of an infinite loss are not worth a term each: they count as infinite.
+    negligible = law <= 1e-6 * missing / len(law)
     missing += float(law[1:][negligible[1:]].sum())
     positive = (~negligible[1:]).nonzero()[0] + 1
     return values[positive] * (1 + _ROUNDING), law[positive] * (1 + _ROUNDING), missing * (1 + _ROUNDING)
@@ -157,7 +146,7 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
 def lengths_of_segments(r: int) -> Counter[tuple[int, int]]:
     """How many segments have (x_j − x_{j−1}, y_j − y_{j−1}): one step first, then noises that grow with the delay y − x
     and hide the uses of twice as many steps, up to the longest segments."""
-    found, noised, used, longest = Counter[tuple[int, int]](), 0, 0, max(1, r // _SEGMENTS)
+    found, noised, used, longest = Counter[tuple[int, int]](), 0, 0, max(1, r // 10)  # any is valid
     while used < r:
         noise = min(used + 1 - noised, longest)
         steps = min(2 * noise if noise < longest and used else noise, r - used)

@@ -12,8 +12,7 @@ from typing import Any
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, squared_contraction
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log_add
-from dpcalc.numerics.lambertw import lambert_w_log
+from dpcalc.numerics.elementary import lambert_w_log, log_add
 from dpcalc.numerics.mp.memo import cached_by_precision
 
 _ROUNDING = 4e-16  # relative; of a few operations on doubles
