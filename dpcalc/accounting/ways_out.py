@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.core.numbers import plain
 from dpcalc.core.reading import STANDARD_INPUT
 from dpcalc.core.relations import ADD_REMOVE, RELATIONS
+from dpcalc.core.text import options_text
 
 if TYPE_CHECKING:
     from dpcalc.accounting.guarantee import Guarantee
@@ -21,8 +23,6 @@ _OF_TV = ("fpr", "tpr", "prior", "roc")  # those of dpcalc tv
 
 def unsampled(given: Given, mechanism: Mechanism, is_tv: bool) -> str:
     """The command about the same mechanism on all records, used as often."""
-    from dpcalc.core.text import options_text
-
     names = ("mechanism", *mechanism.options, *mechanism.optional, *(() if is_tv else _QUESTION))
     asked = {name: given[name] for name in names if given[name] is not None}
     if not is_tv and not asked.keys() & set(_QUESTION):
@@ -33,15 +33,13 @@ def unsampled(given: Given, mechanism: Mechanism, is_tv: bool) -> str:
 
 def _of_tv(given: Given) -> str:
     """The options that ask dpcalc tv, after a space."""
-    from dpcalc.core.text import options_text
-
     asked = {name: given[name] for name in _OF_TV if given.has(name)}
     return f" {options_text(asked)}" if asked else ""
 
 
 def _uses(values: Mapping[str, Any]) -> int:
     """The number of steps, as given or of so many epochs."""
-    from dpcalc.accounting.schemes import by_rate
+    from dpcalc.accounting.schemes import by_rate  # imports the bounds of all batches
 
     if values.get("sampling_rate") or (values.get("n") and values.get("batch_size")):
         return by_rate.number_of_steps(values, by_rate.sampling_rate(values))
@@ -50,10 +48,7 @@ def _uses(values: Mapping[str, Any]) -> int:
 
 def by_sensitivity(given: Given, scheme: Scheme, mechanism: Mechanism, relation: str, is_tv: bool) -> str:
     """Why a sensitivity does not do where batches lose a record but neighbours replace one, and what to write."""
-    from dpcalc.core.numbers import plain
-    from dpcalc.core.text import options_text
-
-    why = (f"{relation} on {scheme.words} needs what one record adds to the query when it is added or removed")
+    why = f"{relation} on {scheme.words} needs what one record adds to the query when it is added or removed"
     if mechanism.name == "gaussian" and given["sigma"] is not None:
         multiplier = given["sigma"] / given["sensitivity"]
         ways = (f"for a sum of clipped contributions give --noise-multiplier {plain(2 * multiplier)} if the "
@@ -74,8 +69,6 @@ def by_sensitivity(given: Given, scheme: Scheme, mechanism: Mechanism, relation:
 
 def composed(guarantee: Guarantee, values: Mapping[str, Any]) -> str:
     """The command about so many uses of an input on all records."""
-    from dpcalc.core.text import options_text
-
     asked = {name: values[name] for name in _QUESTION if values.get(name) is not None} or {"to": "tv"}
     name = "-" if guarantee.name in (None, STANDARD_INPUT) else guarantee.name
     return f"dpcalc convert {name} {options_text({'steps': _uses(values), **asked})}"

@@ -70,8 +70,8 @@ def _described(given: Given) -> tuple[Given, str]:
             if given.has(option) and len(given[option]) != 1:
                 raise DpcalcError("contradictory", "give one value; a list describes a curve, with --from rdp",
                                   flag(option))
-        single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
-        given = given.replace({**given.values, **single})
+            if given.has(option):
+                given = given.having(**{option: given[option][0]})
     if name is None:
         raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or a JSON file (- "
                                      "for standard input)", "--from")

@@ -120,9 +120,8 @@ def dp_question(given: Given) -> Question:
         return Question("tv")
     if given["slack"] is not None:
         return _advanced_composition(given)
-    if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return read_question(COMMAND, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
-                     "target_delta")
+    if total := _about_total(given):
+        return total
     raise DpcalcError("missing",
                       "nothing to compute: add --target-delta (prints the total ε), --target-epsilon (prints the total "
                       "δ), --slack or --to tv; for pure ε also --to gdp, --to zcdp or --alpha")
@@ -133,9 +132,8 @@ def group_question(given: Given) -> Question:
     (ε, δ), without options that ask, it is the least ε with its δ, both of the group."""
     if given["to"] not in (None, "dp"):
         raise DpcalcError("refused", "the generic bound for groups of records gives (ε, δ) only", "--to")
-    if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return read_question(COMMAND, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
-                             "target_delta")
+    if total := _about_total(given):
+        return total
     if given["profile_points"] and len(given["profile_points"]) > 1:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε) or --epsilon (prints δ)")
     require(given, ("epsilon", "delta"), "with --group-size")
@@ -145,6 +143,13 @@ def group_question(given: Given) -> Question:
                          "or more, which says nothing; the group bound of the mechanism itself is smaller",
                          "--group-size")
     return Question("epsilon", delta=delta_result(log_delta, epsilon)["delta"])
+
+
+def _about_total(given: Given) -> Question | None:
+    """The question of --target-epsilon, --target-delta or --solve, where one of them is given."""
+    if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
+        return read_question(COMMAND, given.having(alpha=None), "target_epsilon", "target_delta")
+    return None
 
 
 def converted_question(given: Given) -> Question:
