@@ -78,7 +78,7 @@ def epsilon_for_companions(question: Question, head: Row) -> float | None:
 def worst_index(params: Params, head: Row) -> int:
     """The place of the worst record: the last one, which no step follows, or, of a run that stops at random, the first
     one, which the most steps may follow."""
-    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
+    from dpcalc.bounds.pnsgd.contraction import RELEASED
 
     return 1 if head.route.bound.theorem.released == RELEASED else int(params["n"])
 

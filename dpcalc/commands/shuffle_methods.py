@@ -10,25 +10,11 @@ from dpcalc.bounds.hiding import (
     smooth_nonconvex_shuffled_hiding,
 )
 from dpcalc.bounds.pnsgd import (
-    fixed_order,
+    contraction,
     fixed_order_hybrid,
-    fixed_order_iteration,
-    fixed_order_iteration_rdp,
+    iteration,
     output_perturbation,
-    output_perturbation_exact,
-    output_perturbation_shuffled,
-    output_perturbation_shuffled_exact,
-    randomly_stopped,
-    randomly_stopped_loose,
-    shuffled_contraction,
-    shuffled_iteration,
-    shuffled_iteration_rdp,
-    shuffled_limit,
     smooth_nonconvex,
-    smooth_nonconvex_exact,
-    smooth_nonconvex_high_noise,
-    smooth_nonconvex_shuffled,
-    smooth_nonconvex_shuffled_exact,
 )
 from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, Method
 
@@ -40,19 +26,19 @@ def methods(placed: bool, last_iterate: bool, all_computed: bool = False) -> tup
     """The bounds for records in a fixed order, where the place of the record is known (`placed`), or for shuffled
     records; with those for a run that releases only its last iterate where it does. `all_computed` says that no bound
     is named: then numpy is imported here."""
-    stopped = (Method(randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
-               Method(randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
+    stopped = (Method(contraction.STOPPED, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+               Method(contraction.STOPPED_LOOSE, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
     if placed:
         return (
             Method(fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
-            Method(fixed_order.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-            Method(fixed_order_iteration.BOUND, _FREE, contracts=True),
-            Method(fixed_order_iteration_rdp.BOUND, _FREE, contracts=True),
-            Method(smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
-            Method(smooth_nonconvex.BOUND, _FREE),
+            Method(contraction.FIXED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+            Method(iteration.FIXED, _FREE, contracts=True),
+            Method(iteration.FIXED_RDP, _FREE, contracts=True),
+            Method(smooth_nonconvex.FIXED, _FREE, family="smooth-nonconvex"),
+            Method(smooth_nonconvex.FIXED_RDP, _FREE),
             *stopped,
-            Method(output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-            Method(output_perturbation.BOUND, _FREE, usual=False),
+            Method(output_perturbation.FIXED, _FREE, family="output-perturbation", usual=False),
+            Method(output_perturbation.FIXED_RDP, _FREE, usual=False),
         )
     if all_computed:
         # Some of the bounds for shuffled records use arrays. Where numpy is first imported in the middle of a search,
@@ -64,16 +50,16 @@ def methods(placed: bool, last_iterate: bool, all_computed: bool = False) -> tup
         *last,
         Method(shuffled_hiding.BOUND, _FREE, contracts=True),
         Method(shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
-        Method(shuffled_contraction.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-        Method(shuffled_iteration.BOUND, _FREE, contracts=True),
-        Method(shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
-        Method(shuffled_limit.BOUND, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
+        Method(contraction.SHUFFLED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+        Method(iteration.SHUFFLED, _FREE, contracts=True),
+        Method(iteration.SHUFFLED_RDP, _FREE, contracts=True),
+        Method(contraction.SHUFFLED_LIMIT, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
         Method(smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
-        Method(smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
+        Method(smooth_nonconvex.SHUFFLED, _FREE, family="smooth-nonconvex"),
+        Method(smooth_nonconvex.SHUFFLED_RDP, _FREE, family="smooth-nonconvex"),
+        Method(smooth_nonconvex.HIGH_NOISE, _FREE, usual=False),
         *stopped,
         Method(output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
-        Method(output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-        Method(output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
+        Method(output_perturbation.SHUFFLED, _FREE, family="output-perturbation", usual=False),
+        Method(output_perturbation.SHUFFLED_RDP, _FREE, family="output-perturbation", usual=False),
     )

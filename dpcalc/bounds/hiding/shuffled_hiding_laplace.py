@@ -54,6 +54,7 @@ from dpcalc.bounds.pnsgd._engine.step import (
     LAPLACE_LINE,
     SETTING,
     STEP,
+    STEP_SIZE,
     Step,
     average_power_exact,
     log_average_power,
@@ -204,8 +205,7 @@ BOUND = ProfileBound(
                  "far below 1/n at ε > 0.",
         source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem "
                "1",
-        assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η ≤ 2/(β+ρ)",
-                     LAPLACE_LINE),
+        assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, LAPLACE_LINE),
     ),
     params=(*STEP[1:], "n"),
     value=value,

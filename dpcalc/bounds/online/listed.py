@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.bounds.online._engine.levels import Listed
-from dpcalc.bounds.pnsgd._engine.laws import Law
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_RATIO, Law
 from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 from dpcalc.bounds.pnsgd._engine.step import log_factor, reach_ratio
 from dpcalc.core.errors import OutOfScope

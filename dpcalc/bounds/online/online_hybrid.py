@@ -9,9 +9,8 @@ from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine.levels import Levels
 from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online._engine.shift import finite, path, path_exact
-from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, follow, follow_exact
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, coded, follow, follow_exact, needed
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd._engine.links import coded, needed
 from dpcalc.bounds.pnsgd._engine.positions import FINE
 from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 

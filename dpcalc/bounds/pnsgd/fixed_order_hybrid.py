@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.hybrid import Link, Path, follow
-from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, path, path_exact, path_nodes, step_length
-from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Path, coded, decoded, follow, needed
+from dpcalc.bounds.pnsgd._engine.iteration import path, path_exact, path_nodes, step_length
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, invert
-from dpcalc.bounds.pnsgd._engine.step import SETTING
+from dpcalc.bounds.pnsgd._engine.step import GAUSSIAN_PARAMS, RUN, SETTING, STEP_SIZE
 from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 # Nodes of a path at most: of a value, of a grid for epochs, and of an estimate. Each takes about 50 µs. A bound by
@@ -75,22 +74,20 @@ def _read(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
     nodes, links = _read(way, n, index) if way is not None else (_path(n, index, **p).nodes,
                                                                  _follow(epsilon, n, index, **p)[1])
-    del p["smoothness"]
     return path_exact(mp, epsilon, links, nodes, **p)[-1]
 
 
 BOUND = ProfileBound(
     Theorem(
         name="fixed-order-hybrid",
-        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-                "--index 500 --epsilon 1",
+        example=f"{RUN} --index 500 --epsilon 1",
         statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
                   "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
         source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
                "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "Gaussian noise"),
+        assumptions=(*SETTING, STEP_SIZE, "Gaussian noise"),
     ),
-    params=(*CONSTANT, "diameter", "n", "index"),
+    params=(*GAUSSIAN_PARAMS, "diameter", "n", "index"),
     value=value,
     exact=exact,
     rtol=2e-9,

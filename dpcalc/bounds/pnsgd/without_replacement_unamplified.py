@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.gaussian_dp import gaussian_bound
-from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, passes_begun
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, EXAMPLE, RUN, passes_begun
 from dpcalc.core.bound import Theorem
 from dpcalc.numerics.rounding import up
 
@@ -27,8 +27,7 @@ def exact_mu(mp: Any, level: float, lipschitz: float, n: int, tau: float, passes
 BOUND = gaussian_bound(
     Theorem(
         name="without-replacement-unamplified",
-        example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
-                "without-replacement-conjecture",
+        example=EXAMPLE,
         statement="μ = (2L/σ)√⌈E/τ⌉: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
                   "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
         source="proof in dpcalc/bounds/pnsgd/without_replacement_unamplified.py, from Dong, Roth & Su 2022, Corollary "

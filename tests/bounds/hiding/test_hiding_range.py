@@ -64,7 +64,7 @@ CASES = {
     "smooth-nonconvex-shuffled-hiding": (spreading, lambda e, p: plain(e, "smooth-nonconvex-shuffled-exact", p), 0.0),
     "output-perturbation-shuffled-hiding": (output, lambda e, p: plain(e, "output-perturbation-shuffled-exact", p),
                                             0.0),
-    "shuffled-hiding-laplace": (laplace, lambda e, p: BOUNDS["shuffled-contraction"].value(e, LAPLACE, **p), 0.0),
+    "shuffled-hiding-laplace": (laplace, lambda e, p: BOUNDS["shuffled-contraction"].value(e, law=LAPLACE, **p), 0.0),
 }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import shuffled_iteration, smooth_nonconvex_shuffled_exact
+from dpcalc.bounds.pnsgd import iteration, smooth_nonconvex
 from dpcalc.bounds.pnsgd._engine import averages, positions
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
-from dpcalc.bounds.pnsgd._engine.positions import FINE, Powers, Shares
+from dpcalc.bounds.pnsgd._engine.positions import FINE
+from dpcalc.bounds.pnsgd._engine.shares import Powers, Shares
 from dpcalc.numerics.mp.context import context
 
 
@@ -105,7 +106,7 @@ def test_the_formula_in_the_same_blocks(first, c):
     """Where θ is concave, too."""
     mp, p = mpmath.mp.clone(), {"level": 2 / first, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": c}
     mp.dps = 40
-    bound, p = (smooth_nonconvex_shuffled_exact, p) if c else (shuffled_iteration, {**p, "strong_convexity": 0.0})
+    bound, p = (smooth_nonconvex.SHUFFLED, p) if c else (iteration.SHUFFLED, {**p, "strong_convexity": 0.0})
     for epsilon in (0.01, 2.1):
         exact = mp.log(bound.exact(mp, epsilon, **p, n=6000))
         assert 0 <= bound.value(epsilon, **p, n=6000) - exact < 2e-11
@@ -117,15 +118,6 @@ def test_blocks_hold_all_positions_once():
             at = positions.average_nodes(n, fine)
             assert at[0] == 0 and at[-1] == n - 1 and all(0 < b - a <= 1 + a // fine for a, b in pairwise(at))
             assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
-
-
-@pytest.mark.parametrize("ratio", [Shares(1.0, log_c) for log_c in (0.0, -1e-3, -1.0, 1e-12, 0.5)]
-                         + [Powers(1.0, -0.1)])
-def test_bends_of_arrays_are_those_of_numbers(ratio):
-    """The sums that are told add UNSURE, 1e-6, to a bend: by arrays and one by one the same bows are sure."""
-    at = [0, 1, 5, 100, 10**6, 10**12, 9 * 10**15]
-    assert ratio.log_convexity_many(np.array(at)) == pytest.approx([ratio.log_convexity(m) for m in at], rel=1e-13,
-                                                                   abs=0)
 
 
 def test_parts_of_a_sum_next_to_the_least_doubles():

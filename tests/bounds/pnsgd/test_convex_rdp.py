@@ -7,7 +7,7 @@ import pytest
 from answers import answer
 from calling import call
 
-from dpcalc.bounds.pnsgd import fixed_order_iteration_rdp
+from dpcalc.bounds.pnsgd import iteration
 from dpcalc.verify.report import verify
 
 CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness 1 --alpha 8"
@@ -62,7 +62,7 @@ def test_a_square_that_underflows_is_not_0():
     """1e-300, which verify accepts as well."""
     p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 0.5, "n": 1000,
          "index": 1}
-    assert fixed_order_iteration_rdp.value(8.0, **p) == 1e-300
+    assert iteration.FIXED_RDP.value(8.0, **p) == 1e-300
     record = answer(f"{RUN} 1 --sigma 1 --diameter 1 --strong-convexity .5 --learning-rate 1 --n 1000 --index 1 "
                     "--alpha 8")
     assert record["result"]["rdp"] == 1e-300 and verify(record).holds

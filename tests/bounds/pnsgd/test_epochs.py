@@ -8,7 +8,7 @@ from last_iterate_lines import answer
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.pnsgd._engine import epochs
-from dpcalc.bounds.pnsgd._engine.iteration import ratios
+from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE
 
@@ -19,7 +19,7 @@ def test_epochs_of_one_position_compose_like_gaussians():
     p = {"level": 10.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0, "n": 50,
          "index": 20}
     bound = BOUNDS["fixed-order-iteration"]
-    mu = ratios(**{k: v for k, v in p.items() if k not in ("n", "index")})(30)
+    mu = CONVEX.ratios(**{k: v for k, v in p.items() if k not in ("n", "index")})(30)
     for passes, epsilon in ((2, 0.2), (30, 0.5)):
         true = log_gaussian(epsilon, mu * sqrt(passes))
         assert true <= epochs.composed(bound).value(epsilon, steps=passes, **p) <= true + 0.06

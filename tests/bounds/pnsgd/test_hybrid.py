@@ -117,7 +117,8 @@ def test_few_records_have_the_best_blocks():
     for _ in range(250):
         n, level, epsilon = rng.randint(2, 64), 10 ** rng.uniform(-1, 1.5), 10 ** rng.uniform(-3, 1)
         rate, rho = 10 ** rng.uniform(-3, 0), rng.choice([0.0, 0.0, 10 ** rng.uniform(-3, -0.5)])
-        walk = path(n, level, 10 ** rng.uniform(-1, 1), 10 ** rng.uniform(-4, 2), rate, 1.0, rho, 1)
+        walk = path(n, 10 ** rng.uniform(-4, 2), 1, level=level, lipschitz=10 ** rng.uniform(-1, 1), learning_rate=rate,
+                    smoothness=1.0, strong_convexity=rho)
         found = hybrid.follow(epsilon, walk)[0]
         best = [log_gaussian(epsilon, walk.mu(0))]
         for j in range(1, len(found)):

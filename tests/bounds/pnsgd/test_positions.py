@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcalc import answer
-from dpcalc.bounds.pnsgd._engine.positions import scaled
+from dpcalc.bounds.pnsgd._engine.shares import scaled
 from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 
 

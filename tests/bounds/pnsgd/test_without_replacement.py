@@ -7,7 +7,7 @@ import pytest
 from answers import answer, printed
 from calling import call
 
-from dpcalc.bounds.pnsgd.without_replacement_sum import inverse_squares
+from dpcalc.bounds.pnsgd.without_replacement import inverse_squares
 
 PARTIAL = "shuffle-pnsgd --lipschitz 1 --n 1000 --tau .5"
 CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"

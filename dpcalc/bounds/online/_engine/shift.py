@@ -16,7 +16,7 @@ from typing import Any
 from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule
 from dpcalc.bounds.online._engine.sums import lower_sum
 from dpcalc.bounds.pnsgd._engine.hybrid import Path
-from dpcalc.bounds.pnsgd._engine.positions import log_share, scaled, share_exact
+from dpcalc.bounds.pnsgd._engine.shares import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, factor_exact, log_factor
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.mp.memo import cached_by_precision

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, squared_contraction
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log_add

@@ -21,9 +21,13 @@ SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-st
            GRADIENTS, "K is convex with diameter D",
            START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
+STEP_SIZE = "η ≤ 2/(β+ρ)"
+SECRET = "the order is uniformly random and secret"
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
-MOVE = ("law", "level", "lipschitz")
-STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
+STEP = ("law", "level", "lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
+GAUSSIAN_PARAMS = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
+RUN = ("shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 "
+       "--n 1000")  # of the examples
 
 
 def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
