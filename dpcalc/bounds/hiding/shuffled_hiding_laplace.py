@@ -60,7 +60,6 @@ from dpcalc.bounds.pnsgd._engine.step import (
     log_average_power,
     move_ratio,
     reach_ratio,
-    rest_exact,
     step,
     step_exact,
 )
@@ -176,9 +175,8 @@ def exact(mp: Any, epsilon: Any, n: int, way: Sequence[float] | None = None, **p
         """A Σ_{start <= m < end} B^m."""
         if start == end:
             return mp.mpf(0)
-        a, b = step_exact(mp, log_gamma, LAPLACE, **p)
-        average = average_power_exact(mp, rest_exact(mp, log_gamma, LAPLACE, **p), end - start)
-        return a * b**start * (end - start) * average
+        a, b, rest = step_exact(mp, log_gamma, LAPLACE, **p)
+        return a * b**start * (end - start) * average_power_exact(mp, rest, end - start)
 
     late = powers(mp.mpf(0), h, n) * k / (n - h) + powers(e + log_t, 0, k) if k else 0
     return (late + powers(e, k, h) + powers(e + mp.log1p(-s), h, n)) / n

@@ -37,7 +37,9 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
         reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
         return min(0.0, up(log_a - listed.loss(epsilon, law, levels, reach, index + 1, int(n)), 1e-12))
 
-    total = _loss(epsilon, law, levels.shape, index + 1, n, _power_of_16_below(-log_a))
+    # A power of 16 that is at most −log A, so that the arguments of a cache seldom change.
+    offset = ldexp(1.0, (frexp(-log_a)[1] - 1) // 4 * 4) if log_a else 0.0
+    total = _loss(epsilon, law, levels.shape, index + 1, n, offset)
     return min(0.0, up(log_a - total, 1e-12))
 
 
@@ -51,11 +53,6 @@ def _loss(epsilon: float, law: Law, shape: Schedule, first: int, n: float, offse
 
     return lower_sum(loss, first, n, panel_factor(power), offset, tail_of_losses(epsilon, shape, power),
                      shape.head_terms(first, n))
-
-
-def _power_of_16_below(x: float) -> float:
-    """A power of 16 that is at most x, so that arguments of a cache seldom change; 0 at 0."""
-    return ldexp(1.0, (frexp(x)[1] - 1) // 4 * 4) if x else 0.0
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,

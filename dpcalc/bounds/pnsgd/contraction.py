@@ -19,7 +19,6 @@ from dpcalc.bounds.pnsgd._engine.step import (
     log_shrink,
     pure,
     reach_ratio,
-    rest_exact,
     step,
     step_exact,
 )
@@ -45,7 +44,7 @@ def _fixed(epsilon: float, n: int, index: int, **p: Any) -> float:
 
 
 def _fixed_exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
-    a, b = step_exact(mp, epsilon, **p)
+    a, b, _ = step_exact(mp, epsilon, **p)
     return a * b ** (n - index) if n > index else a
 
 
@@ -89,8 +88,8 @@ def _mean(epsilon: float, n: int, index: int = 1, **p: Any) -> float:
 
 
 def _mean_exact(mp: Any, epsilon: float, n: int, index: int = 1, **p: Any) -> Any:
-    a, count = step_exact(mp, epsilon, **p)[0], n - index + 1
-    return a * average_power_exact(mp, rest_exact(mp, epsilon, **p), count) * count / n
+    (a, _, rest), count = step_exact(mp, epsilon, **p), n - index + 1
+    return a * average_power_exact(mp, rest, count) * count / n
 
 
 def _loose(epsilon: float, n: int, **p: Any) -> float:
@@ -100,7 +99,8 @@ def _loose(epsilon: float, n: int, **p: Any) -> float:
 
 
 def _loose_exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
-    return min(mp.mpf(1), step_exact(mp, epsilon, **p)[0] / (n * rest_exact(mp, epsilon, **p)))
+    a, _, rest = step_exact(mp, epsilon, **p)
+    return min(mp.mpf(1), a / (n * rest))
 
 
 _STOPPED = (*SETTING, STEP_SIZE, "the stopping time is uniform on 1..n and independent of everything", LAPLACE_LINE)

@@ -12,9 +12,8 @@ from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 # Nodes of a path at most: of a value, of a grid for epochs, and of an estimate. Each takes about 50 µs. A bound by
 # fewer nodes is sound; with 32 log δ is up to 3 % larger than with 128.
 _MOST_NODES, _FEWER_NODES, _FEWEST_NODES = 128, 32, 20
-_MOST_NODES_READ = 10_000  # of a path that a record describes: more could be more than fit into memory
 
-Way = list[int]  # the distance of the nodes, and the codes of the links between them (links.py)
+Way = list[int]  # the distance of the nodes, and the codes of the links between them (hybrid.py)
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
@@ -65,7 +64,7 @@ def choices(epsilon: float, log_delta: float, n: int, index: int, **p: Any) -> d
 def _read(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
     """The nodes and links that a record describes. Raises ValueError where it describes none."""
     later, step = n - index, way[0] if isinstance(way, list) and way else None
-    if type(step) is not int or not 1 + later // _MOST_NODES_READ <= step <= later + 1:
+    if type(step) is not int or not 1 + later // 10_000 <= step <= later + 1:  # more nodes may not fit into memory
         raise ValueError(f"{str(step)[:20]} is no length of a step")
     nodes = path_nodes(later + 1, step)
     return nodes, decoded(nodes, way[1:])

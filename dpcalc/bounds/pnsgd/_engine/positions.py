@@ -175,12 +175,3 @@ def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> flo
         return boundary(residual, *bracket(residual, start, +1, least, largest), 1e-10)
     except Unreachable as e:
         raise Never(e.at, e.gap) from None
-
-
-def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Callable[..., float]:
-    """The inverse of a profile `value`, log δ → ε, that begins from the root of a cheaper profile near it, `coarse`."""
-
-    def inverse(log_delta: float, **p: Any) -> float:
-        return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
-
-    return inverse

@@ -42,6 +42,7 @@ def check_step_size(learning_rate: float, smoothness: float, strong_convexity: f
                          "Theorem 1 (Sordello et al. 2021) needs a contraction", "--learning-rate")
 
 
+@lru_cache(maxsize=4)
 def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
     """M² = 1 − 2ηβρ/(β+ρ), rounded up, in whole numbers, because near η = 2/(β+ρ) with β = ρ it cancels.
 
@@ -97,12 +98,8 @@ def move_ratio(level: float, lipschitz: float) -> float:
 def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float,
                 strong_convexity: float) -> float:
     """MD/(ησ), rounded up."""
-    return up(_contraction(learning_rate, smoothness, strong_convexity) * (diameter / learning_rate / level), 1e-15)
-
-
-@lru_cache(maxsize=4)
-def _contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
+    contraction = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
+    return up(contraction * (diameter / learning_rate / level), 1e-15)
 
 
 class Step(NamedTuple):
@@ -169,25 +166,18 @@ def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_c
     return mp.sqrt(square) if square >= 0 else steepest_exact(mp, learning_rate, strong_convexity, smoothness)
 
 
-def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-               smoothness: float, strong_convexity: float) -> tuple[Any, Any]:
-    """(A, B) as printed, at high precision."""
-    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
-    return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
+def step_exact(mp: Any, epsilon: float, law: Law, lipschitz: float, level: float, diameter: float, learning_rate: float,
+               smoothness: float, strong_convexity: float) -> tuple[Any, Any, Any]:
+    """A, B and 1 − B as printed, at high precision.
 
-
-def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float,
-                 strong_convexity: float) -> Any:
-    return contraction_exact(mp, learning_rate, smoothness,
-                             strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
-
-
-def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float,
-               smoothness: float, strong_convexity: float, **_: Any) -> Any:
-    """1 − B at high precision, by a formula of its own where B is so near 1 that it may be lost at any precision."""
-    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
+    1 − B has a formula of its own where B is so near 1 that it may be lost at any precision.
+    """
+    sigma = mp.mpf(level)
+    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (
+        mp.mpf(learning_rate) * sigma)
     b = law.exact(mp, epsilon, reach)
-    return 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+    rest = 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+    return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / sigma), b, rest
 
 
 def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
