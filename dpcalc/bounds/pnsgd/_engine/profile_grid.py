@@ -110,6 +110,8 @@ def _between(found: dict[float, float], lowest: float, spacing: float) -> list[f
     """Up to seven new points between any two neighbours whose distance is more than twice the spacing."""
     epsilons, distances = tuple(found), _distances(found, lowest)
     allowed = max(spacing, sum(distances) / 300)  # where the fall is long
+    if len(epsilons) > 2 and epsilons[-1] > 1.2 * epsilons[-2]:
+        distances[-1] = inf  # a rare loss far beyond the others would decide by which tilt they are composed
     wide = [(a, b, ceil(min(x / allowed, 8))) for (a, b), x in zip(pairwise(epsilons), distances, strict=True)
             if x > 2 * allowed]
     return [e for a, b, pieces in wide for k in range(1, pieces) if a < (e := a + (b - a) * k / pieces) < b]
