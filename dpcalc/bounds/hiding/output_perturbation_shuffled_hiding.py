@@ -22,21 +22,15 @@ from dpcalc.bounds.pnsgd._engine.step import RUN
 from dpcalc.bounds.pnsgd.output_perturbation import ASSUMPTIONS, OUTPUT, RELEASED, SHUFFLED, SHUFFLED_RDP, SOURCE
 from dpcalc.core.bound import Theorem
 
-BOUND = plan_or_alone(
-    Theorem(
-        name="output-perturbation-shuffled-hiding",
-        example=f"{RUN} --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
-                  "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
-        in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
-                 "that is released.",
-        source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
-        assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
-        released=RELEASED,
-        riskier=("learning_rate",),
-    ),
-    OUTPUT,
-    SHUFFLED,
-    SHUFFLED_RDP,
-)
+BOUND = plan_or_alone(Theorem(
+    name="output-perturbation-shuffled-hiding",
+    example=f"{RUN} --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
+    statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+              "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
+              "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
+    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
+             "that is released.",
+    source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
+    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED,
+    riskier=("learning_rate",),
+), OUTPUT, SHUFFLED, SHUFFLED_RDP)

@@ -95,23 +95,18 @@ def _exact_at(mp: Any, epsilon: Any, fine: int, chosen: list[float], n: int, ite
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
-BOUND = HidingProfile(evaluate, _exact_at, _first).bound(
-    Theorem(
-        name="shuffled-hiding-last",
-        example=f"{RUN} --epochs 10 --release last-iterate --delta 1e-5",
-        statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
-                  "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
-                  "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
-                  "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-        in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
-                 "the final model only, the passes before the last one cost little, as the noise of every later step "
-                 "covers them (unless the last one has just begun). In the last pass the record hides among all the "
-                 "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
-                 "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
-                 "if an earlier model, a metric of it, or the time of stopping is revealed.",
-        source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
-        assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
-    ),
-    params=(*CONVEX.params, "diameter", "n", "iterations"),
-    composed=False,
-)
+BOUND = HidingProfile(evaluate, _exact_at, _first).bound(Theorem(
+    name="shuffled-hiding-last", example=f"{RUN} --epochs 10 --release last-iterate --delta 1e-5",
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
+              "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
+              "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
+              "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
+             "the final model only, the passes before the last one cost little, as the noise of every later step "
+             "covers them (unless the last one has just begun). In the last pass the record hides among all the "
+             "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
+             "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
+             "if an earlier model, a metric of it, or the time of stopping is revealed.",
+    source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
+    assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
+), params=(*CONVEX.params, "diameter", "n", "iterations"), composed=False)

@@ -88,22 +88,13 @@ def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_r
     return min(own, levels.reach(index + 1))  # the noise falls
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="online-contraction",
-        example=EXAMPLE,
-        statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
-        source="Sordello, Bu & Dong 2021, eq. 11",
-        assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
-        errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n "
-                "= 1e4 of Figure 4 it is 26.6 times that.",),
-    ),
-    params=("law", *STREAM),
-    value=value,
-    pure=pure,
-    exact=exact,
-    rtol=5e-9,
-)
+BOUND = ProfileBound(Theorem(
+    name="online-contraction", example=EXAMPLE,
+    statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
+    source="Sordello, Bu & Dong 2021, eq. 11", assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
+    errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n "
+            "= 1e4 of Figure 4 it is 26.6 times that.",),
+), params=("law", *STREAM), value=value, pure=pure, exact=exact, rtol=5e-9)
 
 # --- the limit as the stream goes on for ever; not a guarantee at any finite n ----------------------------------------
 
@@ -155,23 +146,14 @@ def _limit_exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz:
     return a * mp.exp(mp.quad(loss, [start + x for x in (0, 1, 3, 6, 12, 24, 48, 96)]))
 
 
-LIMIT = ProfileBound(
-    Theorem(
-        name="online-limit",
-        example=f"{EXAMPLE} --bound online-limit",
-        statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
-        source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
-        assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"),
-        status="limit",
-        errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
-                "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
-                "The captions' rate 1/log n is n^(−(a−1))."),
-    ),
-    params=("law", *(p for p in STREAM if p != "n")),
-    value=_limit,
-    pure=pure,
-    exact=_limit_exact,
-    rtol=5e-9,
-)
+LIMIT = ProfileBound(Theorem(
+    name="online-limit", example=f"{EXAMPLE} --bound online-limit",
+    statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
+    source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
+    assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"), status="limit",
+    errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
+            "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
+            "The captions' rate 1/log n is n^(−(a−1))."),
+), params=("law", *(p for p in STREAM if p != "n")), value=_limit, pure=pure, exact=_limit_exact, rtol=5e-9)
 
 BOUNDS = (BOUND, LIMIT)

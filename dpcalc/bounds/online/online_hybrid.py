@@ -30,23 +30,16 @@ def _iteration_exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, 
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
 
 
-ITERATION = ProfileBound(
-    Theorem(
-        name="online-iteration",
-        example=EXAMPLE,
-        statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < "
-                  "1 beyond 512 steps the sum is taken from below in blocks of at most 1/512 of the steps before them",
-        source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
-               "arXiv:2403.00278",
-        assumptions=(*ASSUMPTIONS, "Gaussian noise"),
-    ),
-    params=tuple(p for p in STREAM if p != "diameter"),
-    value=lambda epsilon, **p: log_gaussian(epsilon, mu(**p)),
-    exact=_iteration_exact,
-    rtol=5e-9,
-    inverse=lambda log_delta, **p: gaussian_inverse(log_delta, mu(**p)),
-    mu=GaussianDp(mu),
-)
+ITERATION = ProfileBound(Theorem(
+    name="online-iteration", example=EXAMPLE,
+    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < "
+              "1 beyond 512 steps the sum is taken from below in blocks of at most 1/512 of the steps before them",
+    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
+           "arXiv:2403.00278",
+    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+), params=tuple(p for p in STREAM if p != "diameter"), value=lambda epsilon, **p: log_gaussian(epsilon, mu(**p)),
+   exact=_iteration_exact, rtol=5e-9, inverse=lambda log_delta, **p: gaussian_inverse(log_delta, mu(**p)),
+   mu=GaussianDp(mu))
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -93,23 +86,14 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: f
     return follow_exact(mp, epsilon, links, theta, mu, kappa)[-1]
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="online-hybrid",
-        example=EXAMPLE,
-        statement="δ_i(n) ≤ d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
-                  "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
-                  "ηρ; at most the value of online-contraction",
-        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
-               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*ASSUMPTIONS, "Gaussian noise"),
-    ),
-    params=STREAM,
-    value=value,
-    exact=exact,
-    rtol=5e-9,
-    blocks=Blocks(FINE),
-    choices=Choices(witness=choices),
-)
+BOUND = ProfileBound(Theorem(
+    name="online-hybrid", example=EXAMPLE,
+    statement="δ_i(n) ≤ d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
+              "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
+              "ηρ; at most the value of online-contraction",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+           "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+), params=STREAM, value=value, exact=exact, rtol=5e-9, blocks=Blocks(FINE), choices=Choices(witness=choices))
 
 BOUNDS = (ITERATION, BOUND)

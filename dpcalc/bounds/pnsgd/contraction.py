@@ -54,23 +54,15 @@ def _fixed_pure(law: Law, level: float, lipschitz: float, n: int, index: int, **
     return own if n == index else min(own, reach_ratio(level, **p))
 
 
-FIXED = ProfileBound(
-    Theorem(
-        name="fixed-order",
-        example=f"{RUN} --index 500 --epsilon 1",
-        statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise "
-                  "and (1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
-        source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
-        assumptions=(*SETTING, STEP_SIZE, LAPLACE_LINE),
-        errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
-                "up to 136 times.",),
-    ),
-    params=(*STEP, "n", "index"),
-    value=_fixed,
-    exact=_fixed_exact,
-    rtol=2e-10,
-    pure=_fixed_pure,
-)
+FIXED = ProfileBound(Theorem(
+    name="fixed-order", example=f"{RUN} --index 500 --epsilon 1",
+    statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise "
+              "and (1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
+    source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
+    assumptions=(*SETTING, STEP_SIZE, LAPLACE_LINE),
+    errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
+            "up to 136 times.",),
+), params=(*STEP, "n", "index"), value=_fixed, exact=_fixed_exact, rtol=2e-10, pure=_fixed_pure)
 
 # --- means over the number of later steps -----------------------------------------------------------------------------
 
@@ -105,56 +97,28 @@ def _loose_exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 
 _STOPPED = (*SETTING, STEP_SIZE, "the stopping time is uniform on 1..n and independent of everything", LAPLACE_LINE)
 
-STOPPED = ProfileBound(
-    Theorem(
-        name="randomly-stopped",
-        example=f"{RUN} --index 500 --epsilon 1 --bound randomly-stopped",
-        statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
-                  "position i",
-        source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
-        assumptions=_STOPPED,
-        released=RELEASED,
-    ),
-    params=(*STEP, "n", "index"),
-    value=_mean,
-    exact=_mean_exact,
-    rtol=2e-10,
-    pure=pure,
-)
+STOPPED = ProfileBound(Theorem(
+    name="randomly-stopped", example=f"{RUN} --index 500 --epsilon 1 --bound randomly-stopped",
+    statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
+              "position i",
+    source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
+    assumptions=_STOPPED, released=RELEASED,
+), params=(*STEP, "n", "index"), value=_mean, exact=_mean_exact, rtol=2e-10, pure=pure)
 
-STOPPED_LOOSE = ProfileBound(
-    Theorem(
-        name="randomly-stopped-loose",
-        example=f"{RUN} --epsilon 1 --bound randomly-stopped-loose",
-        statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
-        source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",
-        assumptions=_STOPPED,
-        released=RELEASED,
-    ),
-    params=(*STEP, "n"),
-    value=_loose,
-    exact=_loose_exact,
-    rtol=2e-10,
-    pure=pure,
-)
+STOPPED_LOOSE = ProfileBound(Theorem(
+    name="randomly-stopped-loose", example=f"{RUN} --epsilon 1 --bound randomly-stopped-loose",
+    statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
+    source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546", assumptions=_STOPPED, released=RELEASED,
+), params=(*STEP, "n"), value=_loose, exact=_loose_exact, rtol=2e-10, pure=pure)
 
-SHUFFLED = ProfileBound(
-    Theorem(
-        name="shuffled-contraction",
-        example=f"{RUN} --epsilon 1",
-        statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
-        source="Sordello, Bu & Dong 2021, Theorem 2",
-        assumptions=(*SETTING, SECRET, STEP_SIZE, LAPLACE_LINE),
-        errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ).",
-                "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the "
-                "whole profile here."),
-    ),
-    params=(*STEP, "n"),
-    value=_mean,
-    exact=_mean_exact,
-    rtol=2e-10,
-    pure=pure,
-)
+SHUFFLED = ProfileBound(Theorem(
+    name="shuffled-contraction", example=f"{RUN} --epsilon 1",
+    statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
+    source="Sordello, Bu & Dong 2021, Theorem 2", assumptions=(*SETTING, SECRET, STEP_SIZE, LAPLACE_LINE),
+    errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ).",
+            "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the "
+            "whole profile here."),
+), params=(*STEP, "n"), value=_mean, exact=_mean_exact, rtol=2e-10, pure=pure)
 
 # --- the limit of the last one under the schedules of Sordello, Bu & Dong 2021 as n grows: no guarantee ---
 # It is a limit of that bound, not of the run: under the same schedules the bounds by which a record hides among the
@@ -173,24 +137,18 @@ def _limit_exact(mp: Any, epsilon: float, law: Law, c1: float) -> Any:
     return (1 - mp.exp(-x)) / x
 
 
-SHUFFLED_LIMIT = ProfileBound(
-    Theorem(
-        name="shuffled-limit",
-        example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
-                "--diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
-        statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 "
-                  "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of "
-                  "shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
-        source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
-        assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) ≥ 1"),
-        status="limit",
-        errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
-                "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) ≥ 1."),
-    ),
-    params=("law", "c1"),
-    value=_limit,
-    exact=_limit_exact,
-    rtol=1e-11,
-)
+SHUFFLED_LIMIT = ProfileBound(Theorem(
+    name="shuffled-limit",
+    example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
+            "--diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
+    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 "
+              "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of "
+              "shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
+    source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
+    assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) ≥ 1"),
+    status="limit",
+    errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
+            "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) ≥ 1."),
+), params=("law", "c1"), value=_limit, exact=_limit_exact, rtol=1e-11)
 
 BOUNDS = (FIXED, STOPPED, STOPPED_LOOSE, SHUFFLED, SHUFFLED_LIMIT)

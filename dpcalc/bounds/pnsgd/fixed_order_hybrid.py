@@ -76,21 +76,12 @@ def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, *
     return path_exact(mp, epsilon, links, nodes, **p)[-1]
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="fixed-order-hybrid",
-        example=f"{RUN} --index 500 --epsilon 1",
-        statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
-                  "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
-               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*SETTING, STEP_SIZE, "Gaussian noise"),
-    ),
-    params=(*GAUSSIAN_PARAMS, "diameter", "n", "index"),
-    value=value,
-    exact=exact,
-    rtol=2e-9,
-    inverse=inverse,
-    blocks=Blocks(_MOST_NODES + 1, blocks),
-    choices=Choices(witness=choices),
-)
+BOUND = ProfileBound(Theorem(
+    name="fixed-order-hybrid", example=f"{RUN} --index 500 --epsilon 1",
+    statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
+              "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+           "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*SETTING, STEP_SIZE, "Gaussian noise"),
+), params=(*GAUSSIAN_PARAMS, "diameter", "n", "index"), value=value, exact=exact, rtol=2e-9, inverse=inverse,
+   blocks=Blocks(_MOST_NODES + 1, blocks), choices=Choices(witness=choices))

@@ -32,56 +32,37 @@ def _start_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, 
 
 SMOOTH = Family(("level", "lipschitz", "learning_rate", "smoothness"), Shares, _start, _start_exact)
 
-FIXED_RDP = SMOOTH.fixed_rdp(
-    Theorem(
-        name="smooth-nonconvex",
-        example=f"{RUN} --index 500 --alpha 8",
-        statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
-        source=SOURCE,
-        assumptions=ASSUMPTIONS,
-        riskier=("learning_rate",),
-    ),
-    rtol=2e-14,
-)
+FIXED_RDP = SMOOTH.fixed_rdp(Theorem(
+    name="smooth-nonconvex", example=f"{RUN} --index 500 --alpha 8",
+    statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
+    source=SOURCE, assumptions=ASSUMPTIONS, riskier=("learning_rate",),
+), rtol=2e-14)
 
-FIXED = SMOOTH.fixed(
-    Theorem(
-        name="smooth-nonconvex-exact",
-        example=f"{RUN} --index 500 --epsilon 1",
-        statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
-        source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",
-        assumptions=ASSUMPTIONS,
-        riskier=("learning_rate",),
-    ),
-)
+FIXED = SMOOTH.fixed(Theorem(
+    name="smooth-nonconvex-exact", example=f"{RUN} --index 500 --epsilon 1",
+    statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
+    source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",
+    assumptions=ASSUMPTIONS, riskier=("learning_rate",),
+))
 
-SHUFFLED_RDP = SMOOTH.shuffled_rdp(
-    Theorem(
-        name="smooth-nonconvex-shuffled",
-        example=f"{RUN} --alpha 8",
-        statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − "
-                  "C^(−2(n−t+1))), C = 1 + ηβ",
-        source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {_THEOREM_23}",
-        assumptions=(*ASSUMPTIONS, SECRET),
-        riskier=("learning_rate",),
-        errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum "
-                "is (log n + 1.739)/n, 25 % above the print at n = 1000; with η = 1/(β√n) the true order is 2/√n, "
-                "without the logarithm.",),
-    ),
-)
+SHUFFLED_RDP = SMOOTH.shuffled_rdp(Theorem(
+    name="smooth-nonconvex-shuffled", example=f"{RUN} --alpha 8",
+    statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − "
+              "C^(−2(n−t+1))), C = 1 + ηβ",
+    source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {_THEOREM_23}", assumptions=(*ASSUMPTIONS, SECRET),
+    riskier=("learning_rate",),
+    errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum "
+            "is (log n + 1.739)/n, 25 % above the print at n = 1000; with η = 1/(β√n) the true order is 2/√n, "
+            "without the logarithm.",),
+))
 
-SHUFFLED = SMOOTH.shuffled(
-    Theorem(
-        name="smooth-nonconvex-shuffled-exact",
-        example=f"{RUN} --epsilon 1",
-        statement="δ(ε) ≤ (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum "
-                  "is taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than "
-                  ".5 % where ε ≤ 15)",
-        source=f"{SOURCE}; joint convexity",
-        assumptions=(*ASSUMPTIONS, SECRET),
-        riskier=("learning_rate",),
-    ),
-)
+SHUFFLED = SMOOTH.shuffled(Theorem(
+    name="smooth-nonconvex-shuffled-exact", example=f"{RUN} --epsilon 1",
+    statement="δ(ε) ≤ (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum "
+              "is taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than "
+              ".5 % where ε ≤ 15)",
+    source=f"{SOURCE}; joint convexity", assumptions=(*ASSUMPTIONS, SECRET), riskier=("learning_rate",),
+))
 
 
 def refuse_little_noise(alpha: float, level: float, lipschitz: float) -> None:
@@ -105,21 +86,14 @@ def _twice_the_mean_exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
     return 2 * smooth_sum(mp, SMOOTH.rdp_exact(mp, alpha, **p), 1, n) / n
 
 
-HIGH_NOISE = RdpBound(
-    Theorem(
-        name="smooth-nonconvex-high-noise",
-        example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
-                "--bound smooth-nonconvex-high-noise",
-        statement="ε(α) = (2/n)Σ_t ε_t(α) where σ ≥ L√(2α(α−1)); there (α−1)ε_t ≤ 1, and the mean of "
-                  "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
-        source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
-        assumptions=(*ASSUMPTIONS, SECRET, "σ ≥ L√(2α(α−1))"),
-        riskier=("learning_rate",),
-    ),
-    params=(*SMOOTH.params, "n"),
-    value=_twice_the_mean,
-    exact=_twice_the_mean_exact,
-    rtol=1e-9,
-)
+HIGH_NOISE = RdpBound(Theorem(
+    name="smooth-nonconvex-high-noise",
+    example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
+            "--bound smooth-nonconvex-high-noise",
+    statement="ε(α) = (2/n)Σ_t ε_t(α) where σ ≥ L√(2α(α−1)); there (α−1)ε_t ≤ 1, and the mean of "
+              "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
+    source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
+    assumptions=(*ASSUMPTIONS, SECRET, "σ ≥ L√(2α(α−1))"), riskier=("learning_rate",),
+), params=(*SMOOTH.params, "n"), value=_twice_the_mean, exact=_twice_the_mean_exact, rtol=1e-9)
 
 BOUNDS = (FIXED_RDP, FIXED, SHUFFLED_RDP, SHUFFLED, HIGH_NOISE)

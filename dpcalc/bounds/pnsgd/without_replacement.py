@@ -67,22 +67,13 @@ def _conjecture_exact(mp: Any, alpha: float, level: float, lipschitz: float, n: 
     return mp.mpf(constant) * mp.mpf(passes) * mp.mpf(alpha) * square / (n * (1 - mp.mpf(tau)))
 
 
-CONJECTURE = RdpBound(
-    Theorem(
-        name="without-replacement-conjecture",
-        example=EXAMPLE,
-        statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C ≥ 16",
-        source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
-        assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"),
-        released="every iterate",
-        status="conjecture",
-        errata=WITHDRAWN,
-    ),
-    params=(*RUN, "constant"),
-    value=_conjecture,
-    exact=_conjecture_exact,
-    rtol=1e-14,
-)
+CONJECTURE = RdpBound(Theorem(
+    name="without-replacement-conjecture", example=EXAMPLE,
+    statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C ≥ 16",
+    source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
+    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every iterate", status="conjecture",
+    errata=WITHDRAWN,
+), params=(*RUN, "constant"), value=_conjecture, exact=_conjecture_exact, rtol=1e-14)
 
 
 def inverse_squares(low: int, high: int) -> float:
@@ -113,22 +104,13 @@ def _sum_exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, ta
     return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * square * sums
 
 
-SUM = RdpBound(
-    Theorem(
-        name="without-replacement-conjecture-sum",
-        example=EXAMPLE,
-        statement="ε(α) = (E/τ)Σ_{j≤τn} CαL²/((n−j+1)²σ²), C ≥ 16",
-        source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
-        assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"),
-        released="every iterate",
-        status="conjecture",
-        errata=WITHDRAWN,
-    ),
-    params=(*RUN, "constant"),
-    value=_sum,
-    exact=_sum_exact,
-    rtol=2e-11,
-)
+SUM = RdpBound(Theorem(
+    name="without-replacement-conjecture-sum", example=EXAMPLE,
+    statement="ε(α) = (E/τ)Σ_{j≤τn} CαL²/((n−j+1)²σ²), C ≥ 16",
+    source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
+    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every iterate", status="conjecture",
+    errata=WITHDRAWN,
+), params=(*RUN, "constant"), value=_sum, exact=_sum_exact, rtol=2e-11)
 
 
 def _lower(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
@@ -142,21 +124,13 @@ def _lower_exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, 
     return whole_passes(passes, tau) * poisson_rdp.exact(mp, alpha, z, mp.mpf(1) / n)
 
 
-LOWER = RdpBound(
-    Theorem(
-        name="without-replacement-lower",
-        example=EXAMPLE,
-        statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass "
-                  "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
-        source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
-        assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
-        released="every iterate",
-        status="lower",
-    ),
-    params=RUN,
-    value=_lower,
-    exact=_lower_exact,
-    rtol=_QUADRATURE,
-)
+LOWER = RdpBound(Theorem(
+    name="without-replacement-lower", example=EXAMPLE,
+    statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass "
+              "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
+    source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
+    assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
+    released="every iterate", status="lower",
+), params=RUN, value=_lower, exact=_lower_exact, rtol=_QUADRATURE)
 
 BOUNDS = (CONJECTURE, SUM, LOWER)
