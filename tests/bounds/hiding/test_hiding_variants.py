@@ -194,6 +194,7 @@ def test_the_published_limit_is_one_of_the_older_bound():
     assert deltas["shuffled-contraction"] == pytest.approx(deltas["shuffled-limit"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_where_nothing_hides_the_record_is_that_of_the_plain_bound():
     """Steps that double distances: the witness of every ε is a number, and the record can be written."""
     line = ("shuffle-pnsgd --n 100000 --lipschitz 1 --sigma 1 --learning-rate 1 --smoothness 1 --epochs 10 --delta "

@@ -6,6 +6,7 @@ import mpmath
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 from dpcalc.bounds.pnsgd import iteration
 from dpcalc.verify.report import verify
@@ -26,8 +27,8 @@ def test_a_position_has_its_closed_form(options, rdp):
     assert call(["verify", "-"], record).returncode == 0
 
 
-@pytest.mark.parametrize("options", ["--sigma 20 --n 1000", "--sigma 5 --n 10000",
-                                     "--sigma 5 --n 10000 --strong-convexity .2",
+@pytest.mark.parametrize("options", ["--sigma 20 --n 1000", slow("--sigma 5 --n 10000"),
+                                     slow("--sigma 5 --n 10000 --strong-convexity .2"),
                                      "--sigma .3 --n 70", "--sigma 2 --n 900 --strong-convexity 1 --learning-rate 1"])
 def test_a_shuffled_record_has_the_mean_over_its_positions(options):
     """Added up one by one."""

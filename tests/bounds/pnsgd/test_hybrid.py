@@ -24,9 +24,9 @@ RUN = "--lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2"
 @pytest.mark.parametrize("line, key", [
     (f"shuffle-pnsgd {RUN} --sigma 4 --delta 1e-5", "epsilon"),
     (f"shuffle-pnsgd {RUN} --sigma .5 --epsilon 1", "delta"),
-    (f"shuffle-pnsgd {RUN} --epsilon 2 --delta 1e-6 --solve sigma", "sigma"),
+    slow(f"shuffle-pnsgd {RUN} --epsilon 2 --delta 1e-6 --solve sigma", "sigma"),
     (f"shuffle-pnsgd {RUN} --sigma 4 --index 1 --delta 1e-5", "epsilon"),
-    (f"shuffle-pnsgd {RUN} --index 1 --epsilon 2 --delta 1e-6 --solve sigma", "sigma"),
+    slow(f"shuffle-pnsgd {RUN} --index 1 --epsilon 2 --delta 1e-6 --solve sigma", "sigma"),
     (f"online-noise {RUN} --decay 1.5 --c1 100 --c2 100 --index 100 --epsilon 1", "log_delta"),
     (f"online-noise {RUN} --decay 1.5 --c1 100 --c2 100 --index 100 --delta 1e-6", "epsilon"),
 ])
@@ -39,12 +39,13 @@ def test_more_records_lose_no_more_and_need_no_more_noise(line, key):
 # --- the hybrids -----------------------------------------------------------------------------------------------------
 
 
-def test_fixed_order_falls_with_every_step_after_the_record():
+@pytest.mark.parametrize("most", [50, slow(80)])
+def test_fixed_order_falls_with_every_step_after_the_record(most):
     """With powers of two it stood still at n = 10, 18, 26."""
     p = {"level": 2.0, "lipschitz": 1.0, "diameter": 4.0, "learning_rate": 0.1, "smoothness": 0.5,
          "strong_convexity": 0.0, "index": 1}
     of = BOUNDS["fixed-order-hybrid"].value
-    logs = [of(1.0, n=n, **p) for n in range(1, 80)]
+    logs = [of(1.0, n=n, **p) for n in range(1, most)]
     assert all(b < a for a, b in pairwise(logs) if a > -1e300)
 
 
@@ -61,6 +62,7 @@ def test_the_rough_divergence_that_chooses_blocks_is_near():
 # --- the worst position ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_worst_position_is_a_position():
     """Its δ is what the same question about it says, over epochs and for a run that stops at random too."""
     for rest, worst in (("--sigma 4 --epochs 5", 50), ("--noise laplace --scale 4 --epochs 5", 50),
@@ -74,6 +76,7 @@ def test_the_worst_position_is_a_position():
         assert got["result"]["worst_delta"] >= got["result"]["delta"]
 
 
+@pytest.mark.slow
 def test_the_worst_position_of_a_run_that_hides_only_the_first():
     """σ so small that the last record is in the open: the question about the first one has its answer."""
     got = answer(f"shuffle-pnsgd {RUN} --n 1e9 --epochs 20 --index 1 --epsilon 2 --delta 1e-6 --solve sigma")

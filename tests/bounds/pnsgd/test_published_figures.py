@@ -73,6 +73,7 @@ def test_limits_under_report_at_finite_n():
     assert exp(online(LAPLACE, 10**4) - online(LAPLACE, None)) == pytest.approx(26.6, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_online_sums_are_the_sums(mp):
     """Euler–Maclaurin against term by term."""
     for law in (LAPLACE, GAUSSIAN):
