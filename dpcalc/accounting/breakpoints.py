@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from dpcalc.bounds.online import online_contraction, online_hybrid
 from dpcalc.bounds.online._engine import shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
-from dpcalc.bounds.pnsgd._engine.hybrid import Way
-from dpcalc.bounds.pnsgd._engine.links import decoded
+from dpcalc.bounds.pnsgd._engine.hybrid import Way, decoded
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
 

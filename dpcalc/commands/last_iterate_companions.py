@@ -12,7 +12,7 @@ from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.online._engine.levels import Listed
-from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
+from dpcalc.bounds.pnsgd.contraction import RELEASED
 from dpcalc.bounds.start import START
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.core.bound import Bound, ProfileBound

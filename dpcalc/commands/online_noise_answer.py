@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit
+from dpcalc.bounds.online import online_contraction, online_hybrid
 from dpcalc.bounds.online._engine.levels import Levels, Listed, schedule
 from dpcalc.bounds.pnsgd._engine.laws import LAWS
 from dpcalc.bounds.pnsgd._engine.step import move_ratio
@@ -31,8 +31,8 @@ _RUN = ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexit
 _METHODS = (
     Method(online_contraction.BOUND, (), GAUSSIAN_OR_LAPLACE, contracts=True),
     Method(online_hybrid.BOUND, (), contracts=True),
-    Method(online_iteration.BOUND, (), contracts=True),
-    Method(online_limit.BOUND, ("c1",), GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+    Method(online_hybrid.ITERATION, (), contracts=True),
+    Method(online_contraction.LIMIT, ("c1",), GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
 )
 _ENDLESS = (Method(replace(online_contraction.BOUND, theorem=online_contraction.BOUND.theorem._replace(status="limit")),
                    (), GAUSSIAN_OR_LAPLACE, contracts=True),)
@@ -52,7 +52,7 @@ def answer(given: Given) -> Answer:
         more, only = c.worst_companions_at_epsilon(run, head, epsilon, *_worst(run, epsilon, rows))
         numbers |= more
     if epsilon is not None and run["c1"] is not None:
-        limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
+        limit = online_contraction.LIMIT.value(epsilon, **{k: params[k] for k in online_contraction.LIMIT.params})
         numbers |= c.limit_numbers(limit)
         if run["n"] < inf:
             more, note = c.limit_companions(limit, epsilon, params, online_contraction.BOUND, "an upper bound on the "

@@ -9,60 +9,40 @@ from dpcalc.bounds.hiding import (
     shuffled_hiding_last,
     smooth_nonconvex_shuffled_hiding,
 )
-from dpcalc.bounds.pnsgd import (
-    fixed_order,
-    fixed_order_hybrid,
-    fixed_order_iteration,
-    fixed_order_iteration_rdp,
-    output_perturbation,
-    output_perturbation_exact,
-    output_perturbation_shuffled,
-    output_perturbation_shuffled_exact,
-    randomly_stopped,
-    randomly_stopped_loose,
-    shuffled_contraction,
-    shuffled_iteration,
-    shuffled_iteration_rdp,
-    shuffled_limit,
-    smooth_nonconvex,
-    smooth_nonconvex_exact,
-    smooth_nonconvex_high_noise,
-    smooth_nonconvex_shuffled,
-    smooth_nonconvex_shuffled_exact,
-)
+from dpcalc.bounds.pnsgd import contraction, fixed_order_hybrid, iteration, output_perturbation, smooth_nonconvex
 from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, Method
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
 
-_STOPPED = (Method(randomly_stopped.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
-            Method(randomly_stopped_loose.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
+_STOPPED = (Method(contraction.STOPPED, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+            Method(contraction.STOPPED_LOOSE, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
 _FIXED_ORDER = (
     Method(fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
-    Method(fixed_order.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-    Method(fixed_order_iteration.BOUND, _FREE, contracts=True),
-    Method(fixed_order_iteration_rdp.BOUND, _FREE, contracts=True),
-    Method(smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
-    Method(smooth_nonconvex.BOUND, _FREE),
+    Method(contraction.FIXED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(iteration.FIXED, _FREE, contracts=True),
+    Method(iteration.FIXED_RDP, _FREE, contracts=True),
+    Method(smooth_nonconvex.FIXED, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.FIXED_RDP, _FREE),
     *_STOPPED,
-    Method(output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-    Method(output_perturbation.BOUND, _FREE, usual=False),
+    Method(output_perturbation.FIXED, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.FIXED_RDP, _FREE, usual=False),
 )
 _SHUFFLED = (
     Method(shuffled_hiding.BOUND, _FREE, contracts=True),
     Method(shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
-    Method(shuffled_contraction.BOUND, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
-    Method(shuffled_iteration.BOUND, _FREE, contracts=True),
-    Method(shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
-    Method(shuffled_limit.BOUND, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(contraction.SHUFFLED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(iteration.SHUFFLED, _FREE, contracts=True),
+    Method(iteration.SHUFFLED_RDP, _FREE, contracts=True),
+    Method(contraction.SHUFFLED_LIMIT, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
     Method(smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
-    Method(smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
-    Method(smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
-    Method(smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
+    Method(smooth_nonconvex.SHUFFLED, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.SHUFFLED_RDP, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.HIGH_NOISE, _FREE, usual=False),
     *_STOPPED,
     Method(output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
-    Method(output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
-    Method(output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.SHUFFLED, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.SHUFFLED_RDP, _FREE, family="output-perturbation", usual=False),
 )
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import inf
 
 from dpcalc.bounds.conversions import composition_basic
-from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
+from dpcalc.bounds.pnsgd import contraction
 from dpcalc.bounds.pnsgd._engine.laws import LAWS
-from dpcalc.bounds.pnsgd._engine.output import RELEASED
 from dpcalc.bounds.pnsgd._engine.schedules import level
+from dpcalc.bounds.pnsgd.output_perturbation import RELEASED
 from dpcalc.commands import last_iterate_companions as c
 from dpcalc.commands.asking import lipschitz_hint, read_question
 from dpcalc.commands.last_iterate import PLACE, Method, levels, routes_of, rows_by
@@ -145,8 +145,8 @@ def _beside(run: Run, rows: tuple[Row, ...]) -> tuple[dict[str, float], tuple[st
         return numbers, (), only
     if run["c1"] is None or _passes(run) > 1:
         return {}, (), None
-    limit = shuffled_limit.value(epsilon, run.params["law"], run["c1"])
-    numbers, note = c.limit_companions(limit, epsilon, run.params, shuffled_contraction.BOUND, "the limit as n → ∞")
+    limit = contraction.SHUFFLED_LIMIT.value(epsilon, run.params["law"], run["c1"])
+    numbers, note = c.limit_companions(limit, epsilon, run.params, contraction.SHUFFLED, "the limit as n → ∞")
     return numbers, (note,), None
 
 

@@ -14,15 +14,8 @@ from dpcalc.bounds.mechanisms import (
     shuffled_ldp_profile,
 )
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.pnsgd import (
-    output_perturbation_shuffled,
-    shuffled_iteration_rdp,
-    smooth_nonconvex_high_noise,
-    smooth_nonconvex_shuffled,
-    without_replacement_sum,
-)
-from dpcalc.bounds.pnsgd._engine import without_replacement
-from dpcalc.bounds.pnsgd._engine.output import ratios_exact
+from dpcalc.bounds.pnsgd import iteration, output_perturbation, smooth_nonconvex, without_replacement
+from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
 from dpcalc.verify import lower_bound as lower
 from dpcalc.verify import online_sums, shuffled_reports
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context, raw
@@ -44,8 +37,8 @@ def _output_perturbation_shuffled(mp: Any, alpha: float, n: int, learning_rate: 
                                   strong_convexity: float, **p: float) -> Any:
     eta = mp.mpf(learning_rate)
     c = max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
-    ratio = ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity,
-                         **p)(0)
+    ratio = output_perturbation.OUTPUT.ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness,
+                                                    strong_convexity=strong_convexity, **p)(0)
     largest = mp.mpf(alpha) * ratio**2 / 2
     if not c > 0:
         return mp.log1p(mp.expm1((mp.mpf(alpha) - 1) * largest) / n) / (mp.mpf(alpha) - 1)
@@ -61,7 +54,7 @@ def _smooth_rdp(mp: Any, alpha: float, level: float, lipschitz: float, learning_
 
 
 def _smooth_nonconvex_high_noise(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    smooth_nonconvex_high_noise.refuse_little_noise(alpha, p["level"], p["lipschitz"])
+    smooth_nonconvex.refuse_little_noise(alpha, p["level"], p["lipschitz"])
     return 2 * decreasing_sum(mp, _smooth_rdp(mp, alpha, **p), 1, n, above=True) / n
 
 
@@ -143,13 +136,13 @@ def _binomial_mass(mp: Any, steps: int, l: int, e: Any) -> Any:
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **online_sums.FORMULAS,
     lower_bound.BOUND.name: lower.delta,
-    output_perturbation_shuffled.BOUND.name: _output_perturbation_shuffled,
-    shuffled_iteration_rdp.BOUND.name: lambda mp, alpha, n, **p: _log_mean_exp(
-        mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p)),
-    smooth_nonconvex_shuffled.BOUND.name: lambda mp, alpha, n, **p: _log_mean_exp(mp, alpha, n,
+    output_perturbation.SHUFFLED_RDP.name: _output_perturbation_shuffled,
+    iteration.SHUFFLED_RDP.name: lambda mp, alpha, n, **p: _log_mean_exp(
+        mp, alpha, n, CONVEX.rdp_exact(mp, alpha, **p)),
+    smooth_nonconvex.SHUFFLED_RDP.name: lambda mp, alpha, n, **p: _log_mean_exp(mp, alpha, n,
                                                                                   _smooth_rdp(mp, alpha, **p)),
-    smooth_nonconvex_high_noise.BOUND.name: _smooth_nonconvex_high_noise,
-    without_replacement_sum.BOUND.name: _without_replacement_sum,
+    smooth_nonconvex.HIGH_NOISE.name: _smooth_nonconvex_high_noise,
+    without_replacement.SUM.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
     randomized_response_exact.BOUND.name: lambda mp, epsilon, probability, steps: _composition(
         mp, epsilon, abs(mp.log(mp.mpf(probability) / (1 - mp.mpf(probability)))), 0.0, steps),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit
+from dpcalc.bounds.online import online_contraction, online_hybrid
 from dpcalc.bounds.online._engine import shift
 from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule
 from dpcalc.bounds.pnsgd._engine.hybrid import Way
@@ -102,7 +102,7 @@ def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: 
 
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     online_contraction.BOUND.name: contraction,
-    online_iteration.BOUND.name: iteration,
+    online_hybrid.ITERATION.name: iteration,
     online_hybrid.BOUND.name: hybrid,
-    online_limit.BOUND.name: limit,
+    online_contraction.LIMIT.name: limit,
 }

@@ -110,7 +110,8 @@ def one_pass(n, size, c):
     between = np.where(late == early, np.inf, noise[early] - noise[late])
     first, second = c ** early.astype(float), c ** late.astype(float)
     together = first * noise[late] >= second * between
-    apart = first**2 / between + second**2 / noise[late]
+    with np.errstate(divide="ignore"):  # no noise is left between two late slots, in doubles
+        apart = first**2 / between + second**2 / noise[late]
     return size * np.sqrt(np.where(together, (first + second) ** 2 / noise[early], apart))
 
 

@@ -71,7 +71,7 @@ def _most(a, k, c2, begin):
 
 
 def quadrature_error(a, doubled):
-    """The relative error of Gauss-Legendre panels with 12 nodes in the limit's sum, as in the proof in online_limit.py:
+    """The relative error of Gauss-Legendre panels with 12 nodes in the limit's sum, as in the proof in online_contraction.py:
 
     (64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(k·aφ)^{1/k} at the best ρ; k = 2 where the panels are `doubled`, else 1."""
     g, k = min(2.0, 1 + 4 / (4 * a + 2)), 2 if doubled else 1

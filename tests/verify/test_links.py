@@ -9,8 +9,7 @@ import pytest
 from conftest import slow
 from verifying import ask, better, refuted, texts
 
-from dpcalc.bounds.pnsgd._engine.hybrid import Link
-from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, coded, decoded, needed
 from dpcalc.verify.report import REFUTED, verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"

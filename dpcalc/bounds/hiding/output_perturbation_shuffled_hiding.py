@@ -16,76 +16,21 @@ and over w₀ where that is random, keeps the bound. ∎
 Both parameters fall in m and in m′, as c <= 1: in a block of places the last slots of the pass have the largest ones.
 """
 
-from __future__ import annotations
-
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
-
-from dpcalc.bounds.hiding._engine.profile import FINE, PlanOrAlone
+from dpcalc.bounds.hiding._engine.profile import plan_or_alone
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
-from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
-from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd._engine.positions import inverse_of, starts
-from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
+from dpcalc.bounds.pnsgd._engine.step import RUN
+from dpcalc.bounds.pnsgd.output_perturbation import ASSUMPTIONS, OUTPUT, RELEASED, SHUFFLED, SHUFFLED_RDP, SOURCE
+from dpcalc.core.bound import Theorem
 
-if TYPE_CHECKING:
-    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
-
-
-def _places(fine: int, n: int, **p: float) -> Places:
-    """The places in blocks, with the parameters of the Lemma."""
-    from numpy import append, array, diff
-
-    from dpcalc.bounds.hiding._engine.plan import Places
-    from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
-
-    begins = array(starts(n, fine, SINGLE_PLACES), float)
-    own = ratios(**p).many(begins)
-    return Places(diff(append(begins, n)), own, (own[:, None] + own) * (1 + 4e-16))
-
-
-def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
-    from dpcalc.bounds.hiding._engine.plan import PlacesExact
-    from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
-
-    begins, own = starts(n, fine, SINGLE_PLACES), ratios_exact(mp, **p)
-    lengths = [b - a for a, b in pairwise([*begins, n])]
-    return PlacesExact(lengths, lambda j: own(begins[j]), lambda i, j: own(begins[i]) + own(begins[j]))
-
-
-PLAN = PlanOrAlone(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
-PROFILE = PLAN.profile
-
-
-def rdp(alpha: float, n: int, **p: float) -> float:
-    """ε(α) by the integral of the profile, or that of output-perturbation-shuffled if it is less."""
-    from dpcalc.numerics import renyi_of_profile
-
-    plain = output_perturbation_shuffled.value(alpha, n=n, **p)
-    return min(plain, renyi_of_profile.value(alpha, PROFILE.many, ratios(**p)(0), (("n", n), *p.items())))
-
-
-BOUND = ProfileBound(
-    Theorem(
-        name="output-perturbation-shuffled-hiding",
-        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-                "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
-                  "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
-        in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
-                 "that is released.",
-        source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
-        assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
-        released=RELEASED,
-        riskier=("learning_rate",),
-    ),
-    params=(*OUTPUT, "n"),
-    value=PROFILE.value,
-    exact=PLAN.exact,
-    rtol=2e-9,
-    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    blocks=Blocks(FINE, PROFILE.blocks),
-    choices=Choices(witness=PROFILE.choices),
-    rdp=rdp,
-)
+BOUND = plan_or_alone(Theorem(
+    name="output-perturbation-shuffled-hiding",
+    example=f"{RUN} --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
+    statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+              "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
+              "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
+    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
+             "that is released.",
+    source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
+    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED,
+    riskier=("learning_rate",),
+), OUTPUT, SHUFFLED, SHUFFLED_RDP)

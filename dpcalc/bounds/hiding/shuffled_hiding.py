@@ -57,16 +57,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.hiding._engine.profile import FINE, HidingProfile, Witness, cached_places, read_witness, witnesses
-from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios
-from dpcalc.bounds.pnsgd._engine.positions import inverse_of
-from dpcalc.bounds.pnsgd._engine.step import SETTING, factor_exact
-from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
+from dpcalc.bounds.hiding._engine.profile import HidingProfile, Witness, witnesses
+from dpcalc.bounds.pnsgd._engine.iteration import CONVEX, FELDMAN
+from dpcalc.bounds.pnsgd._engine.step import RUN, SETTING, STEP_SIZE
+from dpcalc.bounds.pnsgd.iteration import SHUFFLED_RDP
+from dpcalc.core.bound import Theorem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
+    from dpcalc.bounds.hiding._engine.plan import Places
 
     Array = NDArray[Any]
 
@@ -78,7 +78,7 @@ OTHERS = ("at equal iterates the gradients of any two records that can occur dif
 FIXED = ("L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are "
          "the same in every step")
 EQUAL = "n ≥ 2; all batches have b records, and what is left over in a pass is not used in it"
-ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η ≤ 2/(β+ρ)", "Gaussian noise")
+ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, "Gaussian noise")
 
 
 def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
@@ -86,8 +86,7 @@ def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
     """Upper bounds on log δ at many ε, in blocks of at most 1/fine of the places before them, and their witnesses."""
     from dpcalc.bounds.hiding._engine import plan, pushes
 
-    mu = ratios(**p)
-    places = pushes.places(mu.first, mu.log_c, n, fine)
+    places = pushes.places(CONVEX.ratios(**p), n, fine)
     bound, z = plan.profile(places, epsilons)
     found = witnesses(fine, z)
     if diameter is None or n < 2:
@@ -119,71 +118,36 @@ def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list
     return bound, found
 
 
-PROFILE = HidingProfile(evaluate)
-value, choices = PROFILE.value, PROFILE.choices
-
-
-def rdp(alpha: float, **p: Any) -> float:
-    """ε(α) by the integral of the profile, or that of shuffled-iteration-rdp if it is less."""
-    from dpcalc.bounds.pnsgd import shuffled_iteration_rdp
-    from dpcalc.numerics import renyi_of_profile
-
-    plain = shuffled_iteration_rdp.value(alpha, **{k: p[k] for k in shuffled_iteration_rdp.BOUND.params})
-    mu = ratios(**{k: p[k] for k in CONSTANT})
-    return min(plain, renyi_of_profile.value(alpha, PROFILE.many, mu(0), tuple(p.items())))
-
-
-@cached_places
-def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float,
-                  strong_convexity: float) -> PlacesExact:
-    from dpcalc.bounds.hiding._engine import pushes
-
-    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    return pushes.places_exact(mp, first, c, n, fine)
-
-
-def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, diameter: float | None = None, way: Witness | None = None) -> Any:
-    """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is malformed."""
-    from dpcalc.bounds.hiding._engine import contracted, plan
+def _exact_at(mp: Any, epsilon: Any, fine: int, chosen: list[float], n: int, diameter: float | None = None,
+              **p: float) -> Any:
+    from dpcalc.bounds.hiding._engine import contracted, plan, pushes
     from dpcalc.bounds.pnsgd._engine.iteration import reach_exact
 
-    way = way or PROFILE.witness(float(epsilon), level=level, lipschitz=lipschitz, learning_rate=learning_rate,
-                                 strong_convexity=strong_convexity, smoothness=smoothness, diameter=diameter, n=n)
-    fine, chosen = read_witness(way)
-    places = _places_exact(mp, fine, n, level, lipschitz, learning_rate, strong_convexity)
+    places = pushes.places_exact(mp, CONVEX, n, fine, **p)
     if len(chosen) == 2 and diameter is not None:
-        reach = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
+        reach = reach_exact(mp, p["level"], diameter, p["learning_rate"], p["strong_convexity"])
         return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach)
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="shuffled-hiding",
-        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-                "--delta 1e-3",
-        statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
-                  "Σ_m c_mm′ ≤ 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k≤m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ "
-                  "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k≤m} c^(2k) ≥ c^(2m+2)·Σ_{k<d} c^(2k), "
-                  "(2L/σ)²(c^m + c^m′)²/Σ_{k≤m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
-                  "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
-        in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
-                 "released at the end of a pass, nobody can tell whether the changed record was used late, when "
-                 "little noise follows it, or early: a late record hides among all the others. So δ falls with ε "
-                 "nearly as if every step used each record with probability 1/n. This is for convex smooth losses "
-                 "whose gradients are not clipped, and false if the order is known, or is shuffled within a buffer or "
-                 "a shard only.",
-        source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
-               f"arXiv:1905.02383v3",
-        assumptions=ASSUMPTIONS,
-    ),
-    params=(*CONSTANT, "diameter", "n"),
-    value=value,
-    exact=exact,
-    rtol=2e-9,
-    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    blocks=Blocks(FINE, PROFILE.blocks),
-    choices=Choices(witness=choices),
-    rdp=rdp,
-)
+def _first(**p: Any) -> float:
+    return CONVEX.ratios(**{k: p[k] for k in CONVEX.params})(0)
+
+
+BOUND = HidingProfile(evaluate, _exact_at, _first, SHUFFLED_RDP).bound(Theorem(
+    name="shuffled-hiding", example=f"{RUN} --delta 1e-3",
+    statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
+              "Σ_m c_mm′ ≤ 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k≤m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ "
+              "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k≤m} c^(2k) ≥ c^(2m+2)·Σ_{k<d} c^(2k), "
+              "(2L/σ)²(c^m + c^m′)²/Σ_{k≤m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
+              "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
+             "released at the end of a pass, nobody can tell whether the changed record was used late, when "
+             "little noise follows it, or early: a late record hides among all the others. So δ falls with ε "
+             "nearly as if every step used each record with probability 1/n. This is for convex smooth losses "
+             "whose gradients are not clipped, and false if the order is known, or is shuffled within a buffer or "
+             "a shard only.",
+    source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
+           f"arXiv:1905.02383v3",
+    assumptions=ASSUMPTIONS,
+), params=(*CONVEX.params, "diameter", "n"))

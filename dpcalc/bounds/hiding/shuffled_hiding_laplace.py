@@ -54,12 +54,12 @@ from dpcalc.bounds.pnsgd._engine.step import (
     LAPLACE_LINE,
     SETTING,
     STEP,
+    STEP_SIZE,
     Step,
     average_power_exact,
     log_average_power,
     move_ratio,
     reach_ratio,
-    rest_exact,
     step,
     step_exact,
 )
@@ -175,9 +175,8 @@ def exact(mp: Any, epsilon: Any, n: int, way: Sequence[float] | None = None, **p
         """A Σ_{start <= m < end} B^m."""
         if start == end:
             return mp.mpf(0)
-        a, b = step_exact(mp, log_gamma, LAPLACE, **p)
-        average = average_power_exact(mp, rest_exact(mp, log_gamma, LAPLACE, **p), end - start)
-        return a * b**start * (end - start) * average
+        a, b, rest = step_exact(mp, log_gamma, LAPLACE, **p)
+        return a * b**start * (end - start) * average_power_exact(mp, rest, end - start)
 
     late = powers(mp.mpf(0), h, n) * k / (n - h) + powers(e + log_t, 0, k) if k else 0
     return (late + powers(e, k, h) + powers(e + mp.log1p(-s), h, n)) / n
@@ -190,27 +189,18 @@ def _read_choice(way: Sequence[float], n: int) -> Choice:
     raise ValueError(f"{str(way)[:40]} is no plan")
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="shuffled-hiding-laplace",
-        example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 --smoothness "
-                "0.5 --n 10000 --epsilon 0.5",
-        statement="nδ(ε) ≤ k·A_1·(1/(n−h))Σ_{h≤m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k≤m<h} B_{e^ε}^m + A_λ "
-                  "Σ_{h≤m<n} B_λ^m, γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 ≤ k ≤ h < n and t with γ "
-                  "≥ 1 and λ ≥ 1; A_γ = (1 − √γ e^(−L/v))₊ and B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); "
-                  "k, h and t are sought",
-        in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above "
-                 "e^(MD/(2ηv)), a record that is used late hides among those that are used much earlier, and δ falls "
-                 "far below 1/n at ε > 0.",
-        source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem "
-               "1",
-        assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η ≤ 2/(β+ρ)",
-                     LAPLACE_LINE),
-    ),
-    params=(*STEP[1:], "n"),
-    value=value,
-    exact=exact,
-    rtol=2e-10,
-    pure=pure,
-    choices=Choices(witness=choices),
-)
+BOUND = ProfileBound(Theorem(
+    name="shuffled-hiding-laplace",
+    example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 --smoothness "
+            "0.5 --n 10000 --epsilon 0.5",
+    statement="nδ(ε) ≤ k·A_1·(1/(n−h))Σ_{h≤m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k≤m<h} B_{e^ε}^m + A_λ "
+              "Σ_{h≤m<n} B_λ^m, γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 ≤ k ≤ h < n and t with γ "
+              "≥ 1 and λ ≥ 1; A_γ = (1 − √γ e^(−L/v))₊ and B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); "
+              "k, h and t are sought",
+    in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above "
+             "e^(MD/(2ηv)), a record that is used late hides among those that are used much earlier, and δ falls "
+             "far below 1/n at ε > 0.",
+    source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem "
+           "1",
+    assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, LAPLACE_LINE),
+), params=(*STEP[1:], "n"), value=value, exact=exact, rtol=2e-10, pure=pure, choices=Choices(witness=choices))

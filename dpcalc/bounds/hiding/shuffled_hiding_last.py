@@ -35,12 +35,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.hiding import shuffled_hiding
-from dpcalc.bounds.hiding._engine.profile import FINE, MANY, HidingProfile, Witness, read_witness, witnesses
+from dpcalc.bounds.hiding._engine.profile import MANY, HidingProfile, Witness, witnesses
 from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS
-from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, ratios
-from dpcalc.bounds.pnsgd._engine.positions import inverse_of
-from dpcalc.bounds.pnsgd._engine.step import factor_exact, log_factor
-from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
+from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
+from dpcalc.bounds.pnsgd._engine.step import RUN
+from dpcalc.core.bound import Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
@@ -71,67 +70,43 @@ def evaluate(epsilons: Array, fine: int, n: int, iterations: int, diameter: floa
     """Upper bounds on log δ at many ε, in blocks of at most 1/fine of the places before them, and their witnesses."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
-    mu = ratios(**p)
     run = _run(n, iterations, _relative_diameter(diameter, p["learning_rate"], p["lipschitz"]))
-    bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, run, fine), epsilons)
+    bound, z = plan.profile(last_pass.places(*CONVEX.ratios(**p), run, fine), epsilons)
     return bound, witnesses(fine, z)
 
 
-PROFILE = HidingProfile(evaluate)
-value = PROFILE.value
-
-
-def rdp(alpha: float, **p: Any) -> float:
-    """ε(α) by the integral of the profile."""
+def _first(n: int, iterations: int, diameter: float | None = None, **p: float) -> float:
+    """The largest μ of one place, without a set."""
     from dpcalc.bounds.hiding._engine import last_pass
-    from dpcalc.numerics import renyi_of_profile
 
-    mu = ratios(**{k: p[k] for k in CONSTANT})
-    first = float(last_pass.places(mu.first, mu.log_c, _run(p["n"], p["iterations"], inf), MANY).own[0])
-    return renyi_of_profile.value(alpha, PROFILE.many, first, tuple(p.items()))
+    mu = CONVEX.ratios(**p)
+    return float(last_pass.places(*mu, _run(n, iterations, inf), MANY).own[0])
 
 
-def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float,
-          smoothness: float, strong_convexity: float, diameter: float | None = None, way: Witness | None = None) -> Any:
-    """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is malformed."""
+def _exact_at(mp: Any, epsilon: Any, fine: int, chosen: list[float], n: int, iterations: int,
+              diameter: float | None = None, **p: float) -> Any:
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
-    way = way or PROFILE.witness(float(epsilon), n=n, iterations=iterations, level=level, lipschitz=lipschitz,
-                                 learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity,
-                                 diameter=diameter)
-    fine, chosen = read_witness(way)
-    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    rounded: Any = _relative_diameter(diameter, learning_rate, lipschitz)
-    exactly = rounded if rounded == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
-    places = last_pass.places_exact(mp, first, c, _run(n, iterations, exactly), fine,
-                                    log_factor(learning_rate, strong_convexity), _run(n, iterations, rounded))
+    eta, lipschitz = p["learning_rate"], p["lipschitz"]
+    rounded: Any = _relative_diameter(diameter, eta, lipschitz)
+    exactly = rounded if rounded == inf else mp.mpf(diameter) / (2 * mp.mpf(eta) * mp.mpf(lipschitz))
+    places = last_pass.places_exact(mp, *CONVEX.start_exact(mp, **p), _run(n, iterations, exactly), fine,
+                                    CONVEX.start(**p)[1], _run(n, iterations, rounded))
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="shuffled-hiding-last",
-        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-                "--epochs 10 --release last-iterate --delta 1e-5",
-        statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
-                  "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
-                  "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
-                  "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-        in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
-                 "the final model only, the passes before the last one cost little, as the noise of every later step "
-                 "covers them (unless the last one has just begun). In the last pass the record hides among all the "
-                 "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
-                 "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
-                 "if an earlier model, a metric of it, or the time of stopping is revealed.",
-        source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
-        assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
-    ),
-    params=(*CONSTANT, "diameter", "n", "iterations"),
-    value=value,
-    exact=exact,
-    rtol=2e-9,
-    blocks=Blocks(FINE),
-    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    choices=Choices(witness=PROFILE.choices),
-    rdp=rdp,
-)
+BOUND = HidingProfile(evaluate, _exact_at, _first).bound(Theorem(
+    name="shuffled-hiding-last", example=f"{RUN} --epochs 10 --release last-iterate --delta 1e-5",
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
+              "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
+              "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
+              "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
+             "the final model only, the passes before the last one cost little, as the noise of every later step "
+             "covers them (unless the last one has just begun). In the last pass the record hides among all the "
+             "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
+             "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
+             "if an earlier model, a metric of it, or the time of stopping is revealed.",
+    source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
+    assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
+), params=(*CONVEX.params, "diameter", "n", "iterations"), composed=False)

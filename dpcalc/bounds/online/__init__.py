@@ -1,3 +1,3 @@
 """Noisy SGD over a stream with noise that decays: privacy of the last iterate, index by index."""
 
-MODULES = ("online_contraction", "online_iteration", "online_hybrid", "online_limit")
+MODULES = ("online_contraction", "online_hybrid")

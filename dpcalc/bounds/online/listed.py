@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.bounds.online._engine.levels import Listed
-from dpcalc.bounds.pnsgd._engine.laws import Law
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_RATIO, Law
 from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 from dpcalc.bounds.pnsgd._engine.step import log_factor, reach_ratio
 from dpcalc.core.errors import OutOfScope
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LARGEST, _LEAST = 1e140, 1e-140  # levels between them have squares whose sums are doubles; larger ratios have δ = 1
-_LARGEST_LOSS = 1e308  # −log δ: a positive δ is not reported as 0
 _ROUNDING = 4e-16  # relative, of a sum, for every step
 
 
@@ -66,7 +64,7 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
     losses = _losses(epsilon, law, _sigmas(levels)[first - 1 : last], reach)
     with np.errstate(over="ignore"):
         total = float(losses.sum()) * (1 - _ROUNDING * (last - first + 1))
-    return total if losses.max() == np.inf else min(total, _LARGEST_LOSS)
+    return total if losses.max() == np.inf else min(total, 1e308)  # a positive δ is not reported as 0
 
 
 def decayed_sums(levels: Listed, log_c: float, steps: list[int], start: int) -> list[float]:

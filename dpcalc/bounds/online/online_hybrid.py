@@ -1,21 +1,45 @@
-"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the tightest bound
-here."""
+"""Noisy SGD over a stream, a Gaussian noise level for each step: the guarantee of one index, by iteration, and by
+iteration and contraction together, the tightest bound here."""
 
 from functools import lru_cache
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online import online_contraction
-from dpcalc.bounds.online._engine.levels import Levels
-from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online._engine.shift import finite, path, path_exact
-from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, follow, follow_exact
-from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd._engine.links import coded, needed
+from dpcalc.bounds.online._engine.levels import ASSUMPTIONS, EXAMPLE, STREAM, Levels
+from dpcalc.bounds.online._engine.shift import finite, path, path_exact, record_ratio, sums_exact
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, coded, follow, follow_exact, needed
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.positions import FINE
-from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
+from dpcalc.bounds.pnsgd._engine.step import factor_exact
+from dpcalc.core.bound import Blocks, Choices, GaussianDp, ProfileBound, Theorem
 
 Run = tuple[float, float, float, float, float]  # L, D, η, β, ρ
+
+
+def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
+       index: int) -> float:
+    """μ_i of the record by iteration, rounded up."""
+    return record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index)
+
+
+def _iteration_exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float,
+                     strong_convexity: float, n: int, index: int) -> Any:
+    c = factor_exact(mp, learning_rate, strong_convexity)
+    total = sums_exact(mp, levels, c, index, n)
+    return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
+
+
+ITERATION = ProfileBound(Theorem(
+    name="online-iteration", example=EXAMPLE,
+    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < "
+              "1 beyond 512 steps the sum is taken from below in blocks of at most 1/512 of the steps before them",
+    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
+           "arXiv:2403.00278",
+    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+), params=tuple(p for p in STREAM if p != "diameter"), value=lambda epsilon, **p: log_gaussian(epsilon, mu(**p)),
+   exact=_iteration_exact, rtol=5e-9, inverse=lambda log_delta, **p: gaussian_inverse(log_delta, mu(**p)),
+   mu=GaussianDp(mu))
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -62,22 +86,14 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: f
     return follow_exact(mp, epsilon, links, theta, mu, kappa)[-1]
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="online-hybrid",
-        example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 "
-                "--n 1e6 --index 2 --epsilon 1",
-        statement="δ_i(n) ≤ d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
-                  "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
-                  "ηρ; at most the value of online-contraction",
-        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
-               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*ASSUMPTIONS, "Gaussian noise"),
-    ),
-    params=STREAM,
-    value=value,
-    exact=exact,
-    rtol=5e-9,
-    blocks=Blocks(FINE),
-    choices=Choices(witness=choices),
-)
+BOUND = ProfileBound(Theorem(
+    name="online-hybrid", example=EXAMPLE,
+    statement="δ_i(n) ≤ d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
+              "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
+              "ηρ; at most the value of online-contraction",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+           "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+), params=STREAM, value=value, exact=exact, rtol=5e-9, blocks=Blocks(FINE), choices=Choices(witness=choices))
+
+BOUNDS = (ITERATION, BOUND)

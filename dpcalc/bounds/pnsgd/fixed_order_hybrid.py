@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.hybrid import Link, Path, follow
-from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, path, path_exact, path_nodes, step_length
-from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Path, coded, decoded, follow, needed
+from dpcalc.bounds.pnsgd._engine.iteration import path, path_exact, path_nodes, step_length
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, invert
-from dpcalc.bounds.pnsgd._engine.step import SETTING
+from dpcalc.bounds.pnsgd._engine.step import GAUSSIAN_PARAMS, RUN, SETTING, STEP_SIZE
 from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 # Nodes of a path at most: of a value, of a grid for epochs, and of an estimate. Each takes about 50 µs. A bound by
 # fewer nodes is sound; with 32 log δ is up to 3 % larger than with 128.
 _MOST_NODES, _FEWER_NODES, _FEWEST_NODES = 128, 32, 20
-_MOST_NODES_READ = 10_000  # of a path that a record describes: more could be more than fit into memory
 
-Way = list[int]  # the distance of the nodes, and the codes of the links between them (links.py)
+Way = list[int]  # the distance of the nodes, and the codes of the links between them (hybrid.py)
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
@@ -66,7 +64,7 @@ def choices(epsilon: float, log_delta: float, n: int, index: int, **p: Any) -> d
 def _read(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
     """The nodes and links that a record describes. Raises ValueError where it describes none."""
     later, step = n - index, way[0] if isinstance(way, list) and way else None
-    if type(step) is not int or not 1 + later // _MOST_NODES_READ <= step <= later + 1:
+    if type(step) is not int or not 1 + later // 10_000 <= step <= later + 1:  # more nodes may not fit into memory
         raise ValueError(f"{str(step)[:20]} is no length of a step")
     nodes = path_nodes(later + 1, step)
     return nodes, decoded(nodes, way[1:])
@@ -75,26 +73,15 @@ def _read(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
     nodes, links = _read(way, n, index) if way is not None else (_path(n, index, **p).nodes,
                                                                  _follow(epsilon, n, index, **p)[1])
-    del p["smoothness"]
     return path_exact(mp, epsilon, links, nodes, **p)[-1]
 
 
-BOUND = ProfileBound(
-    Theorem(
-        name="fixed-order-hybrid",
-        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-                "--index 500 --epsilon 1",
-        statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
-                  "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
-               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
-        assumptions=(*SETTING, "η ≤ 2/(β+ρ)", "Gaussian noise"),
-    ),
-    params=(*CONSTANT, "diameter", "n", "index"),
-    value=value,
-    exact=exact,
-    rtol=2e-9,
-    inverse=inverse,
-    blocks=Blocks(_MOST_NODES + 1, blocks),
-    choices=Choices(witness=choices),
-)
+BOUND = ProfileBound(Theorem(
+    name="fixed-order-hybrid", example=f"{RUN} --index 500 --epsilon 1",
+    statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
+              "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+           "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*SETTING, STEP_SIZE, "Gaussian noise"),
+), params=(*GAUSSIAN_PARAMS, "diameter", "n", "index"), value=value, exact=exact, rtol=2e-9, inverse=inverse,
+   blocks=Blocks(_MOST_NODES + 1, blocks), choices=Choices(witness=choices))

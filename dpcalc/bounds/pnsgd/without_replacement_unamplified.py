@@ -10,7 +10,7 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.gaussian_dp import gaussian_bound
-from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, passes_begun
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, EXAMPLE, RUN, passes_begun
 from dpcalc.core.bound import Theorem
 from dpcalc.numerics.rounding import up
 
@@ -24,20 +24,11 @@ def exact_mu(mp: Any, level: float, lipschitz: float, n: int, tau: float, passes
     return 2 * mp.mpf(lipschitz) / mp.mpf(level) * mp.sqrt(passes_begun(passes, tau))
 
 
-BOUND = gaussian_bound(
-    Theorem(
-        name="without-replacement-unamplified",
-        example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
-                "without-replacement-conjecture",
-        statement="μ = (2L/σ)√⌈E/τ⌉: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
-                  "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
-        source="proof in dpcalc/bounds/pnsgd/without_replacement_unamplified.py, from Dong, Roth & Su 2022, Corollary "
-               "3.3, arXiv:1905.02383v3",
-        assumptions=ASSUMPTIONS,
-        released="every iterate",
-    ),
-    params=RUN,
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=2e-12,
-)
+BOUND = gaussian_bound(Theorem(
+    name="without-replacement-unamplified", example=EXAMPLE,
+    statement="μ = (2L/σ)√⌈E/τ⌉: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
+              "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
+    source="proof in dpcalc/bounds/pnsgd/without_replacement_unamplified.py, from Dong, Roth & Su 2022, Corollary "
+           "3.3, arXiv:1905.02383v3",
+    assumptions=ASSUMPTIONS, released="every iterate",
+), params=RUN, mu=mu, exact_mu=exact_mu, rtol=2e-12)

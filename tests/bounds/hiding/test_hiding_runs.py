@@ -8,6 +8,7 @@ from time import perf_counter
 
 import hiding_definition as definition
 import pytest
+from conftest import slow
 from soundness.hiding import QUESTIONS, Question, promised
 
 COMPARISONS, SECONDS = 100_000, 1500  # of the long search
@@ -24,16 +25,17 @@ def compare(family, draws, seed):
         yield from family(rng)
 
 
+@pytest.mark.parametrize("draws", [4, slow(40)])
 @pytest.mark.parametrize("family", QUESTIONS, ids=lambda f: f.__name__)
-def test_no_bound_is_below_a_run(family):
+def test_no_bound_is_below_a_run(family, draws):
     count, nearest, (below, near) = 0, 0.0, NEAR[family.__name__]
-    for name, question, true, reported, apart in compare(family, 40, 1):
+    for name, question, true, reported, apart in compare(family, draws, 1):
         assert true <= reported, (name, question, true, reported, true / reported)
         count += 1
         if 1e-9 < reported < below * apart:
             nearest = max(nearest, true / reported)
-    assert count >= 600
-    assert nearest > near
+    assert count >= 15 * draws
+    assert nearest > near or draws < 40
 
 
 # n, 2L/σ, passes, δ and the ε of linear losses without walls: the last iterate is N(E·2ηL, nE(ησ)²) or N(0, nE(ησ)²)

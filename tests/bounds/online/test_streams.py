@@ -6,6 +6,7 @@ from math import exp, fsum, inf, log
 
 import pytest
 from answers import answer, refusal
+from conftest import slow
 from fuzz import answered
 
 from dpcalc.bounds.online import online_contraction
@@ -43,7 +44,7 @@ def test_the_reach_is_that_of_the_schedule_alone(noise):
         assert at.reach(t) >= true * (1 - 1e-14)
 
 
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_a_learning_rate_next_to_the_end_of_its_range_meets_its_budget_over_1e11_steps():
     run = RATE.replace(" --epsilon 16.3", "").replace(" --solve learning-rate", "")
     rate = answer(RATE)["result"]["learning_rate"]
@@ -55,10 +56,11 @@ def test_every_learning_rate_may_meet_the_budget_of_an_endless_stream():
     assert "every learning rate from 1e-15 to 36900.3 gives" in refusal(ENDLESS, 3)
 
 
-def test_sums_that_begin_late():
+@pytest.mark.parametrize("draws", [10, slow(100)])
+def test_sums_that_begin_late(draws):
     """Never above the sum term by term, and as near it as stated."""
     rng, seen = random.Random(4), 0
-    while seen < 100:
+    while seen < draws:
         noise = rng.choice(("gaussian", "laplace"))
         decay, first = rng.choice([1.01, 1.5, 2.0, 3.0, log_uniform(rng, 1.001, 40)]), int(log_uniform(rng, 100,
                                                                                                        20_000))
@@ -95,6 +97,7 @@ def test_losses_beyond_the_doubles_have_numbers(line):
                for row in answer["bounds"] for text in row.get("digits", {}).values())
 
 
+@pytest.mark.slow
 def test_every_c1_meets_a_large_budget():
     done = answered([*STREAM.split(), *["--index", "2500", "--n", "5000", "--decay", "1.5", "--epsilon", "0.0325",
                                         "--delta", "1.74e-12", "--solve", "c1"]])

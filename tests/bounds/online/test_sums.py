@@ -4,6 +4,7 @@ from math import fsum
 
 import numpy as np
 import pytest
+from conftest import slow
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds.online import online_contraction
@@ -60,7 +61,7 @@ def test_sums(decay, last):
 
 @pytest.mark.parametrize("decay, c1, c2, first, last, rel", [
     (1.5, 3.0, 1.0, 1, 30_000, 3e-12), (2.0, 40.0, 1e-9, 2, 30_000, 1e-9), (50.0, 100.0, 3.0, 7, 30_000, 3e-12),
-    (1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
+    slow(1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
     # 1.3e-11 above before: a noise that bends at step 202
     (20.0, 2.3994807584206514e44, 473.4334779717574, 13, 3921, 1e-9),
     (20.0, 1.0930004249364212e60, 0.088410683273633, 8, 1046, 1e-9),  # 5.9e-12 above
@@ -121,6 +122,7 @@ def test_laplace_noise_that_is_none(c2):
     assert code == 2 and "needs x + C2 > 1" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given, delta, unknown", [
     ("--decay 300 --c1 2.94e-55 --c2 255 --lipschitz .307 --diameter .0203 --learning-rate .003 --smoothness .687 "
      "--index 33", 1.5e-135, "n"),
@@ -134,6 +136,7 @@ def test_a_budget_of_no_loss_at_all(given, delta, unknown):
     assert answer(f"online-noise {given} --{unknown} {got[unknown]!r} --delta {delta}")[0]["result"]["epsilon"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_search_for_a_limit():
     run = "online-noise --lipschitz 5 --smoothness .1 --diameter .5 --learning-rate .3 --c2 4.97 --decay 1.05 --n inf --index 613240 --delta 1e-26"
     got = answer(f"{run} --epsilon .1 --solve c1")[0]["result"]

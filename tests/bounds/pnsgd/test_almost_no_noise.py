@@ -56,7 +56,7 @@ def draw(rng):
     return [command, *noise, *sampled, "--steps", int(10 ** rng.choice((0, rng.uniform(0, 9)))), *question, "--json"]
 
 
-@pytest.mark.parametrize("draws", [15, slow(60)])
+@pytest.mark.parametrize("draws", [1, slow(60)])
 def test_any_noise_is_answered_or_refused(draws):
     """No traceback, no warning of a library, nothing that calls itself a fault."""
     rng = random.Random(4)

@@ -7,12 +7,14 @@ from math import exp, log
 import mpmath
 import numpy as np
 import pytest
+from conftest import slow
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import shuffled_iteration, smooth_nonconvex_shuffled_exact
+from dpcalc.bounds.pnsgd import iteration, smooth_nonconvex
 from dpcalc.bounds.pnsgd._engine import averages, positions
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
-from dpcalc.bounds.pnsgd._engine.positions import FINE, Powers, Shares
+from dpcalc.bounds.pnsgd._engine.positions import FINE
+from dpcalc.bounds.pnsgd._engine.shares import Powers, Shares
 from dpcalc.numerics.mp.context import context
 
 
@@ -25,11 +27,12 @@ def cases(count, seed, longest=2e4):
         yield rng.choice((0.0, exp(rng.uniform(-6, 3)), exp(rng.uniform(-6, 8)))), ratio, n
 
 
-def test_bows_are_those_of_theta():
+@pytest.mark.parametrize("count", [10, slow(40)])
+def test_bows_are_those_of_theta(count):
     """Second differences of θ at 60 digits, over the whole block and where it begins and ends."""
     seen, mp = {-1: 0, 0: 0, 1: 0}, context()
     mp.dps = 60
-    for epsilon, ratio, n in cases(40, 1):
+    for epsilon, ratio, n in cases(count, 1):
         exactly = Exactly(mp, ratio)
         at = positions.average_nodes(n, 16)
         for j, bow in enumerate(positions.curvatures(epsilon, ratio, at)):
@@ -41,7 +44,7 @@ def test_bows_are_those_of_theta():
                 ends = theta(mp, epsilon, exactly(low)), theta(mp, epsilon, exactly(high))
                 middle = theta(mp, epsilon, exactly(mp.mpf(low + high) / 2))
                 assert bow * (sum(ends) / 2 - middle) >= -mp.mpf(10) ** -50 * ends[0], (epsilon, ratio, n, j)
-    assert seen[1] > 1000 and seen[-1] > 100 and seen[0] < 300
+    assert (seen[1] > 25 * count and count < 40) or (seen[-1] > 100 and seen[0] < 300 and seen[1] > 1000)
 
 
 class Exactly:
@@ -72,10 +75,10 @@ HARD = [(1955.88, Shares(668.458, 0.0), 4425), (15.0, Shares(157.1, 0.0), 3225),
         (1e5, Shares(9000.0, 0.0), 3000), (0.0, Shares(9000.0, 0.0), 3000), (3e4, Shares(9000.0, 0.0), 3000)]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_averages_are_close_from_above(seed):
+@pytest.mark.parametrize("seed, count", [(1, 15), slow(0, 60), slow(1, 60), slow(2, 60)])
+def test_averages_are_close_from_above(seed, count):
     gentle = 0
-    for epsilon, ratio, n in [*(HARD if not seed else ()), *cases(60, seed, 3000)]:
+    for epsilon, ratio, n in [*(HARD if not seed else ()), *cases(count, seed, 3000)]:
         if (exact := true(epsilon, ratio, n)) < -600:
             continue
         found = positions.average_theta(epsilon, ratio, n)
@@ -86,7 +89,7 @@ def test_averages_are_close_from_above(seed):
             found = positions.average_theta(epsilon, ratio, n, fine)
             many = averages.average_in_blocks(np.array([0.0, epsilon]), ratio, n, fine)
             assert -1e-12 <= found - exact < 1 / fine and -1e-11 <= many[1] - found < 1e-8
-    assert gentle > 10
+    assert gentle > count // 6
 
 
 def test_numbers_of_arrays_are_as_near_as_is_allowed_for():
@@ -105,7 +108,7 @@ def test_the_formula_in_the_same_blocks(first, c):
     """Where θ is concave, too."""
     mp, p = mpmath.mp.clone(), {"level": 2 / first, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": c}
     mp.dps = 40
-    bound, p = (smooth_nonconvex_shuffled_exact, p) if c else (shuffled_iteration, {**p, "strong_convexity": 0.0})
+    bound, p = (smooth_nonconvex.SHUFFLED, p) if c else (iteration.SHUFFLED, {**p, "strong_convexity": 0.0})
     for epsilon in (0.01, 2.1):
         exact = mp.log(bound.exact(mp, epsilon, **p, n=6000))
         assert 0 <= bound.value(epsilon, **p, n=6000) - exact < 2e-11
@@ -117,15 +120,6 @@ def test_blocks_hold_all_positions_once():
             at = positions.average_nodes(n, fine)
             assert at[0] == 0 and at[-1] == n - 1 and all(0 < b - a <= 1 + a // fine for a, b in pairwise(at))
             assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
-
-
-@pytest.mark.parametrize("ratio", [Shares(1.0, log_c) for log_c in (0.0, -1e-3, -1.0, 1e-12, 0.5)]
-                         + [Powers(1.0, -0.1)])
-def test_bends_of_arrays_are_those_of_numbers(ratio):
-    """The sums that are told add UNSURE, 1e-6, to a bend: by arrays and one by one the same bows are sure."""
-    at = [0, 1, 5, 100, 10**6, 10**12, 9 * 10**15]
-    assert ratio.log_convexity_many(np.array(at)) == pytest.approx([ratio.log_convexity(m) for m in at], rel=1e-13,
-                                                                   abs=0)
 
 
 def test_parts_of_a_sum_next_to_the_least_doubles():

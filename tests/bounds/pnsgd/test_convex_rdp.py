@@ -6,8 +6,9 @@ import mpmath
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
-from dpcalc.bounds.pnsgd import fixed_order_iteration_rdp
+from dpcalc.bounds.pnsgd import iteration
 from dpcalc.verify.report import verify
 
 CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness 1 --alpha 8"
@@ -26,8 +27,8 @@ def test_a_position_has_its_closed_form(options, rdp):
     assert call(["verify", "-"], record).returncode == 0
 
 
-@pytest.mark.parametrize("options", ["--sigma 20 --n 1000", "--sigma 5 --n 10000",
-                                     "--sigma 5 --n 10000 --strong-convexity .2",
+@pytest.mark.parametrize("options", ["--sigma 20 --n 1000", slow("--sigma 5 --n 10000"),
+                                     slow("--sigma 5 --n 10000 --strong-convexity .2"),
                                      "--sigma .3 --n 70", "--sigma 2 --n 900 --strong-convexity 1 --learning-rate 1"])
 def test_a_shuffled_record_has_the_mean_over_its_positions(options):
     """Added up one by one."""
@@ -62,7 +63,7 @@ def test_a_square_that_underflows_is_not_0():
     """1e-300, which verify accepts as well."""
     p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 0.5, "n": 1000,
          "index": 1}
-    assert fixed_order_iteration_rdp.value(8.0, **p) == 1e-300
+    assert iteration.FIXED_RDP.value(8.0, **p) == 1e-300
     record = answer(f"{RUN} 1 --sigma 1 --diameter 1 --strong-convexity .5 --learning-rate 1 --n 1000 --index 1 "
                     "--alpha 8")
     assert record["result"]["rdp"] == 1e-300 and verify(record).holds

@@ -7,8 +7,9 @@ import pytest
 from mpmath import mp
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
-from dpcalc.bounds.pnsgd._engine import positions
-from dpcalc.bounds.pnsgd._engine.positions import FINE, Powers, Shares
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.positions import FINE
+from dpcalc.bounds.pnsgd._engine.shares import Powers, Shares
 from dpcalc.numerics import hockey_stick
 from dpcalc.numerics.hockey_stick_array import log_theta
 
@@ -82,5 +83,5 @@ def test_ratios_of_arrays_are_those_of_whole_numbers_from_above(log_c):
         for m, many in zip(at, ratio.many(np.array(at)).tolist(), strict=True):
             one = ratio(m)
             assert one * (1 - 1e-15 * (1 + 700)) <= many <= one * (1 + 1e-9) or many == one, (ratio, m)
-            if one > positions.LEAST_RATIO:
+            if one > LEAST_RATIO:
                 assert many >= one * (1 - 3e-12)

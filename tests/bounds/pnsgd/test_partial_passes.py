@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcalc.bounds.pnsgd._engine.without_replacement import passes_begun, whole_passes
+from dpcalc.bounds.pnsgd.without_replacement import passes_begun, whole_passes
 from dpcalc.bounds.pnsgd.without_replacement_unamplified import BOUND
 
 LINE = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --alpha 1000 --bound without-replacement-conjecture --json --tau {} --epochs {}"

@@ -40,6 +40,7 @@ def test_a_sum_ends_where_nothing_is_left(n, size, log_c):
     assert exact * (1 - 1e-15) <= found <= exact * (1 + 1e-10)
 
 
+@pytest.mark.slow
 def test_many_thetas_are_the_same_in_parts():
     epsilon, ratio = np.geomspace(1e-9, 50, 211), np.geomspace(1e-6, 30, 150)[:, None]
     whole = hockey_stick_array._log_theta(epsilon, ratio)
@@ -115,13 +116,17 @@ def test_steps_are_good_where_epsilon_is_not_0():
          "strong_convexity": 0.0, "n": 1000, "index": 1}
     found = fixed_order_hybrid.blocks(np.array([1.01e-6, 1.58e-6]), 10, **p)
     assert found[0] < -19 and found[1] < -24
+    short = {"level": 2.898, "lipschitz": 28.98, "diameter": 1.0, "learning_rate": 0.1, "smoothness": 0.5,
+             "strong_convexity": 0.0, "index": 1}
+    assert fixed_order_hybrid.value(1e-6, n=130, **short) < -70
+
+
+@pytest.mark.slow
+def test_steps_are_good_over_many_epochs():
     line = ("shuffle-pnsgd --lipschitz 1 --smoothness 1 --diameter .5 --index 1 --epochs 1e10 --sigma .34 --n 1000 "
             "--epsilon .559 --delta 1.03e-19 "
             "--solve learning-rate --bound fixed-order-hybrid")
     assert answer(line)[0]["result"]["learning_rate"] == pytest.approx(0.14393, rel=2e-2)
-    short = {"level": 2.898, "lipschitz": 28.98, "diameter": 1.0, "learning_rate": 0.1, "smoothness": 0.5,
-             "strong_convexity": 0.0, "index": 1}
-    assert fixed_order_hybrid.value(1e-6, n=130, **short) < -70
 
 
 def test_ends_of_the_range_have_steps():

@@ -7,7 +7,7 @@ divergence.
 
 Where d = 0, all places from a on have no divergence, and B = 0 is valid.
 Proof. Fix the order. A place m >= a is m = a′ + jk with a <= a′ < a + k. With a′ later slots the divergence is at most
-θ(ε, μ_a′) <= d (bounds/pnsgd/_engine/positions.py), as μ falls for c <= 1, and each of the j blocks of k slots after
+θ(ε, μ_a′) <= d (bounds/pnsgd/_engine/shares.py), as μ falls for c <= 1, and each of the j blocks of k slots after
 them brings a divergence x <= d to at most x·θ(log(1 + (e^ε − 1)/x), κ_k) <= xB (bounds/pnsgd/_engine/hybrid.py), as θ
 falls in its first argument. So it is at most θ(ε, μ_a′)B^j; j < J. The mean over orders, and so over places, is joint
 convexity. ∎

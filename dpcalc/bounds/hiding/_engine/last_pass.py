@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_ROUNDING = 1e-14  # relative margin of μ for the arithmetic below
 Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run backwards
 
 
@@ -164,7 +163,7 @@ def places(first: float, log_c: float, run: Run, fine: int) -> Places:
     blocks = _blocks(log_c, run, fine)
 
     def mu(cost: Array) -> Array:
-        found: Array = first * np.sqrt(cost) * (1 + _ROUNDING)
+        found: Array = first * np.sqrt(cost) * (1 + 1e-14)  # for the rounding of the cost
         return found
 
     own, pair = mu(blocks.own[0]), mu(blocks.pair[0])

@@ -41,8 +41,6 @@ MARGIN = 1e-12
 _LEAST_LOG = 1e-9  # smaller −log t and −log π count as 0, so that rounding does not decide which places are early
 _TARGET_LOG_F = 1e-8  # the search for Z ends with log F at most 1.9 times this and above 0; it costs 1e-8 of log δ
 _EARLY_RATIO = 0.6  # largest μ/√(2ε) of an early place; any limit is valid; with 1, log δ was up to .3 larger
-# Elements of the largest array of a plan (one for every ε and pair of blocks), 1.6 MB; more ε are evaluated in chunks.
-_NUMBERS_AT_A_TIME = 200_000
 
 
 class Places(NamedTuple):
@@ -63,7 +61,8 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
     places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
     has_early = (epsilons > 0) & (places.own[-1] < _EARLY_RATIO * np.sqrt(2 * epsilons)) & (len(places.own) > 1)
-    candidates, rows = np.nonzero(has_early)[0], max(1, _NUMBERS_AT_A_TIME // places.pair.size)
+    # The largest array of a plan has an element for every ε and pair of blocks: ε are taken in chunks, of 1.6 MB.
+    candidates, rows = np.nonzero(has_early)[0], max(1, 200_000 // places.pair.size)
     for k in range(0, len(candidates), rows):
         here = candidates[k : k + rows]
         with np.errstate(all="ignore"):  # logarithms of 0, and bounds that are infinite where F is
@@ -77,12 +76,8 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
 
 def alone(places: Places, epsilons: Array) -> Array:
     """log of (1/n) Σ_m θ(ε, μ_m), rounded up: the bound with p = c = 1 on the diagonal."""
-    return _log_mean(log_theta(epsilons[:, None], places.own), np.log(places.lengths), places.total)
-
-
-def _log_mean(logs: Array, log_weights: Array, count: float) -> Array:
-    """log of (1/n) Σ weight·e^log along the rows, rounded up."""
-    found: Array = np.minimum(log_sum(logs + log_weights) - log(count) + MARGIN, 0.0)
+    logs = log_theta(epsilons[:, None], places.own) + np.log(places.lengths)
+    found: Array = np.minimum(log_sum(logs) - log(places.total) + MARGIN, 0.0)
     return found
 
 

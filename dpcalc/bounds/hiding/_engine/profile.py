@@ -1,20 +1,17 @@
-"""The functions of a Bound for a shuffled run whose record hides among the others, from one evaluation at many ε."""
+"""The bound of a shuffled run whose record hides among the others, from one evaluation at many ε."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.pnsgd._engine.positions import FINE as FINE_WITHOUT_HIDING
-from dpcalc.numerics.mp.memo import cached_by_precision
+from dpcalc.bounds.pnsgd._engine import positions
+from dpcalc.bounds.pnsgd._engine.family import Family
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, RdpBound, Theorem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
-    from dpcalc.core.bound import ProfileBound
 
     Array = NDArray[Any]
 
@@ -31,9 +28,18 @@ Evaluate = Callable[..., "tuple[Array, list[Witness]]"]  # (epsilons, fine, *par
 
 
 class HidingProfile(NamedTuple):
-    """The functions of a Bound whose profile is evaluated in blocks of places."""
+    """A profile that is evaluated in blocks of places."""
 
     evaluate: Evaluate
+    exact_at: Callable[..., Any]  # (mp, ε, fine, chosen, *params) → δ by a witness
+    first: Callable[..., float]  # (*params) → the largest μ of one place
+    without: RdpBound | None = None  # a curve that holds without hiding
+
+    def bound(self, theorem: Theorem, params: tuple[str, ...], composed: bool = True) -> ProfileBound:
+        """The bound of a theorem; `composed` says that the profile over epochs is composed from it."""
+        return ProfileBound(theorem, params, self.value, self.exact, rtol=2e-9, inverse=self.inverse, rdp=self.rdp,
+                            blocks=Blocks(FINE, self.blocks if composed else None),
+                            choices=Choices(witness=self.choices))
 
     def _one(self, epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Witness]:
         """An upper bound on log δ at one ε, and its witness."""
@@ -46,9 +52,9 @@ class HidingProfile(NamedTuple):
         """An upper bound on log δ at ε."""
         return self._one(epsilon, FINE, p)[0]
 
-    def coarse(self, epsilon: float, **p: Any) -> float:
-        """A larger upper bound on log δ at ε, by larger blocks, which costs less."""
-        return self._one(epsilon, COARSE, p)[0]
+    def inverse(self, log_delta: float, **p: Any) -> float:
+        """The least ε with value(ε) <= log δ, never less; the search begins with larger blocks, which cost less."""
+        return positions.invert(lambda epsilon, fine: self._one(epsilon, min(fine, FINE), p)[0], log_delta)
 
     def blocks(self, epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
         """Upper bounds on log δ at many ε, by larger blocks; the witness of every ε is added to `ways`."""
@@ -61,13 +67,21 @@ class HidingProfile(NamedTuple):
         """Upper bounds on log δ at many ε."""
         return self.evaluate(epsilons, MANY, **p)[0]
 
-    def witness(self, epsilon: float, **p: Any) -> Witness:
-        """The witness of the value at ε."""
-        return self._one(epsilon, FINE, p)[1]
-
     def choices(self, epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
         """The free choices of the value at ε."""
-        return {"way": self.witness(epsilon, **p)}
+        return {"way": self._one(epsilon, FINE, p)[1]}
+
+    def exact(self, mp: Any, epsilon: Any, way: Witness | None = None, **p: Any) -> Any:
+        """δ at high precision, by the witness of the value or by a given one. Raises ValueError where that is
+        malformed."""
+        return self.exact_at(mp, epsilon, *_read(way or self._one(float(epsilon), FINE, p)[1]), **p)
+
+    def rdp(self, alpha: float, **p: Any) -> float:
+        """ε(α) by the integral of the profile, or the one without hiding if that is less."""
+        from dpcalc.numerics import renyi_of_profile
+
+        own = renyi_of_profile.value(alpha, self.many, self.first(**p), tuple(p.items()))
+        return min(own, self.without.value(alpha, **{k: p[k] for k in self.without.params})) if self.without else own
 
 
 def witnesses(fine: int, z: Array) -> list[Witness]:
@@ -75,7 +89,7 @@ def witnesses(fine: int, z: Array) -> list[Witness]:
     return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
 
 
-def read_witness(way: Witness) -> tuple[int, list[float]]:
+def _read(way: Witness) -> tuple[int, list[float]]:
     """The fineness of the blocks, and the other numbers of a witness. Raises ValueError where it is malformed."""
     fine, *chosen = way
     rising = all(0 <= x < inf for x in chosen) and len(chosen) <= 2 and chosen == sorted(set(chosen))
@@ -85,55 +99,32 @@ def read_witness(way: Witness) -> tuple[int, list[float]]:
     return int(fine), chosen
 
 
-def cached_places(make: Callable[..., PlacesExact]) -> Callable[..., PlacesExact]:
-    """Decorates `places_exact`, a function of a context and of numbers. The places do not depend on ε: those of some
-    calls are cached, and with them every μ of one place or of two that was computed."""
+def plan_or_alone(theorem: Theorem, family: Family, alone: ProfileBound, without: RdpBound) -> ProfileBound:
+    """The bound by the plan of plan.py, or by `alone`, in which every place is compared with itself only, where that is
+    smaller; `without` is the Rényi curve of that bound."""
 
-    @cached_by_precision()
-    def places(mp: Any, *args: Any) -> PlacesExact:
-        made = make(mp, *args)
-        own = cached_by_precision(inf)(lambda mp, j: made.own(j))
-        pair = cached_by_precision(inf)(lambda mp, i, j: made.pair(i, j))
-        return made._replace(own=partial(own, mp), pair=partial(pair, mp))
-
-    return places
-
-
-class PlanOrAlone(NamedTuple):
-    """The profile by the plan of plan.py, or by the bound without hiding where that is smaller."""
-
-    places: Callable[..., Places]  # (fine, *params)
-    places_exact: Callable[..., PlacesExact]  # (mp, fine, *params)
-    alone: ProfileBound  # in which every place is compared with itself only
-
-    def evaluate(self, epsilons: Array, fine: int, **p: Any) -> tuple[Array, list[Witness]]:
-        """Upper bounds on log δ at many ε, and the witness of each."""
+    def evaluate(epsilons: Array, fine: int, n: int, **p: float) -> tuple[Array, list[Witness]]:
         from numpy import where
 
-        from dpcalc.bounds.hiding._engine import plan
+        from dpcalc.bounds.hiding._engine import plan, pushes
 
-        in_blocks = self.alone.blocks
-        assert in_blocks is not None and in_blocks.profile is not None
-        alone_witness = dict[float, int]()
-        alone = in_blocks.profile(epsilons, FINE_WITHOUT_HIDING, ways=alone_witness, **p)
-        bound, z = plan.profile(self.places(fine, **p), epsilons)
-        hides = (bound < alone) & (z == z)  # Z is NaN where the plan does not hide the record
-        found: list[Witness] = [[fine, x] if h else [alone_witness[e]]
+        assert alone.blocks is not None and alone.blocks.profile is not None
+        ways = dict[float, int]()
+        unhidden = alone.blocks.profile(epsilons, positions.FINE, ways=ways, n=n, **p)
+        bound, z = plan.profile(pushes.places(family.ratios(**p), n, fine), epsilons)
+        hides = (bound < unhidden) & (z == z)  # Z is NaN where the plan does not hide the record
+        found: list[Witness] = [[fine, x] if h else [ways[e]]
                                 for e, x, h in zip(epsilons.tolist(), z.tolist(), hides.tolist(), strict=True)]
-        return where(hides, bound, alone), found
+        return where(hides, bound, unhidden), found
 
-    @property
-    def profile(self) -> HidingProfile:
-        return HidingProfile(self.evaluate)
+    def exact_at(mp: Any, epsilon: Any, fine: int, chosen: list[float], n: int, **p: float) -> Any:
+        from dpcalc.bounds.hiding._engine import plan, pushes
 
-    def exact(self, mp: Any, epsilon: Any, way: Witness | None = None, **p: Any) -> Any:
-        """The bound δ at high precision, by the witness of the value or by a given one. Raises ValueError where that is
-        malformed."""
-        from dpcalc.bounds.hiding._engine import plan
-
-        fine, chosen = read_witness(way or self.profile.witness(float(epsilon), **p))
         if not chosen:
-            return self.alone.exact(mp, epsilon, **p, way=fine)
+            return alone.exact(mp, epsilon, n=n, **p, way=fine)
         if len(chosen) > 1:
-            raise ValueError(f"{str(way)[:40]} is no plan without a set")
-        return plan.exact(mp, self.places_exact(mp, fine, **p), epsilon, chosen[0])
+            raise ValueError(f"{str(chosen)[:40]} is no plan without a set")
+        return plan.exact(mp, pushes.places_exact(mp, family, n, fine, **p), epsilon, chosen[0])
+
+    profile = HidingProfile(evaluate, exact_at, lambda n, **p: family.ratios(**p)(0), without)
+    return profile.bound(theorem, (*family.params, "n"))

@@ -21,7 +21,7 @@ condition fails. For c = 0 the cost is 1 where m = 0, and else 0.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -30,18 +30,16 @@ import numpy as np
 
 from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
 from dpcalc.bounds.noisy_sgd._engine.taut import not_less
+from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.positions import starts
+from dpcalc.bounds.pnsgd._engine.shares import Powers, Ratio
 from dpcalc.bounds.pnsgd._engine.shares_array import log_shares, scaled_many
+from dpcalc.numerics.mp.memo import cached_by_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-
-def ratio_of_one(first: float, log_c: float, m: Array) -> Array:
-    """μ of one changed place with m later slots, rounded up; `first` is μ of m = 0."""
-    return scaled_many(first, log_shares(log_c, m))
 
 
 def ratio_of_two(first: float, log_c: float, m: Array, later: Array) -> Array:
@@ -73,11 +71,6 @@ def noise_sum(mp: Any, c: Any, k: int, power: Any) -> Any:
     return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
 
 
-def cost_of_one_exact(mp: Any, c: Any, m: int) -> Any:
-    """The cost of one changed place at high precision."""
-    return c ** (2 * m) / noise_sum(mp, c, m + 1, c ** (m + 1))
-
-
 def cost_of_two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, Any] | None = None) -> Any:
     """The cost of two exchanged places, m < m′, at high precision; `powers` may give c^m and c^m′."""
     if c == 0:
@@ -100,10 +93,11 @@ SINGLE_PLACES = 16
 
 
 @lru_cache(maxsize=8)
-def places(first: float, log_c: float, n: int, fine: int) -> Places:
-    """The places of a pass of n slots in blocks, each with the largest μ of its places; `first` = 2L/(bσ), rounded up.
+def places(mu: Ratio, n: int, fine: int) -> Places:
+    """The places of a pass of n slots in blocks, each with the largest μ of its places.
 
-    For c <= 1 the largest μ is that of the last slots, as μ falls in both places: where a push comes one slot earlier,
+    Without noise in the steps μ(m, m′) = μ_m + μ_m′, and both fall (output_perturbation_shuffled_hiding.py). With noise
+    and c <= 1 the largest μ is that of the last slots, as μ falls in both places: where a push comes one slot earlier,
     shift nothing of it before its original slot; by then it has contracted to at most c <= 1 pushes, and the original
     shifts, reduced where less remains to be undone, undo it. For c > 1 the cost of one place falls too. The cost of two
     is continuous in real m and m′, as both forms agree where the condition changes. In m′ both forms fall:
@@ -112,29 +106,39 @@ def places(first: float, log_c: float, n: int, fine: int) -> Places:
     is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of its first or its last
     place, and the larger of the two is taken. """
     begins = np.array(starts(n, fine, SINGLE_PLACES), float)
-    lengths = np.diff(np.append(begins, n))
+    lengths, own, (first, log_c) = np.diff(np.append(begins, n)), mu.many(begins), mu
+    if isinstance(mu, Powers):
+        return Places(lengths, own, (own[:, None] + own) * (1 + 4e-16))
     columns, largest_row = np.maximum(begins, 1) + 0 * begins[:, None], np.maximum(begins - 1, 0)
     pair = ratio_of_two(first, log_c, np.minimum(begins[:, None], largest_row), columns)
     if log_c > 0:
         last_places = begins + lengths - 1
         pair = np.maximum(pair, ratio_of_two(first, log_c, np.minimum(last_places[:, None], largest_row), columns))
-    return Places(lengths, ratio_of_one(first, log_c, begins), pair)
+    return Places(lengths, own, pair)
 
 
-def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
-    """The blocks of `places` at high precision."""
+@cached_by_precision()
+def places_exact(mp: Any, family: Family, n: int, fine: int, **p: float) -> PlacesExact:
+    """The blocks of `places` at high precision. They do not depend on ε, and with them every μ is cached."""
     begins = starts(n, fine, SINGLE_PLACES)
     lengths = [b - a for a, b in pairwise([*begins, n])]
-    powers = {m: c**m for m in {*begins, *(a + size - 1 for a, size in zip(begins, lengths, strict=True))}}
+    (first, c), own = family.start_exact(mp, **p), family.ratios_exact(mp, **p)
 
     def cost(m: int, later: int) -> Any:
-        return cost_of_two_exact(mp, c, m, later, (powers[m], powers[later]))
+        return cost_of_two_exact(mp, c, m, later, (power(m), power(later)))
 
-    def pair(i: int, j: int) -> Any:
+    @cache
+    def power(m: int) -> Any:
+        return c**m
+
+    @cached_by_precision(inf)
+    def pair(mp: Any, i: int, j: int) -> Any:
+        if family.kind is Powers:
+            return own(begins[i]) + own(begins[j])
         found = cost(begins[i], begins[j])
         if c > 1 and lengths[i] > 1:
             other = cost(begins[i] + lengths[i] - 1, begins[j])
             found = (found + other + abs(found - other)) / 2  # the larger one: balls that overlap have no order
         return first * mp.sqrt(found)
 
-    return PlacesExact(lengths, lambda j: first * mp.sqrt(cost_of_one_exact(mp, c, begins[j])), pair)
+    return PlacesExact(lengths, lambda j: own(begins[j]), partial(pair, mp))

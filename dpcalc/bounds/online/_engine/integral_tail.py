@@ -8,7 +8,6 @@ from math import exp, expm1, log
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.online._engine.sums import NEGLIGIBLE, Progress, Tail, panel_factor
 
-_PANELS = 100  # panels computed one by one before arrays are used: they take 10 ms, and the import of numpy 100 ms
 _TINY = 1e-13  # largest 1 − B and C2/x for the closed form, whose relative error is about as large
 
 
@@ -20,7 +19,7 @@ def tail_of_losses(epsilon: float, levels: Schedule, power: float) -> Tail:
 
 def _gaussian_tail(epsilon: float, levels: Schedule, power: float, done: Progress) -> float | None:
     """The total of the integral, with the remaining panels computed by arrays; None before 100 panels are done."""
-    if done.panels < _PANELS:
+    if done.panels < 100:  # they take 10 ms, and the import of numpy 100 ms
         return None
     from dpcalc.bounds.online._engine import sums_array
 

@@ -1,4 +1,4 @@
-"""The noise level of every step of a stream: a schedule that decays, or a list."""
+"""What the bounds on a stream share: the noise level of every step, by a schedule that decays or a list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.online._engine.sums import HEAD_TERMS, panel_factor
 from dpcalc.bounds.pnsgd._engine.schedules import SHARES, half_reach, level_exact, log_x, rate
+from dpcalc.bounds.pnsgd._engine.step import SETTING, STEP_SIZE, contraction_exact
 from dpcalc.numerics.mp.memo import cached_by_precision
+
+STREAM = ("levels", "lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity", "n", "index")
+ASSUMPTIONS = (*SETTING, "records in a fixed order, one a step", STEP_SIZE)
+EXAMPLE = ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 --n 1e6 "
+           "--index 2 --epsilon 1")
 
 # The least distances, in steps, of a singularity of the noise from the interval of an integral over the steps: one 5
 # steps beside the interval changes the sum by e^{−2π·5} = 2e-14; with one 40 steps from an endpoint, every further term
@@ -106,8 +112,6 @@ def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> A
 @cached_by_precision()
 def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
     """MD/(2η)."""
-    from dpcalc.bounds.pnsgd._engine.step import contraction_exact
-
     contraction = contraction_exact(mp, learning_rate, smoothness, strong_convexity)
     return contraction * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
 

@@ -16,18 +16,16 @@ from typing import Any
 from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule
 from dpcalc.bounds.online._engine.sums import lower_sum
 from dpcalc.bounds.pnsgd._engine.hybrid import Path
-from dpcalc.bounds.pnsgd._engine.positions import log_share, scaled, share_exact
+from dpcalc.bounds.pnsgd._engine.shares import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, factor_exact, log_factor
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
-_BLOCKS = 512  # a block of online-iteration has at most 1/512 of the steps before it, as its statement says
 # The noise of a block is the difference of two sums if it is at least this part of the larger sum; with a smaller part
 # the difference would lose more than two digits, and the noise is summed anew.
 _LEAST_SHARE = 0.01
-_FORGOTTEN = 30.0  # k·log(1/c) of the steps left out: σ² of k steps before has weight e^−60, below a rounding error
 _UNDERFLOW = -745.0  # smaller exponents are raised to this, as e^−745 is the least double
 
 
@@ -78,8 +76,9 @@ def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothn
         total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.panel_factor,
                           head_terms=levels.head_terms(index, n))
     else:
-        start = index if log_c == 0 else max(index, n - int(_FORGOTTEN / -log_c) - 1)
-        total = decayed_sums(levels, log_c, ends(n - start, start, _BLOCKS), start)[-1]
+        # σ² of earlier steps has a weight below e^−60, less than a rounding error.
+        start = index if log_c == 0 else max(index, n - int(30 / -log_c) - 1)
+        total = decayed_sums(levels, log_c, ends(n - start, start, 512), start)[-1]
     return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, LEAST_RATIO
 from dpcalc.bounds.pnsgd._engine.positions import (
     CERTAIN_PART,
     CURVATURE_MARGIN,
     FINE,
-    Ratio,
     average_nodes,
     block_fineness,
     one_plus_ab,
 )
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.shares import Ratio
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def curvatures_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> C
         rows = np.append(k, k[-1] + 1)
         value, error = _one_plus_ab(epsilon, r[rows])
         before = np.maximum(k - 1, 0)
-        convexity = ratio.log_convexity_many(blocks.at)
+        convexity = np.array([ratio.log_convexity(m) for m in blocks.at.tolist()])
         here, previous = convexity[rows, None], convexity[before, None]
         convex = (value >= error)[:-1] | (value[:-1] + np.minimum(here[:-1], here[1:]) >= error[:-1])
         bend = np.maximum(previous, here[1:]) * (1 + CURVATURE_MARGIN)

@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.pnsgd._engine.profile_grid import TAIL_DEPTH, Grid, lowest_log_delta, profile_grid, rough_grid
-from dpcalc.core.bound import ProfileBound
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
+from dpcalc.bounds.pnsgd._engine.profile_grid import (
+    TAIL_DEPTH,
+    Grid,
+    Params,
+    lowest_log_delta,
+    profile_grid,
+    rough_grid,
+)
+from dpcalc.core.bound import GaussianDp, ProfileBound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
@@ -34,15 +43,15 @@ def composed(bound: ProfileBound) -> ProfileBound:
     """The bound for `steps` epochs: the composition of its profile, or basic composition where that is smaller."""
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
-        return _log_delta_at(bound, epsilon, steps, p)[0]
+        return _log_delta_at(bound, epsilon, steps, tuple(p.items()))[0]
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
-        return _epsilon_at(bound, log_delta, steps, p)[0]
+        return _epsilon_at(bound, log_delta, steps, tuple(p.items()))[0]
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
-        if log_delta is None:
-            return _log_delta_at(bound, epsilon or 0.0, steps, p)[1]
-        return _epsilon_at(bound, log_delta, steps, p)[1]
+        params = tuple(p.items())
+        return (_log_delta_at(bound, epsilon or 0.0, steps, params) if log_delta is None
+                else _epsilon_at(bound, log_delta, steps, params))[1]
 
     once = bound.theorem
     statement = f"{once.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}"
@@ -52,12 +61,15 @@ def composed(bound: ProfileBound) -> ProfileBound:
                    pure=_pure(bound), one=bound, choices=bound.choices._replace(trace=trace))
 
 
-def _log_delta_at(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+@lru_cache(maxsize=8)  # the value and its witness are two calls
+def _log_delta_at(bound: ProfileBound, epsilon: float, steps: int, params: Params) -> tuple[float, dict[str, Any]]:
     """The smaller log δ at ε of composition and basic composition, and the witness that proves it."""
+    p = dict(params)
     one = float(bound.value(epsilon, **p))
     if steps == 1:
         return one, {}
-    if one > -1e-9 or _is_delta_nearly_one(float(bound.value(0.0, **p)), epsilon, steps):
+    # δ is nearly 1 where ε is much smaller than the mean loss, which is at least 2E·δ(0)² by Pinsker's inequality.
+    if one > -1e-9 or 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100:
         return 0.0, {}
     simple = basic_value(bound, epsilon, steps, p)
     if simple >= SMALLEST_LOG_DELTA:  # smaller values of a grid are rounded up to that
@@ -70,12 +82,14 @@ def _log_delta_at(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, 
     return simple, {"each": each(bound, epsilon, steps, p)}
 
 
-def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+@lru_cache(maxsize=8)
+def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, params: Params) -> tuple[float, dict[str, Any]]:
     """The smaller ε at δ of composition and basic composition, and the witness that proves it."""
+    p = dict(params)
     if steps == 1:
         return least_epsilon(bound, log_delta, p), {}
     try:
-        simple = _basic_inverse(bound, log_delta, steps, tuple(p.items()))
+        simple = _basic_inverse(bound, log_delta, steps, params)
     except OutOfScope:
         simple = inf
     found = _epsilon_by_composition(bound, log_delta, steps, p) if simple > 0 else None
@@ -89,13 +103,14 @@ def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, 
 
 def _log_delta_by_composition(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε by composition: the grid goes down to the δ of a rough composition, and lower if δ is below that."""
-    from dpcalc.pld.bracket import PRECISION
+    from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
 
-    expected = _log_delta_of_grid(_up_to(rough_grid(bound, p), epsilon + _ALL_COUNTS), steps, epsilon, 0.05).upper
+    rough = _parts(_up_to(rough_grid(bound, p), epsilon + _ALL_COUNTS), steps)
+    expected = log_delta_at_epsilon(rough, epsilon, 0.05, bracket=False).upper
     while True:
         grid, ways = profile_grid(bound, expected, steps, p)
         grid, lowest = _up_to(grid, epsilon + _ALL_COUNTS), lowest_log_delta(expected, steps)
-        found = _log_delta_of_grid(grid, steps, epsilon, PRECISION)
+        found = log_delta_at_epsilon(_parts(grid, steps), epsilon, PRECISION, bracket=False)
         # What lies beyond the grid and counts as infinite losses, E·e^lowest, is at most e^−5 of δ.
         is_low_enough = found.upper > lowest + log(steps) + 5
         if is_low_enough or lowest == SMALLEST_LOG_DELTA or grid[0][-1] >= epsilon + _ALL_COUNTS:
@@ -111,12 +126,13 @@ def _up_to(grid: Grid, largest: float) -> Grid:
 
 def _epsilon_by_composition(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
     """ε at δ by composition; infinite where the losses beyond the grid, which count as infinite, are more than δ."""
-    from dpcalc.pld.bracket import Bracket, log_infinite
+    from dpcalc.pld.bracket import Bracket, epsilon_at_delta, log_infinite
 
     grid, ways = profile_grid(bound, log_delta, steps, p)
-    if log_infinite(_parts(grid, steps)) >= log_delta:
+    parts = _parts(grid, steps)
+    if log_infinite(parts) >= log_delta:
         return Bracket(inf, inf, {})
-    return _with_epoch(_epsilon_of_grid(grid, steps, log_delta), grid, ways)
+    return _with_epoch(epsilon_at_delta(parts, log_delta, bracket=False), grid, ways)
 
 
 def _with_epoch(found: Bracket, grid: Grid, ways: dict[float, Any]) -> Bracket:
@@ -127,30 +143,9 @@ def _with_epoch(found: Bracket, grid: Grid, ways: dict[float, Any]) -> Bracket:
 
 
 @lru_cache(maxsize=8)
-def _log_delta_of_grid(grid: Grid, steps: int, epsilon: float, precision: float) -> Bracket:
-    """log δ at ε of the composition of `steps` epochs with the profile of the grid."""
-    from dpcalc.pld.bracket import log_delta_at_epsilon
-
-    return log_delta_at_epsilon(_parts(grid, steps), epsilon, precision, bracket=False)
-
-
-@lru_cache(maxsize=8)
-def _epsilon_of_grid(grid: Grid, steps: int, log_delta: float) -> Bracket:
-    """ε at δ of the composition of `steps` epochs with the profile of the grid."""
-    from dpcalc.pld.bracket import epsilon_at_delta
-
-    return epsilon_at_delta(_parts(grid, steps), log_delta, bracket=False)
-
-
-@lru_cache(maxsize=8)
 def _parts(grid: Grid, steps: int) -> Parts:
     """The pair of distributions with the profile of the grid, and how often it is composed."""
     return ((profile_at_points(*grid), steps),)
-
-
-def _is_delta_nearly_one(log_delta_at_zero: float, epsilon: float, steps: int) -> bool:
-    """Whether δ is nearly 1, as ε is much smaller than the mean loss, at least 2E·δ(0)² by Pinsker's inequality."""
-    return 2 * steps * exp(2 * log_delta_at_zero) > 4 * epsilon + 100
 
 
 @lru_cache(maxsize=16)
@@ -192,9 +187,38 @@ def _epsilon_of_one(epsilon: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _basic_inverse(bound: ProfileBound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
+def _basic_inverse(bound: ProfileBound, log_delta: float, steps: int, params: Params) -> float:
     """E times the ε of one epoch at δ/E, rounded up."""
     return up(steps * least_epsilon(bound, (log_delta - log(steps)) * (1 + 4e-16), dict(params), steps), 4e-16)
+
+
+@lru_cache(maxsize=16)
+def composed_gaussian(bound: ProfileBound) -> ProfileBound:
+    """The bound for `steps` epochs in closed form, from one for an epoch that is exactly μ-GDP."""
+    assert bound.mu is not None and bound.mu.exact is not None
+    one, one_exact = bound.mu.mu, bound.mu.exact
+
+    def mu(steps: int, **p: Any) -> float:
+        return up(one(**p) * sqrt(steps), 5e-16) if steps > 1 else one(**p)
+
+    def value(epsilon: float, steps: int, **p: Any) -> float:
+        return log_gaussian(epsilon, mu(steps, **p)) if steps > 1 else float(bound.value(epsilon, **p))
+
+    def inverse(log_delta: float, steps: int, **p: Any) -> float:
+        return gaussian_inverse(log_delta, mu(steps, **p)) if steps > 1 else least_epsilon(bound, log_delta, p)
+
+    def mu_exact(mp: Any, steps: int, **p: Any) -> Any:
+        return one_exact(mp, **p) * mp.sqrt(steps)
+
+    def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
+        return theta(mp, epsilon, mu_exact(mp, steps, **p))
+
+    once = bound.theorem
+    theorem = once._replace(statement=f"{once.statement}; E epochs are √E·μ-GDP",
+                            source=f"{once.source}; epochs: Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3",
+                            assumptions=(*once.assumptions, "the outputs of all epochs are released"))
+    return replace(bound, theorem=theorem, params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
+                   mu=GaussianDp(mu, mu_exact))
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:

@@ -16,8 +16,9 @@ F(d) <= d·θ(ε, κ), the linear contraction of Asoodeh, Diaz & Calmon 2020: th
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
@@ -25,8 +26,6 @@ from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
-# On paths of fewer steps all blocks are compared, by the exact θ: at most 2000 evaluations of 10 µs.
-SHORT_PATH = 64
 # Numbers of equal blocks, and distances in nodes, from which a search for the best block begins.
 BLOCK_COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _DISTANCES = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
@@ -94,18 +93,14 @@ def follow(epsilon: float, path: Path,
         if _approximate_log_theta(levels[-1], path.approximate_kappa(0, j, path.nodes[j])) < 0:
             place = _best_place(path, j, levels, logs, place)
             before, block, times = _block_at(path.nodes, j, place)
-            by_blocks = _after_blocks(logs[before], log_gaussian(levels[before], path.kappa(before, j, block)), times)
+            log_theta = log_gaussian(levels[before], path.kappa(before, j, block))
+            by_blocks = -inf if log_theta == -inf else max(up(logs[before] + times * log_theta, 4e-16), LEAST_LOG)
             if by_blocks < value:
                 value, link = by_blocks, Link(before, block, times)
         logs.append(value)
         links.append(link)
         levels.append(_conditional_epsilon(epsilon, log_excess, value))
     return logs, links
-
-
-def _after_blocks(log_d: float, log_theta: float, times: int) -> float:
-    """log of d·θ^times, rounded up."""
-    return -inf if log_theta == -inf else max(up(log_d + times * log_theta, 4e-16), LEAST_LOG)
 
 
 # --- the search for the best blocks: any choice is sound -------------------------------------------------------------
@@ -131,7 +126,7 @@ def _best_place(path: Path, j: int, levels: list[float], logs: list[float], last
     """
     nodes = path.nodes
     shortest = 1 - bisect_right(BLOCK_COUNTS, nodes[j] - nodes[j - 1])  # a block is a step at least
-    is_short = nodes[-1] < SHORT_PATH
+    is_short = nodes[-1] < 64  # at most 2000 evaluations of the exact θ, 10 µs each
 
     @cache
     def height(place: int) -> float:
@@ -176,16 +171,6 @@ def _approximate_log_theta(epsilon: float, kappa: float) -> float:
 # --- the same path at high precision ---------------------------------------------------------------------------------
 
 
-def _surely_positive(x: Any) -> bool:
-    """Whether x > 0; for a ball, whether all of it is."""
-    return bool(x.surely_positive()) if hasattr(x, "surely_positive") else bool(x > 0)
-
-
-def _surely_finite(x: Any) -> bool:
-    """Whether a ball is bounded: it is not where a number is too small for its exponents. True for other numbers."""
-    return bool(x.surely_finite()) if hasattr(x, "surely_finite") else True
-
-
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any],
                  mu: Callable[[int], Any],
                  kappa: Callable[[int, int, int], Any]) -> list[Any]:
@@ -196,12 +181,54 @@ def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[An
     for j, (before, block, times) in enumerate(links):
         if before < 0:
             found.append(theta(mp, e, mu(j)))
-        elif times == 0 or not _surely_positive(found[before]):
-            found.append(found[before])  # a bound too, as F(d) <= d
-        else:
-            d = found[before]
+            continue
+        d = found[before]
+        if times and (d.surely_positive() if hasattr(d, "surely_positive") else d > 0):
             smaller = d * theta(mp, mp.log1p(excess / d), kappa(before, j, block)) ** times
-            found.append(smaller if _surely_finite(smaller) else mp.between(0, d))
+            # A ball is not bounded where a number is too small for its exponents.
+            is_bounded = smaller.surely_finite() if hasattr(smaller, "surely_finite") else True
+            found.append(smaller if is_bounded else mp.between(0, d))
+        else:
+            found.append(d)  # a bound too, as F(d) <= d
     return found
 
 
+# --- links as whole numbers, one for every node after the first, as records carry them --------------------------------
+# k > 0: one block from the k-th node before. 0: the bound at the previous node. −1: μ-GDP. −t < −1: t equal blocks from
+# the previous node, each as long as possible. Any such numbers are a proof: no block spans more steps than there are.
+
+
+def coded(links: Sequence[Link]) -> list[int]:
+    """The codes of the links after the first, without the zeros at the end."""
+    codes = [-1 if x.before < 0 else j - x.before if x.times == 1 else -x.times for j, x in enumerate(links)][1:]
+    last = len(codes)
+    while last and not codes[last - 1]:
+        last -= 1
+    return codes[:last]
+
+
+def decoded(nodes: Sequence[int], codes: Sequence[int]) -> list[Link]:
+    """The links that the codes stand for. Raises ValueError where they are no links between these nodes."""
+    if len(codes) >= len(nodes) or nodes[0] != 0 or any(a >= b for a, b in pairwise(nodes)):
+        raise ValueError("its links lead to nodes that are none")
+    found = [Link(-1, 0, 0)]
+    for j, code in enumerate(codes, 1):
+        between = nodes[j] - nodes[j - 1]
+        if type(code) is not int or code > j or -code > max(1, between):
+            raise ValueError(f"its link {j} is {str(code)[:20]}, none")
+        if code > 0:
+            found.append(Link(j - code, nodes[j] - nodes[j - code], 1))
+        elif code == -1:
+            found.append(Link(-1, 0, 0))
+        else:
+            found.append(Link(j - 1, between // -code if code else 0, -code))
+    return found
+
+
+def needed(codes: Sequence[int]) -> list[int]:
+    """The codes that the bound at the last node depends on; the others are replaced by 0."""
+    found, j = [0] * len(codes), len(codes)
+    while j > 0:
+        found[j - 1] = code = codes[j - 1]
+        j = 0 if code == -1 else j - max(code, 1)
+    return found

@@ -12,34 +12,30 @@ from math import erf, inf, log, sqrt
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.hybrid import BLOCK_COUNTS, Link, Path, follow_exact
-from dpcalc.bounds.pnsgd._engine.positions import Shares, log_share, scaled, share_exact
-from dpcalc.bounds.pnsgd._engine.step import check_step_size, factor_exact, log_factor, move_ratio
+from dpcalc.bounds.pnsgd._engine.shares import Shares, log_share, scaled, share_exact
+from dpcalc.bounds.pnsgd._engine.step import GAUSSIAN_PARAMS, check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.mp.memo import cached_sequence
 from dpcalc.numerics.rounding import up
 
-CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
 FELDMAN = ("Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
            "arXiv:2403.00278")
 
 
-def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Shares:
-    """The function m → μ_m, rounded up. Raises OutOfScope where a step is no contraction."""
+def _start(level: float, lipschitz: float, learning_rate: float, smoothness: float,
+           strong_convexity: float) -> tuple[float, float]:
+    """2L/σ and log c. Raises OutOfScope where a step is no contraction."""
     check_step_size(learning_rate, smoothness, strong_convexity)
-    return unchecked_ratios(level, lipschitz, learning_rate, strong_convexity)
+    return move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity)
 
 
-def unchecked_ratios(level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Shares:
-    """`ratios` at any learning rate, as formulas at high precision take it."""
-    return Shares(move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity))
+def _start_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+                 strong_convexity: float) -> tuple[Any, Any]:
+    return 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
 
 
-@cached_sequence
-def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float,
-                 strong_convexity: float) -> Callable[[int], Any]:
-    """`ratios` at high precision."""
-    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    return lambda m: first * mp.sqrt(share_exact(mp, c, m))
+CONVEX = Family(GAUSSIAN_PARAMS, Shares, _start, _start_exact)
 
 
 def reach(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], float]:
@@ -106,12 +102,10 @@ def step_length(n: int, most_nodes: int, level: float, diameter: float, learning
 
 
 @lru_cache(maxsize=8)
-def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, step: int) -> Path:
+def path(n: int, diameter: float, step: int, **p: float) -> Path:
     """The path of a record that n − 1 steps follow, with nodes at a distance of `step`."""
-    mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    reach_of = cache(reach(level, diameter, learning_rate, strong_convexity))
-    nodes = path_nodes(n, step)
+    mu, nodes = CONVEX.ratios(**p), path_nodes(n, step)
+    reach_of = cache(reach(p["level"], diameter, p["learning_rate"], p["strong_convexity"]))
 
     def kappa(before: int, j: int, block: int) -> float:
         return reach_of(block)
@@ -119,9 +113,8 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     return Path(nodes, cache(lambda j: mu(nodes[j])), kappa, kappa)
 
 
-def path_exact(mp: Any, epsilon: float, links: list[Link], nodes: list[int], level: float, lipschitz: float,
-               diameter: float, learning_rate: float, strong_convexity: float) -> list[Any]:
+def path_exact(mp: Any, epsilon: float, links: list[Link], nodes: list[int], diameter: float, **p: float) -> list[Any]:
     """d at every node along given links, at high precision."""
-    mu = ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)
-    kappa = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
+    mu = CONVEX.ratios_exact(mp, **p)
+    kappa = reach_exact(mp, p["level"], diameter, p["learning_rate"], p["strong_convexity"])
     return follow_exact(mp, epsilon, links, theta, lambda j: mu(nodes[j]), lambda before, j, block: kappa(block))

@@ -1,21 +1,16 @@
-"""The record m steps before the end: its Gaussian-DP parameter, and averages over m = 0..n−1.
-
-After the record, m more steps with Lipschitz constant c carry its shift of 2ηL through fresh noise ησ each: by the
-shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/σ)·√share(m), share(m) = c^{2m}/Σ_{k<=m}
-c^{2k}.
-"""
+"""Averages of θ(ε, r_m) over the positions m = 0..n−1 of a record, for an r_m that falls in m (shares.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice, pairwise
-from math import exp, expm1, fsum, inf, log
-from typing import Any, NamedTuple
+from math import exp, fsum, inf, log
+from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, log_gaussian
+from dpcalc.bounds.pnsgd._engine.shares import Ratio
 from dpcalc.numerics.root import Never, Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
 
@@ -27,95 +22,6 @@ CERTAIN_PART = 1 - 1e-11
 # Relative; of the terms that decide whether θ is convex or concave over a block. The rounding of ratios, at most 1e-11,
 # is much less.
 CURVATURE_MARGIN = 1e-6
-
-
-def log_share(log_c: float, m: float) -> float:
-    """log of c^{2m}/Σ_{k=0}^m c^{2k}, for any c >= 0."""
-    if m == 0:
-        return 0.0
-    if log_c == 0:
-        return -log(m + 1)
-    if log_c == -inf:
-        return -inf
-    if log_c < 0:
-        return 2 * m * log_c + log(expm1(2 * log_c) / expm1(2 * (m + 1) * log_c))
-    return log(expm1(-2 * log_c) / expm1(-2 * (m + 1) * log_c))
-
-
-def scaled(first: float, log_square: float) -> float:
-    """first·√e^{log_square}, rounded up; at least LEAST_RATIO except for an exact 0."""
-    if log_square == -inf:
-        return 0.0
-    half = max(log_square / 2, 2 * LEAST_EXPONENT)
-    # An exponential that underflows alone may not underflow times `first`.
-    product = first * exp(half) if half > LEAST_EXPONENT else first * exp(half / 2) * exp(half / 2)
-    return max(LEAST_RATIO, up(product, 1e-15 * (2 + abs(half))))
-
-
-class Shares(NamedTuple):
-    """The function m → r_m = first·√share(m), rounded up: a record's μ at position m."""
-
-    first: float
-    log_c: float
-
-    def __call__(self, m: int) -> float:
-        return scaled(self.first, log_share(self.log_c, m))
-
-    def many(self, m: Any) -> Any:
-        """The same of an array."""
-        from dpcalc.bounds.pnsgd._engine.shares_array import log_shares, scaled_many
-
-        return scaled_many(self.first, log_shares(self.log_c, m))
-
-    def log_convexity(self, m: int) -> float:
-        """ℓ″/ℓ′² of ℓ = log r at m, which is 2c^{2(m+1)}."""
-        return 2 * exp(min(2 * (m + 1) * self.log_c, -LEAST_EXPONENT)) if self.log_c else 2.0
-
-    def log_convexity_many(self, m: Any) -> Any:
-        """The same of an array."""
-        from numpy import exp, minimum
-
-        return 2 * exp(minimum(2 * (m + 1.0) * self.log_c, -LEAST_EXPONENT))
-
-
-class Powers(NamedTuple):
-    """The function m → r_m = first·c^m, c <= 1, rounded up, with the methods of Shares."""
-
-    first: float
-    log_c: float
-
-    def __call__(self, m: int) -> float:
-        return scaled(self.first, 2 * m * self.log_c if m else 0.0)
-
-    def many(self, m: Any) -> Any:
-        """The same of an array."""
-        from numpy import maximum, where
-
-        from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
-
-        return scaled_many(self.first, where(m > 0, 2 * maximum(m, 1) * self.log_c, 0.0))
-
-    def log_convexity(self, m: int) -> float:
-        """0, as log r is linear in m."""
-        return 0.0
-
-    def log_convexity_many(self, m: Any) -> Any:
-        """The same of an array."""
-        return 0.0 * m
-
-
-Ratio = Shares | Powers
-
-
-def share_exact(mp: Any, c: Any, m: int) -> Any:
-    """c^{2m}/Σ_{k<=m} c^{2k}: the sum as printed, or in closed form where it is long."""
-    if c == 1:
-        return mp.mpf(1) / (m + 1)
-    if m < 40:
-        return c ** (2 * m) / mp.fsum(c ** (2 * k) for k in range(m + 1))
-    square = c * c
-    power = square**m
-    return power * (1 - square) / (1 - power * square)
 
 
 @lru_cache(maxsize=16)
@@ -248,11 +154,6 @@ def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio:
     return mp.fsum(block_sums(values, at, n, curvatures(near, ratio, at), certain=1)) / n
 
 
-def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
-    """The least ε with average_theta(ε, …) <= log δ, never less."""
-    return invert(lambda e, fine: average_theta(e, ratio, n, fine if fine < FINE else None), log_delta)
-
-
 def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> float:
     """An ε with log_delta_at(ε, FINE) <= log δ, at most 1e-10 relative above the least one.
 
@@ -274,12 +175,3 @@ def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> flo
         return boundary(residual, *bracket(residual, start, +1, least, largest), 1e-10)
     except Unreachable as e:
         raise Never(e.at, e.gap) from None
-
-
-def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Callable[..., float]:
-    """The inverse of a profile `value`, log δ → ε, that begins from the root of a cheaper profile near it, `coarse`."""
-
-    def inverse(log_delta: float, **p: Any) -> float:
-        return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
-
-    return inverse

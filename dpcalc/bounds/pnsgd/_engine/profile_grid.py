@@ -8,6 +8,7 @@ symmetry, and is itself the profile of a pair of distributions, as its slope als
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor, inf, log, sqrt
@@ -23,22 +24,20 @@ Params = tuple[tuple[str, Any], ...]
 
 # A grid goes down to log(δ/E) minus this. Losses beyond it count as infinite; their probability is e^−8 of δ.
 TAIL_DEPTH = 8.0
-# The largest distance of neighbours (_distances), at which chords are .001 above log δ; half of it costs twice the
-# time. The rough grid only estimates the profile.
-_SPACING, _ROUGH_SPACING = 0.1, 1.0
-# Blocks of sums over positions hold at most 1/60 of the positions before them: δ is .5 % larger by them. With a
-# tenth, a fifth of the time, δ would be up to 6 % larger.
-_FINENESS = 60
+# The largest distance of neighbours (_distances): chords are .001 above log δ; half of it costs twice the time.
+_SPACING = 0.1
 
 
 def profile_grid(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[Grid, dict[float, Any]]:
     """The grid for a δ of `steps` epochs, and for every ε the choices of the bound there (see Bound.blocks), if any."""
-    return _grid(bound, lowest_log_delta(log_delta, steps), tuple(p.items()), _SPACING, _FINENESS)
+    # Blocks of sums over positions hold at most 1/60 of the positions before them: δ is .5 % larger by them. With a
+    # tenth, a fifth of the time, δ would be up to 6 % larger.
+    return _grid(bound, lowest_log_delta(log_delta, steps), tuple(p.items()), _SPACING, 60)
 
 
 def rough_grid(bound: ProfileBound, p: dict[str, Any]) -> Grid:
     """A grid for any δ with larger spacing and coarse blocks, as an estimate of the profile."""
-    return _grid(bound, SMALLEST_LOG_DELTA, tuple(p.items()), _ROUGH_SPACING, COARSE)[0]
+    return _grid(bound, SMALLEST_LOG_DELTA, tuple(p.items()), 1.0, COARSE)[0]
 
 
 def lowest_log_delta(log_delta: float, steps: int) -> float:
@@ -71,14 +70,6 @@ def _log_deltas(bound: ProfileBound, epsilons: list[float], fine: int, p: dict[s
     return [float(x) for x in bound.blocks.profile(array(epsilons), fine, ways=ways, **p)]
 
 
-def _zero_from(bound: ProfileBound, p: dict[str, Any]) -> float:
-    """The least ε with δ = 0; infinite where there is none."""
-    try:
-        return bound.pure(**p) if bound.pure else inf
-    except OutOfScope:
-        return inf
-
-
 # --- where the profile is taken: any choice is sound -----------------------------------------------------------------
 
 
@@ -108,8 +99,10 @@ def _fall(bound: ProfileBound, params: Params) -> dict[float, float]:
     while found[0.0] > SMALLEST_LOG_DELTA and found[2.0**low] < found[0.0] - _SPACING and low > -400:
         add(*(2.0**k for k in range(low - 24, low)))
         low -= 24
-    if (end := _zero_from(bound, p)) < inf:
-        found = {**{e: x for e, x in found.items() if e < end}, end: -inf}
+    with suppress(OutOfScope):  # no ε has δ = 0
+        if bound.pure:
+            end = bound.pure(**p)
+            found = {**{e: x for e, x in found.items() if e < end}, end: -inf}
     return dict(sorted(found.items()))
 
 
@@ -117,7 +110,9 @@ def _between(found: dict[float, float], lowest: float, spacing: float) -> list[f
     """Up to seven new points between any two neighbours whose distance is more than twice the spacing."""
     epsilons, distances = tuple(found), _distances(found, lowest)
     allowed = max(spacing, sum(distances) / 300)  # where the fall is long
-    wide = [(a, b, min(ceil(x / allowed), 8)) for (a, b), x in zip(pairwise(epsilons), distances, strict=True)
+    if len(epsilons) > 2 and epsilons[-1] > 1.2 * epsilons[-2]:
+        distances[-1] = inf  # a rare loss far beyond the others would decide by which tilt they are composed
+    wide = [(a, b, ceil(min(x / allowed, 8))) for (a, b), x in zip(pairwise(epsilons), distances, strict=True)
             if x > 2 * allowed]
     return [e for a, b, pieces in wide for k in range(1, pieces) if a < (e := a + (b - a) * k / pieces) < b]
 

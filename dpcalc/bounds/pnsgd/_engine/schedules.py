@@ -9,11 +9,10 @@ from __future__ import annotations
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, squared_contraction
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import lambert_w_log, log_add
-from dpcalc.numerics.mp.memo import cached_by_precision
 
 _ROUNDING = 4e-16  # relative; of a few operations on doubles
 
@@ -97,10 +96,4 @@ def level_exact(mp: Any, noise: str, x: Any, half: Any, c1: float, c2: float) ->
     """The level as printed, from x and `half_reach`."""
     if noise == "laplace":
         return half / mp.log(x / mp.mpf(c1) + mp.mpf(c2))
-    return half / mp.sqrt(mp.lambertw(x**2 / _area_exact(mp, c1) + mp.mpf(c2)).real)
-
-
-@cached_by_precision()
-def _area_exact(mp: Any, c1: float) -> Any:
-    """2πC1², cached: every step needs it."""
-    return 2 * mp.pi * mp.mpf(c1) ** 2
+    return half / mp.sqrt(mp.lambertw(x**2 / (2 * mp.pi * mp.mpf(c1) ** 2) + mp.mpf(c2)).real)

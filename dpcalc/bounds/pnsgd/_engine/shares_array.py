@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, LEAST_RATIO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def log_shares(log_c: float, m: Array) -> Array:
-    """positions.log_share of an array of positions."""
+    """shares.log_share of an array of positions."""
     if log_c == 0:
         return -np.log(m + 1.0)
     if log_c == -inf:
@@ -26,7 +26,7 @@ def log_shares(log_c: float, m: Array) -> Array:
 
 
 def scaled_many(first: float, log_square: Array) -> Array:
-    """positions.scaled of an array: first·√e^{log_square}, rounded up; at least LEAST_RATIO except for an exact 0."""
+    """shares.scaled of an array: first·√e^{log_square}, rounded up; at least LEAST_RATIO except for an exact 0."""
     half = np.maximum(log_square / 2, 2 * LEAST_EXPONENT)
     root = np.exp(half / 2)
     found: Array = first * root * root * (1 + 4e-15 * (2 + np.abs(half)))

@@ -12,12 +12,10 @@ from math import fsum
 
 from dpcalc.numerics.hockey_stick import NODES as GAUSS
 
-_FIRST = 256  # terms; the series for the others is then accurate to 1e-10
-
 
 def total(f: Callable[[float], float], slope: Callable[[float], float], n: int) -> float:
     """Σ_{j=1}^n f(j), rounded up, to 1e-10 relative; `slope` is f′."""
-    first = min(n, _FIRST)
+    first = min(n, 256)  # with so many terms the series for the others is accurate to 1e-10
     head = fsum(f(float(j)) for j in range(1, first + 1))
     if n == first:
         return head * (1 + 1e-15)

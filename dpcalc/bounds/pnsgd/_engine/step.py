@@ -21,9 +21,13 @@ SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-st
            GRADIENTS, "K is convex with diameter D",
            START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
+STEP_SIZE = "η ≤ 2/(β+ρ)"
+SECRET = "the order is uniformly random and secret"
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
-MOVE = ("law", "level", "lipschitz")
-STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
+STEP = ("law", "level", "lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
+GAUSSIAN_PARAMS = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
+RUN = ("shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 "
+       "--n 1000")  # of the examples
 
 
 def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
@@ -38,6 +42,7 @@ def check_step_size(learning_rate: float, smoothness: float, strong_convexity: f
                          "Theorem 1 (Sordello et al. 2021) needs a contraction", "--learning-rate")
 
 
+@lru_cache(maxsize=4)
 def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
     """M² = 1 − 2ηβρ/(β+ρ), rounded up, in whole numbers, because near η = 2/(β+ρ) with β = ρ it cancels.
 
@@ -93,12 +98,8 @@ def move_ratio(level: float, lipschitz: float) -> float:
 def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float,
                 strong_convexity: float) -> float:
     """MD/(ησ), rounded up."""
-    return up(_contraction(learning_rate, smoothness, strong_convexity) * (diameter / learning_rate / level), 1e-15)
-
-
-@lru_cache(maxsize=4)
-def _contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
+    contraction = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
+    return up(contraction * (diameter / learning_rate / level), 1e-15)
 
 
 class Step(NamedTuple):
@@ -165,25 +166,18 @@ def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_c
     return mp.sqrt(square) if square >= 0 else steepest_exact(mp, learning_rate, strong_convexity, smoothness)
 
 
-def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-               smoothness: float, strong_convexity: float) -> tuple[Any, Any]:
-    """(A, B) as printed, at high precision."""
-    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
-    return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
+def step_exact(mp: Any, epsilon: float, law: Law, lipschitz: float, level: float, diameter: float, learning_rate: float,
+               smoothness: float, strong_convexity: float) -> tuple[Any, Any, Any]:
+    """A, B and 1 − B as printed, at high precision.
 
-
-def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float,
-                 strong_convexity: float) -> Any:
-    return contraction_exact(mp, learning_rate, smoothness,
-                             strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
-
-
-def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float,
-               smoothness: float, strong_convexity: float, **_: Any) -> Any:
-    """1 − B at high precision, by a formula of its own where B is so near 1 that it may be lost at any precision."""
-    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
+    1 − B has a formula of its own where B is so near 1 that it may be lost at any precision.
+    """
+    sigma = mp.mpf(level)
+    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (
+        mp.mpf(learning_rate) * sigma)
     b = law.exact(mp, epsilon, reach)
-    return 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+    rest = 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+    return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / sigma), b, rest
 
 
 def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
