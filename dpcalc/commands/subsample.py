@@ -37,7 +37,7 @@ def _with_input(given: Given) -> Given:
     if not given.inputs:
         return given
     from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp
-    from dpcalc.accounting.guarantee_curves import curves
+    from dpcalc.accounting.guarantee_sums import curves
     from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.commands.asking import read_unknown
     from dpcalc.numerics.rounding import ratio_down
