@@ -179,7 +179,9 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     target = wanted or next(iter(places), None)
     found: list[Guarantee] = []
-    sentences = [sentence for g in guarantees for sentence in (*(g.promises or ()), *_of_batches(g))]
+    sentences = [sentence for g in guarantees for sentence in (
+        *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
+        if sentence]
     warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         bound = relation or target
@@ -188,20 +190,16 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
             sentences += promise.sentences
             warnings += promise.warnings
         if bound != target:
+            from dpcalc.accounting import replaced
+
             _refuse_other(str(bound), str(target), name, g)
-            g = _to_replace_one(g, str(bound), name)
+            g = replaced.guarantee(g, str(bound), name)
             converted.append(name)
         found.append(g.model_copy(update={"adjacency": target}))
     if len({(g.p, g.q) for g in guarantees if g.kind == "outcomes"}) > 1:
         sentences.append(_SAME_ORDER)
     promise = Promise(tuple(dict.fromkeys(sentences)), tuple(dict.fromkeys(warnings)))
     return Composed(tuple(found), target, promise, tuple(converted))
-
-
-def _of_batches(guarantee: Guarantee) -> list[str]:
-    """What must hold of the random batches of a guarantee's mechanisms, whether or not it was promised before."""
-    sampled = [part.sampling.record for part in getattr(guarantee, "mechanisms", ()) if part.sampling]
-    return [scheme.promise for scheme in sampled if scheme.promise]
 
 
 def _of_respondents(guarantee: Guarantee) -> bool:
@@ -279,24 +277,8 @@ def as_base(guarantee: Guarantee, scheme: Scheme, values: Values) -> Promise:
         promise = _promise_of_input(guarantee, name, base.relation)
         return Promise((*carried, *promise.sentences, *zero), promise.warnings)
     if own == base.relation or (base.of_sum and own == ZERO_OUT):
+        about = parts[0].mechanism.query.about if parts else "the guarantee"
         of_batch = () if is_sum or relation in (own, ZERO_OUT) else (
-            f"{_about(guarantee)} of {name} must hold when {RELATIONS[base.relation].in_batch}",)
+            f"{about} of {name} must hold when {RELATIONS[base.relation].in_batch}",)
         return Promise((*carried, *of_batch, *zero))
     raise DpcalcError("refused", ways_out.other_base(own, base.relation, relation, name, scheme), "--input")
-
-
-def _about(guarantee: Guarantee) -> str:
-    """What the relation of a guarantee is about, as 'the sensitivity'."""
-    parts = getattr(guarantee, "mechanisms", ())
-    return parts[0].mechanism.query.about if parts else "the guarantee"
-
-
-# --- conversion to replace-one ---------------------------------------------------------------------------------------
-
-
-def _to_replace_one(guarantee: Guarantee, relation: str, name: str) -> Guarantee:
-    """The guarantee for data sets in which a record is replaced, by to_replace_one.py: what is known of the structure
-    of mechanisms stays known."""
-    from dpcalc.accounting import replaced
-
-    return replaced.guarantee(guarantee, relation, name)
