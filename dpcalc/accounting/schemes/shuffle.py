@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
-_IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 
 
 def _check(given: Given, unknown: str | None) -> None:
@@ -81,7 +80,7 @@ def _params(values: Values) -> dict[str, Any]:
             "all_steps": steps + whole * has_smaller, "steps_per_epoch": batches, "dropped": dropped,
             "sigma": values.get("sigma"), "sensitivity": values.get("sensitivity"), "n": n, "batch_size": b,
             "drop_last": bool(values.get("drop_last")),
-            "replaced": _IS_REPLACED[SCHEME.relation(values)],
+            "replaced": SCHEME.is_replaced(values),
             "tail": allocation_profile.tail_of(values.get("delta"), epochs, SCHEME.words)}
 
 
@@ -141,13 +140,12 @@ def _guarantee_without_amplification(values: Values, params: Params) -> dict[str
 def _pair(use: Use) -> Pair:
     """The pair of an epoch of so many steps: all records are used, or the others are left out."""
     n, b, steps = (use.sampling[name] for name in ("n", "batch_size", "steps"))
-    replaced = _IS_REPLACED[use.relation]
-    sigma = shuffle_profile.in_norms(use.noise_multiplier, replaced)
+    sigma = shuffle_profile.in_norms(use.noise_multiplier, use.is_replaced)
 
     def of_one(tail: float) -> Parts:
         if steps * b < n:
-            return ((shuffle_profile.left_out(sigma, steps, n, b, replaced, tail), 1),)
-        return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail), 1),)
+            return ((shuffle_profile.left_out(sigma, steps, n, b, use.is_replaced, tail), 1),)
+        return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, use.is_replaced, use.of_sum, tail), 1),)
 
     ((pair, _),) = shuffle_profile.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
@@ -156,7 +154,7 @@ def _pair(use: Use) -> Pair:
 def _pair_of_one_order(use: Use) -> Pair:
     """The pair of all epochs together, which leave out the records that do not fill a batch."""
     ((pair, _),) = shuffle_profile_one_order.value(
-        use.noise_multiplier, use.sampling["n"], use.sampling["batch_size"], True, _IS_REPLACED[use.relation],
+        use.noise_multiplier, use.sampling["n"], use.sampling["batch_size"], True, use.is_replaced,
         use.sampling["epochs"], use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
 
@@ -233,7 +231,7 @@ SCHEME = Scheme(
     check=_check,
     params=_params,
     routes=_routes,
-    guarantee=_guarantee,
+    own_guarantee=_guarantee,
     sentence=_sentence,
     fields={"n": COUNT, "batch_size": COUNT, "steps": COUNT},
     pair=_pair,
@@ -256,7 +254,7 @@ ONE_ORDER = SCHEME._replace(
     routes=_routes_of_one_order,
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_profile_one_order.BOUND),
                                                          Route(shuffle_no_amplification.BOUND))),
-    guarantee=_guarantee_of_one_order,
+    own_guarantee=_guarantee_of_one_order,
     fields={"n": COUNT, "batch_size": COUNT, "epochs": COUNT},
     pair=_pair_of_one_order,
     promise="one uniformly random order of all n records, drawn before the first epoch, must be cut into the same "

@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.routes import converted
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import (
-    RATE,
-    Scheme,
-    Use,
-    Values,
-    curve_guarantee,
-    mechanisms_guarantee,
-)
+from dpcalc.accounting.schemes.record import RATE, Scheme, Values
 from dpcalc.bounds import curve
-from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import weighted_rdp
-from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import REPLACE_ONE, Base
@@ -37,17 +28,6 @@ def _params(values: Values) -> dict[str, Any]:
     return {"max_weight": weight, "steps": by_rate.number_of_steps(values, weight)}
 
 
-def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    if "curve" in values:
-        return curve_guarantee(weighted_rdp.BOUND, params)
-    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["max_weight"]},
-                                                  params["steps"]),))
-
-
-def _curve(use: Use) -> Curve:
-    return curve.of_bound(weighted_rdp.BOUND, max_weight=use.sampling["rate"], base=use.mechanism.rdp_curve(use.params))
-
-
 SCHEME = Scheme(
     name="weighted",
     words="weighted batches",
@@ -57,10 +37,11 @@ SCHEME = Scheme(
     check=_check,
     params=_params,
     routes=lambda given, relation: converted(weighted_rdp.BOUND),
-    guarantee=_guarantee,
+    rdp_bound=weighted_rdp.BOUND,
     sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
                            "depend on the data."),
     fields={"rate": RATE},
-    curve=_curve,
+    curve=lambda use: curve.of_bound(weighted_rdp.BOUND, max_weight=use.sampling["rate"],
+                                     base=use.mechanism.rdp_curve(use.params)),
     companions={"sampling_rate": "max_weight", "steps": "steps"},
 )
