@@ -159,7 +159,6 @@ class Composed(NamedTuple):
 def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: Sequence[str] = (),
             way_out: Callable[[Mapping[str, Sequence[int]]], str] | None = None) -> Composed:
     """Guarantees as guarantees about the same neighbouring data sets: those that all stated ones share, or `wanted`.
-
     Raises DpcalcError where they differ. Of the releases of a ledger, `titles` are their names, and `way_out` says what
     makes them agree, from relation → places of the releases. """
     names = titles or [g.name or (f"input {k}" if len(guarantees) > 1 else "the input")
@@ -190,10 +189,7 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
             sentences += promise.sentences
             warnings += promise.warnings
         if bound != target:
-            from dpcalc.accounting import replaced
-
-            _refuse_other(str(bound), str(target), name, g)
-            g = replaced.guarantee(g, str(bound), name)
+            g = _converted(g, str(bound), str(target), name)
             converted.append(name)
         found.append(g.model_copy(update={"adjacency": target}))
     if len({(g.p, g.q) for g in guarantees if g.kind == "outcomes"}) > 1:
@@ -238,8 +234,10 @@ def _bound(about: Sequence[str], relation: str) -> Promise:
     return Promise(sentences, sentences if relation == REPLACE_ONE else ())
 
 
-def _refuse_other(relation: str, wanted: str, name: str, guarantee: Guarantee) -> None:
-    """Raises DpcalcError where no theorem leads from the relation of an input to the wanted one."""
+def _converted(guarantee: Guarantee, relation: str, wanted: str, name: str) -> Guarantee:
+    """An input for replaced records. Raises DpcalcError where no theorem leads from its relation to the wanted one."""
+    from dpcalc.accounting import replaced
+
     if _of_respondents(guarantee):
         raise DpcalcError("refused", f"{name} is about {RESPONDENT}, from which nothing follows for {wanted} "
                           f"neighbours; use --adjacency {REPLACE_ONE}", "--adjacency")
@@ -249,6 +247,7 @@ def _refuse_other(relation: str, wanted: str, name: str, guarantee: Guarantee) -
     if guarantee.index:
         raise DpcalcError("refused", f"{name} is about one position of a run alone, and a record that is added or "
                           f"removed moves the others; compute it for {wanted} neighbours", "--adjacency")
+    return replaced.guarantee(guarantee, relation, name)
 
 
 # --- an input as the mechanism on a batch ----------------------------------------------------------------------------
