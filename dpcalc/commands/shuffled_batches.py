@@ -67,12 +67,13 @@ def _why_nothing_is_gained(given: Given) -> str:
 def _if_left_out(given: Given, epsilon: float) -> str:
     """The ε of the run if every epoch leaves out records, where that is below this ε."""
     from dpcalc.accounting.schemes import shuffle
+    from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 
     if given["n"] is None or given["reshuffle"] == "once":
         return ""
     n, b = int(given["n"]), int(given["batch_size"])
     size = shuffle.size_that_leaves_out(n, b)
-    if size is None or shuffle.leaves_out(n, b, bool(given["drop_last"])):
+    if size is None or leaves_out(n, b, bool(given["drop_last"])):
         return ""
     other = _with_scheme(given, given.values, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
     if other is None or not other.value < epsilon:

@@ -10,6 +10,7 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import NOT_SHUFFLED, POISSON_ONLY, RATE, Scheme, Use
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.sampling import (
     poisson_group_profile,
     poisson_profile,
@@ -65,7 +66,7 @@ def _pair_replaced(use: Use) -> Pair:
     if use.is_gaussian:
         return poisson_replace_one_profile.pair(use.sampling["rate"], use.noise_multiplier, use.group_size)
     _check_groups(use)
-    return poisson_replace_one_comonotone.pair(step_profile_of(use))
+    return step_profile_of(use).pair()
 
 
 def _check_groups(use: Use) -> None:
@@ -74,7 +75,7 @@ def _check_groups(use: Use) -> None:
                          "--input")
 
 
-def step_profile_of(use: Use) -> Any:
+def step_profile_of(use: Use) -> Profile:
     """The profile of one use for a replaced record, by poisson_replace_one_comonotone.py."""
     if use.sampling["rate"] == 1:  # no other batch is compared than the one with the record
         return use.mechanism.profile(use.mechanism.of_group(use.params, 2))

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import COUNT, Scheme, Use, Values, mechanisms_guarantee
-from dpcalc.bounds.sampling import (
-    allocation_lower,
-    allocation_profile,
-    allocation_replace_one_lower,
-    allocation_replace_one_profile,
-)
+from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_profile
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError, flag
@@ -25,9 +20,8 @@ if TYPE_CHECKING:
     from dpcalc.core.command import Given
     from dpcalc.pld.pair import Pair
 
-_REMOVED = (allocation_profile.BOUND, allocation_lower.BOUND)
-_BOUNDS = {ADD_REMOVE: _REMOVED, ZERO_OUT: _REMOVED,
-           REPLACE_ONE: (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
+_BOUNDS = {**dict.fromkeys((ADD_REMOVE, ZERO_OUT), allocation_profile.BOUNDS),
+           REPLACE_ONE: allocation_replace_one_profile.BOUNDS}
 _GIVE = "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n and --batch-size"
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 

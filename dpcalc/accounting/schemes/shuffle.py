@@ -19,6 +19,7 @@ from dpcalc.bounds.sampling import (
     shuffle_profile_one_order,
     shuffle_profile_used,
 )
+from dpcalc.bounds.sampling._engine import chain
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.command import require
@@ -56,12 +57,6 @@ def _check(given: Given, unknown: str | None) -> None:
         by_rate.require_steps(given, unknown, "--epochs, or --steps (the steps of all epochs)")
 
 
-def _params_of_one_order(values: Values) -> dict[str, Any]:
-    """Those of a run of which the bounds from below look at the first epoch only."""
-    found = _params(values)
-    return found | {"whole_epochs": min(found["whole_epochs"], 1)}
-
-
 def _params(values: Values) -> dict[str, Any]:
     """The parameters of the bounds, which are about the whole run: `steps` is 1. An unfinished epoch counts for the
     guarantee, and not for the loss that is shown from below. A last, smaller batch is none of the T of an epoch: where
@@ -91,14 +86,6 @@ def _of_mechanism(use: Use) -> dict[str, Any]:
             "noise_of_record": use.noise_multiplier, "clipped": use.of_sum}
 
 
-def _routes(given: Given, relation: str) -> tuple[Route, ...]:
-    return (*_FRESH, *_routes_of_any_order(given, relation))
-
-
-def _routes_of_one_order(given: Given, relation: str) -> tuple[Route, ...]:
-    return (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(given, relation))
-
-
 def _routes_of_any_order(given: Given, relation: str) -> tuple[Route, ...]:
     upper = (Route(shuffle_no_amplification.BOUND),)
     # μ-GDP, and mechanisms that are only an upper bound, may lose less than the noise that stands for them.
@@ -124,7 +111,7 @@ def _guarantee(values: Values, params: Params) -> dict[str, Any]:
 def _guarantee_of_one_order(values: Values, params: Params) -> dict[str, Any]:
     """All epochs together."""
     n, b, epochs = params["n"], params["batch_size"], params["epochs"]
-    if n is None or not leaves_out(n, b, params["drop_last"]):
+    if n is None or not shuffle_profile.leaves_out(n, b, params["drop_last"]):
         return _guarantee_without_amplification(values, params)
     uses = (({"scheme": ONE_ORDER.name, "n": n, "batch_size": b, "epochs": epochs}, 1),)
     return mechanisms_guarantee(ONE_ORDER, values, uses) | {"upper_bound": True}
@@ -147,7 +134,7 @@ def _pair(use: Use) -> Pair:
             return ((shuffle_profile.left_out(sigma, steps, n, b, use.is_replaced, tail), 1),)
         return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, use.is_replaced, use.of_sum, tail), 1),)
 
-    ((pair, _),) = shuffle_profile.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
+    ((pair, _),) = chain.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
 
 
@@ -187,11 +174,6 @@ def _notes(values: Values) -> tuple[str, ...]:
     return (note_on_an_epoch(int(values["n"]), int(values["batch_size"]), bool(values.get("drop_last"))),)
 
 
-def leaves_out(n: int, batch_size: int, drop_last: bool) -> bool:
-    """Whether a whole epoch leaves out at least one record."""
-    return drop_last and n % batch_size > 0
-
-
 def size_that_leaves_out(n: int, batch_size: int) -> int | None:
     """The batch size nearest to this one that does not divide n, of two the smaller one; None where n has none."""
     sizes = (size for k in range(batch_size) for size in (batch_size - k, batch_size + k))
@@ -203,14 +185,14 @@ def _sentence(text: Mapping[str, str]) -> str:
         f"batches of {text['batch_size']} of {text['n']} records")
     if text.get("reshuffle") == "once":
         same = f"Every epoch takes {size} in a secret order of the records that is the same in all epochs"
-        if "n" in text and leaves_out(int(text["n"]), int(text["batch_size"]), "drop_last" in text):
+        if "n" in text and shuffle_profile.leaves_out(int(text["n"]), int(text["batch_size"]), "drop_last" in text):
             return f"{same}, and leaves out those at the end of that order, which do not fill a batch."
         return f"{same}."
     afresh = f"Every epoch takes {size} in a secret order of the records that is shuffled afresh"
     if "n" not in text:
         return f"{afresh}."
     n, b = int(text["n"]), int(text["batch_size"])
-    if leaves_out(n, b, "drop_last" in text):
+    if shuffle_profile.leaves_out(n, b, "drop_last" in text):
         return f"{afresh}, and leaves out those at the end of that order, which do not fill a batch. {_NOT_COVERED}"
     last = "; the last, smaller batch has the same noise on its sum" if n % b else ""
     return f"{afresh}, and uses each of them once{last}. {_NOT_COVERED}"
@@ -230,7 +212,7 @@ SCHEME = Scheme(
     options=("n", "batch_size", "steps_per_epoch", "steps", "epochs", "drop_last", "reshuffle"),
     check=_check,
     params=_params,
-    routes=_routes,
+    routes=lambda given, relation: (*_FRESH, *_routes_of_any_order(given, relation)),
     own_guarantee=_guarantee,
     sentence=_sentence,
     fields={"n": COUNT, "batch_size": COUNT, "steps": COUNT},
@@ -250,8 +232,8 @@ SCHEME = Scheme(
 ONE_ORDER = SCHEME._replace(
     name=noise_multiplier.ONE_ORDER,
     words="batches from one shuffled order",
-    params=_params_of_one_order,
-    routes=_routes_of_one_order,
+    params=lambda values: (found := _params(values)) | {"whole_epochs": min(found["whole_epochs"], 1)},
+    routes=lambda given, relation: (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(given, relation)),
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_profile_one_order.BOUND),
                                                          Route(shuffle_no_amplification.BOUND))),
     own_guarantee=_guarantee_of_one_order,

@@ -8,7 +8,7 @@ from dpcalc.accounting.routes import converted
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import RATE, Scheme, Values
 from dpcalc.bounds import curve
-from dpcalc.bounds.sampling import weighted_rdp
+from dpcalc.bounds.sampling import wor_rdp
 from dpcalc.core.command import require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import REPLACE_ONE, Base
@@ -36,12 +36,12 @@ SCHEME = Scheme(
     options=("max_weight", "steps", "epochs"),
     check=_check,
     params=_params,
-    routes=lambda given, relation: converted(weighted_rdp.BOUND),
-    rdp_bound=weighted_rdp.BOUND,
+    routes=lambda given, relation: converted(wor_rdp.WEIGHTED),
+    rdp_bound=wor_rdp.WEIGHTED,
     sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
                            "depend on the data."),
     fields={"rate": RATE},
-    curve=lambda use: curve.of_bound(weighted_rdp.BOUND, max_weight=use.sampling["rate"],
+    curve=lambda use: curve.of_bound(wor_rdp.WEIGHTED, max_weight=use.sampling["rate"],
                                      base=use.mechanism.rdp_curve(use.params)),
     companions={"sampling_rate": "max_weight", "steps": "steps"},
 )

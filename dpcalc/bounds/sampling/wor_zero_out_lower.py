@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import wor_zero_out_profile
-from dpcalc.bounds.sampling._engine import attained_exact, repeated_draws
+from dpcalc.bounds.sampling._engine import repeated_draws
+from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE
 from dpcalc.core.bound import CompositionBound, Theorem
 
 if TYPE_CHECKING:
@@ -24,30 +25,29 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
     """The pair of one step."""
-    from dpcalc.bounds.sampling._engine.attained_cells import attained_pair
+    from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import gaussian_from_below
 
-    gaussian = gaussian_from_below(noise_multiplier)
     if sampling_rate == 1:
-        return ((gaussian, 1),)
-    return ((attained_pair(gaussian.mu, repeated_draws.once(sampling_rate), 2), 1),)
+        return ((gaussian_from_below(noise_multiplier), 1),)
+    return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
 
 
 def cuts(sampling_rate: float, noise_multiplier: float) -> list[float]:
     """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained_cells
-    from dpcalc.pld.pair import gaussian_from_below
+    from dpcalc.bounds.sampling._engine import attained
 
-    mu = gaussian_from_below(noise_multiplier).mu
-    return list(attained_cells.cuts(mu, repeated_draws.once(sampling_rate), 2).tolist())
+    return attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
     """The larger δ of both directions of one step."""
+    from dpcalc.bounds.sampling._engine import attained
+
     if sampling_rate == 1:
         return wor_zero_out_profile.exact(mp, epsilon, sampling_rate, noise_multiplier)
-    draws, mu = repeated_draws.exact_once(mp, sampling_rate), 1 / mp.mpf(noise_multiplier)
-    return attained_exact.delta(mp, epsilon, cuts(sampling_rate, noise_multiplier), mu, draws, 2)
+    own = repeated_draws.exact_once(mp, sampling_rate)
+    return attained.exact(mp, epsilon, cuts(sampling_rate, noise_multiplier), noise_multiplier, own, 2)
 
 
 BOUND = CompositionBound(
@@ -59,7 +59,7 @@ BOUND = CompositionBound(
                   "directions, in cells of outcomes",
         source="proof in dpcalc/bounds/sampling/wor_zero_out_lower.py, from Balle, Barthe & Gaboardi 2018, "
                "arXiv:1807.01647v2 (the sampler)",
-        assumptions=(INSTANCE, wor_zero_out_profile.SAMPLER, wor_zero_out_profile.ZEROED),
+        assumptions=(INSTANCE, FIXED_SIZE, wor_zero_out_profile.ZEROED),
         status="lower",
         released="every step's output",
     ),

@@ -12,11 +12,11 @@ from shuffled_games import random_game
 from dpcalc.bounds.conversions.group_privacy import of_group
 from dpcalc.bounds.sampling import (
     shuffle_lower,
-    shuffle_no_amplification,
     shuffle_profile,
     shuffle_profile_one_order,
     shuffle_profile_used,
 )
+from dpcalc.bounds.sampling.shuffle_no_amplification import BOUND as NO_AMPLIFICATION
 from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.pld.shuffled_used import excess_of_largest_ratio
@@ -112,7 +112,7 @@ def questions(count):
 
 def test_bounds_lie_between_the_attack_and_no_amplification():
     for z, n, b, replaced, epochs, at in questions(3):
-        plain = shuffle_no_amplification.inverse(log(at), z, epochs)
+        plain = NO_AMPLIFICATION.inverse(log(at), noise_multiplier=z, epochs=epochs)
         all_used = epsilon(used(z, n, b, replaced, epochs, tail=at * 1e-4), at)
         assert all_used <= plain * 1.003
         if n % b:
@@ -161,7 +161,7 @@ def test_one_order_loses_more_than_fresh_orders_and_less_than_none():
     for replaced, epochs in ((False, 1), (False, 8), (True, 3)):
         fresh = epsilon(left_out(8.0, 1001, 50, replaced, epochs), 1e-6)
         once = epsilon(one_order(8.0, 1001, 50, replaced, epochs), 1e-6)
-        assert fresh <= once <= shuffle_no_amplification.inverse(log(1e-6), 8.0, epochs)
+        assert fresh <= once <= NO_AMPLIFICATION.inverse(log(1e-6), noise_multiplier=8.0, epochs=epochs)
     with pytest.raises(OutOfScope, match="at least one record"):
         one_order(8.0, 1000, 50)
 
@@ -174,4 +174,4 @@ def test_a_group_loses_what_a_chain_of_its_records_does():
     one = left_out(4.0, 1001, 50, epochs=5, tail=1e-18)
     points = (of_group(e / 40, delta(one, e / 40), size) for e in range(1, 200))
     assert found == pytest.approx(min(e for e, log_delta in points if log_delta <= log(at)), rel=0.03)
-    assert epsilon(one, at) < found < shuffle_no_amplification.inverse(log(at), 4.0 / size, 5)
+    assert epsilon(one, at) < found < NO_AMPLIFICATION.inverse(log(at), noise_multiplier=4.0 / size, epochs=5)

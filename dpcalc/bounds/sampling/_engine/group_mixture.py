@@ -12,6 +12,7 @@ to z; so a threshold that is rounded towards smaller |ε| gives upper bounds. ""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, fsum, inf, log, log1p
 from typing import Any
 
@@ -19,12 +20,17 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sub, log_sum
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import ratio_up, up
 
 ULPS = 1e-15  # relative: more than the rounding errors of the few operations that lead to one term
 THETA_ERROR = 4e-13  # of log θ, absolute where θ is above e^−0.5 (see hockey_stick.py)
-NEWTON_STEPS = 60  # at most; the method needs four to eight
-FIRST_STEPS = 12  # of Newton's method at high precision, until it has some digits right
+NEWTON_STEPS = 60  # at most; the method needs four to ten
+SMALLEST_RATIO = 1e-100  # μ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
+
+
+def mu_up(noise_multiplier: float) -> float:
+    """μ = 1/z, rounded up."""
+    return max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
 
 
 def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> float:
@@ -88,9 +94,8 @@ def _log_ratio(z: float, mu: float, weights: tuple[float, ...]) -> tuple[float, 
 
 def exact(mp: Any, epsilon: Any, side: int, mu: Any, rate: Any, size: int) -> Any:
     """E_{e^ε}(mixture ‖ N) or E_{e^ε}(N ‖ mixture) at high precision, or in balls."""
-    q = mp.mpf(rate)
-    weights = [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
-    odds = weights[0] * mp.expm1(side * mp.mpf(epsilon) - size * mp.log1p(-q))  # e^{±ε} − p_0
+    weights = binomial_weights(mp, rate, size)
+    odds = weights[0] * mp.expm1(side * mp.mpf(epsilon) - size * mp.log1p(-mp.mpf(rate)))  # e^{±ε} − p_0
     if odds <= 0:
         return mp.mpf(0)
     z = _exact_threshold(mp, mp.log(odds), mu, weights)
@@ -100,6 +105,12 @@ def exact(mp: Any, epsilon: Any, side: int, mu: Any, rate: Any, size: int) -> An
         terms.append(weights[j] * excess(mp, r * (z - r / 2), r, side))
     total = mp.fsum(terms)
     return total if side > 0 else mp.exp(mp.mpf(epsilon)) * total
+
+
+def binomial_weights(mp: Any, rate: Any, size: int) -> list[Any]:
+    """The weights p_j."""
+    q = mp.mpf(rate)
+    return [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
 
 
 def excess(mp: Any, x: Any, r: Any, side: int) -> Any:
@@ -119,12 +130,18 @@ def _exact_threshold(mp: Any, target: Any, mu: Any, weights: list[Any]) -> Any:
         total = mp.fsum(terms)
         return mp.log(total), mp.fsum(j * mu * t for j, t in zip(sizes, terms, strict=True)) / total
 
-    is_ball = hasattr(mp, "between")
-    z = mp.mpf(min(float((target - logs[j]) / (j * mu) + j * mu / 2) for j in sizes))
-    for _ in range(FIRST_STEPS + int(mp.dps).bit_length()):  # each step doubles the number of digits in the end
-        residual, slope = residual_and_slope(z)
-        z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
-    if not is_ball:
+    z = newton(mp, residual_and_slope, min(float((target - logs[j]) / (j * mu) + j * mu / 2) for j in sizes))
+    if not hasattr(mp, "between"):
         return z
     width = abs(residual_and_slope(z)[0]) / mu
     return mp.between(z - width, z + width)
+
+
+def newton(mp: Any, residual_and_slope: Callable[[Any], tuple[Any, Any]], start: float) -> Any:
+    """The root by Newton's method to the working precision; in balls, a number near it. Twelve steps lead to some right
+    digits, and each further one doubles them."""
+    z = mp.mpf(start)
+    for _ in range(12 + int(mp.dps).bit_length()):
+        residual, slope = residual_and_slope(z)
+        z = mp.midpoint(z - residual / slope) if hasattr(mp, "between") else z - residual / slope
+    return z

@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpcalc.bounds.sampling._engine.group_mixture import THETA_ERROR, ULPS, excess, log_excess
+from dpcalc.bounds.sampling._engine.group_mixture import THETA_ERROR, ULPS, binomial_weights, excess, log_excess, newton
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sum
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import up
-
-NEWTON_STEPS = 12  # at high precision, until Newton's method has some digits right; each further step doubles them
 
 
 def log_delta(epsilon: float, mu: float, rate: float, size: int) -> float:
@@ -69,8 +67,7 @@ def _loss_up(z: float, mu: float, weights: Sequence[float]) -> float:
 
 def exact(mp: Any, epsilon: Any, mu: Any, rate: Any, size: int) -> Any:
     """E_{e^ε}(P ‖ Q) at high precision, or in balls: the sum above at the threshold."""
-    q = mp.mpf(rate)
-    weights = [mp.binomial(size, j) * q**j * (1 - q) ** (size - j) for j in range(size + 1)]
+    weights = binomial_weights(mp, rate, size)
     z, factor, terms = exact_threshold(mp, epsilon, mu, weights), mp.exp(mp.mpf(epsilon)), []
     for j in range(1, size + 1):
         r = j * mu
@@ -98,8 +95,6 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
 
     The slope of log A(z) rises in z. So that of log A(z) − log A(−z) is at least the slope s of log A at z/2 on
     [z/2, ∞), and the root is within |residual|/s of z where that is less than z/2. """
-    is_ball = hasattr(mp, "between")
-
     def moments(z: Any) -> tuple[Any, Any]:
         """log A(z) and its slope."""
         terms = [p * mp.exp(j * mu * (z - j * mu / 2)) for j, p in enumerate(weights)]
@@ -110,11 +105,8 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
         (up_, rise), (down, fall) = moments(z), moments(-z)
         return up_ - down - epsilon, rise + fall
 
-    z = mp.mpf(threshold(float(epsilon), float(mu), [float(mp.log(p)) for p in weights]))
-    for _ in range(NEWTON_STEPS + int(mp.dps).bit_length()):
-        residual, slope = residual_and_slope(z)
-        z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
-    if not is_ball:
+    z = newton(mp, residual_and_slope, threshold(float(epsilon), float(mu), [float(mp.log(p)) for p in weights]))
+    if not hasattr(mp, "between"):
         return z
     width = abs(residual_and_slope(z)[0]) / moments(z / 2)[1]
     if not width < z / 2:  # at this precision no more is known than that the term j = 1 of A(z) is at most τA(−z)
