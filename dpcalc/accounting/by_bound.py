@@ -257,5 +257,6 @@ def how_to_answer(route: Route, question: Question) -> How | None:
     """How the bound of a route answers a question; None where it does not."""
     if isinstance(route.bound, PointBound):
         return How(_point, _exact_point) if question.asks in route.bound.gives else None
+    # A numerical composition answers as a profile does whose steps are composed.
     kind = "profile" if route.bound.kind == "composition" and question.asks != "rdp" else route.bound.kind
     return _HOW.get((kind, question.asks))
