@@ -44,6 +44,7 @@ def test_a_large_n_meets_its_delta():
     assert answer(f"{line} --n {n}")["result"]["delta"] <= 1.5849745060510558e-5
 
 
+@pytest.mark.slow
 def test_an_n_for_an_epsilon_of_0_has_an_epsilon_of_0():
     line = ("shuffle-pnsgd --lipschitz 96.05305378461351 --smoothness 0 --learning-rate 1 "
             "--diameter 34396.996820569846 --epochs 155 --index 1 --sigma 96.05305378461351 "
