@@ -19,12 +19,6 @@ from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
-# How `reading` chooses the largest ε that its composition is made for. Any choice is valid.
-_SHARE = 0.03  # δ at the best ε of a rate f is seldom a smaller share of f·δ(0)
-_LEAST_DELTA = 1e-300  # a smaller δ counts as this, as its logarithm must be finite
-_ROUGH_EPSILON = 0.1  # precision of that ε, relative
-_LOOSE = 5e-4  # relative excess of a rate by `reading` over that by δ at its ε, from which on ε is searched again
-_FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
@@ -32,8 +26,8 @@ _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 class Profile:
     """The privacy profile of a route, a function from ε >= 0 to δ, rounded up; each ε is computed once.
 
-    With a side it is the profile of one direction (see Sides). A bound on the total variation alone gives the same δ
-    at every ε. `orders` holds the Rényi order used at each ε. `least` is the smallest rate of errors, of either kind,
+    With a side it is the profile of one direction (see `sides_of`). A bound on the total variation alone gives the same
+    δ at every ε. `orders` holds the Rényi order used at each ε. `least` is the smallest rate of errors, of either kind,
     that is asked about.
     """
 
@@ -56,8 +50,9 @@ class Profile:
             return by_bound(self.route, self.params, Question("tv")).result["tv"]
         if self.route.bound.is_composed(self.params):
             return _composed(self.route, self.params, epsilon, self.side)
-        if self.side:
-            return _of_side(self.route, self.params, epsilon, self.side)
+        if self.side and (directions := _directions(self.route)):
+            log_delta = directions.value(epsilon, self.side, **own_params(self.route.bound, self.params))
+            return delta_result(log_delta, epsilon)["delta"]
         start = next(reversed(self.orders.values()), None)  # the best order of the last ε is near this one's
         row = by_bound(self.route, self.params, Question("delta", epsilon=epsilon), start)
         if self.route.bound.kind == "rdp":
@@ -68,49 +63,42 @@ class Profile:
     def reading(self) -> Delta:
         """An upper bound on a composed profile by a single composition for all ε, which is cheap and shows where the
         best ε is. It is made for ε up to an end, here about the largest of the best ε of the rates that are asked
-        about. Any end gives a valid bound; with this one the bound is usually tight at the best ε."""
+        about, where δ is seldom below 0.03 of f·δ(0). Any end gives a valid bound; with this one the bound is usually
+        tight at the best ε."""
         from dpcalc.accounting.composition import parts
         from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
 
         composed = parts(self.route, self.params, self.side)
-        log_delta = log(max(_SHARE * self.least * self(0.0), _LEAST_DELTA))
+        log_delta = log(max(0.03 * self.least * self(0.0), 1e-300))
         try:
-            rough = epsilon_at_delta(composed, log_delta, _ROUGH_EPSILON, bracket=False, one_sided=True).upper
+            rough = epsilon_at_delta(composed, log_delta, 0.1, bracket=False, one_sided=True).upper
             read = upper_profile(composed, min(rough, -log(self.least)))
         except OutOfScope:  # the losses are too large for grids
             return self
         return lambda epsilon: exp(read(epsilon))
 
 
-class Sides:
+Sides = dict[int, Profile]
+
+
+def sides_of(route: Route, params: Params, rates: Sequence[float]) -> Sides:
     """The profiles of both directions of a route: side +1 is P against Q, side −1 is Q against P.
 
     Tests for either direction have rates of their own, and the larger δ of both at every ε would overstate them. Where
     the directions are alike, or the bound does not distinguish them, there is one profile, of side 0.
     """
+    if route.bound.is_composed(params):
+        from dpcalc.accounting.composition import parts
 
-    def __init__(self, route: Route, params: Params, rates: Sequence[float]) -> None:
-        least = min(min(f, 1 - f) for f in rates)
-        self.of = {side: Profile(route, params, side, least) for side in _sides(route, params)}
-
-
-def _sides(route: Route, params: Params) -> tuple[int, ...]:
-    """The sides that a route has profiles for."""
-    if not route.bound.is_composed(params):
-        return (+1, -1) if _directions(route) else (0,)
-    from dpcalc.accounting.composition import parts
-
-    return (+1, -1) if any(pair.reverse for pair, _ in parts(route, params)) else (0,)
+        differ = any(pair.reverse for pair, _ in parts(route, params))
+    else:
+        differ = _directions(route) is not None
+    least = min(min(f, 1 - f) for f in rates)
+    return {side: Profile(route, params, side, least) for side in ((+1, -1) if differ else (0,))}
 
 
 def _directions(route: Route) -> Directions | None:
     return route.bound.directions if isinstance(route.bound, ProfileBound) else None
-
-
-def _of_side(route: Route, params: Params, epsilon: float, side: int) -> float:
-    directions = _directions(route)
-    assert directions is not None
-    return delta_result(directions.value(epsilon, side, **own_params(route.bound, params)), epsilon)["delta"]
 
 
 def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> float:
@@ -127,7 +115,7 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
     The side with the smaller rate is searched only until it is known to be the smaller one.
     """
     found = dict[int, tuple[float, float]]()
-    for side in sides.of:
+    for side in sides:
         found[side] = rate(sides, side, fpr, start.get(side, 0.0), max((tpr for tpr, _ in found.values()), default=0.0))
     return found
 
@@ -135,11 +123,11 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
     """The true-positive rate of one side, and the ε that proves it. `enough` is the rate of the other side, below which
     no search is needed."""
-    delta, other = sides.of[side], sides.of[-side]
+    delta, other = sides[side], sides[-side]
     if delta.route.bound.is_composed(delta.params):
         read, u = _search(delta.reading, delta.route, delta.params, fpr, start, (), other.reading, enough)
         found = at_level(delta(u) if u >= 0 else other(-u), u, fpr)
-        if found > read * (1 - _LOOSE):
+        if found > read * (1 - 5e-4):  # else ε is searched again
             return min(1.0, found), u
         start = u
     points = _SCAN if delta.route.bound.kind == "rdp" else ()
@@ -151,7 +139,8 @@ def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float
     """The rate and its ε, by a search over ε from `start`, which also tries `points`."""
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
     rough = route.bound.is_composed(params) or route.bound.kind == "rdp"
-    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points), other, enough)
+    # The tolerance of ε is divided by TV; the error of the rate is about its square.
+    return true_positive(delta, fpr, 3e-3 if rough else 1e-8, start, (*corners, *points), other, enough)
 
 
 class Meaning(NamedTuple):
@@ -175,7 +164,7 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
                      f"output is right with probability at most {human(best)}, on average over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
-    found = _curve([Sides(route, params, rates) for route in sharpest(routes)], rates, tv)
+    found = _curve([sides_of(route, params, rates) for route in sharpest(routes)], rates, tv)
     numbers |= {"fpr": rates[0], "tpr": found[0]}
     header: tuple[str, ...] = ("fpr", "tpr")
     table = list(zip(rates, found, strict=True))
@@ -196,7 +185,7 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
     search starts where the last one ended."""
     found = [min(1.0, up(f + tv)) for f in rates]
     for sides in routes:
-        start = dict.fromkeys(sides.of, 0.0)
+        start = dict.fromkeys(sides, 0.0)
         for i, f in enumerate(rates):
             both = rated(sides, f, start)
             start = {side: u for side, (_, u) in both.items()}
@@ -207,9 +196,9 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The row that answers the true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    sides = Sides(route, params, (fpr,))
-    both = list(rated(sides, fpr, dict.fromkeys(sides.of, start or 0.0)).values())
-    epsilon, orders = both[0][1], next(iter(sides.of.values())).orders
+    sides = sides_of(route, params, (fpr,))
+    both = list(rated(sides, fpr, dict.fromkeys(sides, start or 0.0)).values())
+    epsilon, orders = both[0][1], next(iter(sides.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
     other = {"epsilon_reversed": both[1][1]} if len(both) > 1 else {}
     return Row(route, {"tpr": max(tpr for tpr, _ in both), "fpr": fpr}, {"epsilon": epsilon, **other, **order},

@@ -1,9 +1,10 @@
-"""ε, δ, RDP or TV of one route, by kind of bound. No I/O."""
+"""ε, δ, RDP or TV of one route, by kind of bound: in doubles, and by the published formula in many digits. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import Any, NamedTuple
 
 from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
 from dpcalc.accounting.orders import all_steps, best_order, chosen, own_params
@@ -13,8 +14,10 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row
+from dpcalc.numerics.mp.root import root, root_near
 from dpcalc.numerics.rounding import decimal_up
 
+GUARD = 15  # digits that are computed and not shown: a sum may lose ten (numerics/mp/sums.py), a root three
 # What is asked for, in words, and the option that asks for it.
 _ASKED = {"epsilon": ("ε at a given δ", "--delta"), "delta": ("δ at a given ε", "--epsilon"),
           "rdp": ("RDP", "--alpha"), "tv": ("a total variation", "--to"), "tpr": ("true-positive rates", "--fpr"),
@@ -26,10 +29,15 @@ def by_bound(route: Route, params: Params, question: Question, start: float | No
 
     Raises OutOfScope where the theorem does not cover the question.
     """
-    how = _HOW.get((route.bound.kind, question.asks))
+    how = how_to_answer(route, question)
     if how is None:
         raise _unsupported(route, question)
-    row = how(route, params, question, start)
+    if route.bound.is_composed(params) and question.asks != "rdp":
+        from dpcalc.accounting.composition import ANSWERS
+
+        row = ANSWERS[question.asks](route, params, question)
+    else:
+        row = how.row(route, params, question, start)
     if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
         raise OutOfScope("no-solution", f"{route.label} gives no finite number in double precision here")
     return row._replace(params=params)
@@ -104,8 +112,6 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if route.bound.is_composed(params):
-        return _composed(route, params, question, start)
     bound, own = route.bound, own_params(route.bound, params)
     assert isinstance(bound, ProfileBound)
     if question.delta == 0:
@@ -123,8 +129,6 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
 
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if route.bound.is_composed(params):
-        return _composed(route, params, question, start)
     epsilon = question.epsilon or 0.0
     bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
     traced = bound.choices.trace(epsilon=epsilon, **own, **witness) if bound.choices.trace else {}
@@ -135,41 +139,124 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if route.bound.is_composed(params):
-        return _composed(route, params, question, start)
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
 
 
-def _composed(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    from dpcalc.accounting.composition import ANSWERS
-
-    return ANSWERS[question.asks](route, params, question)
-
-
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    result = dict(route.bound.value(**own_params(route.bound, params)))
-    if question.asks not in result:
-        raise _unsupported(route, question)
-    return Row(route, result)
+    return Row(route, dict(route.bound.value(**own_params(route.bound, params))))
 
 
-_HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Row]] = {
-    ("rdp", "rdp"): _rdp_at,
-    ("rdp", "epsilon"): _rdp_to_epsilon,
-    ("rdp", "delta"): _rdp_to_delta,
-    ("rdp", "tv"): _rdp_to_tv,
-    ("profile", "rdp"): _profile_rdp,
-    ("profile", "epsilon"): _profile_to_epsilon,
-    ("profile", "delta"): _profile_to_delta,
-    ("profile", "tv"): _profile_to_tv,
-    ("composition", "epsilon"): _composed,
-    ("composition", "delta"): _composed,
-    ("composition", "tv"): _composed,
-    ("point", "epsilon"): _point,
-    ("point", "delta"): _point,
-    ("point", "tv"): _point,
-    ("point", "mu"): _point,
-    ("point", "rho"): _point,
-    ("point", "feedback"): _point,
+# --- the same at high precision: functions of the context of mpmath, the row in doubles, and the question ------------
+
+
+class NoDigits(Exception):
+    """Raised with the reason, a sentence, where there is no formula to evaluate."""
+
+
+def _exact_params(row: Row) -> dict[str, Any]:
+    """The arguments of `exact`: the parameters, the free choices that the witness holds, and the blocks that the row's
+    value was computed with, so that a root search uses the same ones at every ε."""
+    bound, blocks = row.route.bound, dict[str, Any]()
+    if row.more is not None:
+        from dpcalc.accounting import breakpoints
+
+        blocks = breakpoints.choices_of_row(row)
+    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if bound.choices.search else {}
+    return {**own_params(bound, row.params), **free, **blocks}
+
+
+def _exact_rdp(mp: Any, row: Row, question: Question) -> Any:
+    return row.params.get("steps", 1) * row.route.bound.exact(mp, row.witness["alpha"], **_exact_params(row))
+
+
+def _exact_rdp_to_epsilon(mp: Any, row: Row, question: Question) -> Any:
+    assert row.route.conversion is not None
+    return row.route.conversion.exact(mp, row.witness["alpha"], _exact_rdp(mp, row, question), row.result["delta"])
+
+
+def _exact_rdp_to_tv(mp: Any, row: Row, question: Question) -> Any:
+    if not isinstance(row.route.conversion, PointBound):
+        return _exact_rdp_to_delta(mp, row, question)
+    return row.route.conversion.exact(mp, row.witness["alpha"], _exact_rdp(mp, row, question))["tv"]
+
+
+def _exact_rdp_to_delta(mp: Any, row: Row, question: Question) -> Any:
+    """The δ at which the published conversion gives the asked ε: the root, in log δ and near the δ of the row, of a
+    residual that falls."""
+    conversion, rdp = row.route.conversion, _exact_rdp(mp, row, question)
+    assert conversion is not None
+    alpha, epsilon, condition = row.witness["alpha"], mp.mpf(question.epsilon or 0), conversion.condition
+
+    def residual(log_delta: Any) -> Any:
+        if condition is not None:
+            return -condition(mp, alpha, rdp, mp.exp(log_delta), epsilon)
+        return conversion.exact(mp, alpha, rdp, mp.exp(log_delta)) - epsilon
+
+    near = mp.mpf(row.result.get("log_delta", -1.0))
+    if residual(near) == 0 == residual(near * (1 - mp.mpf("1e-6"))):
+        raise NoDigits("the formula gives this ε at every larger δ, too")
+    found = root_near(mp, residual, near, mp.dps - GUARD) if near else None
+    if found is None:
+        found = root(mp, lambda x: -residual(x), near * mp.mpf("1.001") - mp.mpf("1e-3"), near * mp.mpf("0.999"))
+    return min(mp.exp(found), mp.mpf(1))
+
+
+def _exact_profile_to_delta(mp: Any, row: Row, question: Question) -> Any:
+    return row.route.bound.exact(mp, question.epsilon or 0.0, **_exact_params(row))
+
+
+def _exact_profile_to_epsilon(mp: Any, row: Row, question: Question) -> Any:
+    """The ε at which the published δ(ε) is the asked δ, found as a root next to the row's ε."""
+    bound, own = row.route.bound, _exact_params(row)
+    target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
+    if near == 0:
+        return near
+
+    def residual(epsilon: Any) -> Any:
+        """Nearly straight in ε also where log δ falls like e^ε."""
+        return mp.asinh(mp.log(target) - mp.log(bound.exact(mp, epsilon, **own)))
+
+    def share(epsilon: Any) -> Any:
+        """Nearly straight where δ falls to 0, as that of Laplace noise does."""
+        return 1 - bound.exact(mp, epsilon, **own) / target
+
+    found = root_near(mp, residual, near, mp.dps - GUARD)
+    if found is not None:
+        return found
+    for below in ("1e-9", "1e-6") if share(near) == 1 else ():  # where δ(ε) = 0, a search starts a little below ε
+        if (found := root_near(mp, share, near * (1 - mp.mpf(below)), mp.dps - GUARD)) is not None:
+            return found
+    return mp.mpf(0) if residual(mp.mpf(0)) >= 0 else root(mp, residual, mp.mpf(0), near)
+
+
+def _exact_point(mp: Any, row: Row, question: Question) -> Any:
+    return row.route.bound.exact(mp, **_exact_params(row))[question.asks]
+
+
+class How(NamedTuple):
+    """How a kind of bound answers: the row in doubles, and the number of a row by the published formula, if any."""
+
+    row: Callable[[Route, Params, Question, float | None], Row]
+    exact: Callable[[Any, Row, Question], Any] | None
+
+
+_HOW = {
+    ("rdp", "rdp"): How(_rdp_at, _exact_rdp),
+    ("rdp", "epsilon"): How(_rdp_to_epsilon, _exact_rdp_to_epsilon),
+    ("rdp", "delta"): How(_rdp_to_delta, _exact_rdp_to_delta),
+    ("rdp", "tv"): How(_rdp_to_tv, _exact_rdp_to_tv),
+    ("profile", "rdp"): How(_profile_rdp, None),
+    ("profile", "epsilon"): How(_profile_to_epsilon, _exact_profile_to_epsilon),
+    ("profile", "delta"): How(_profile_to_delta, _exact_profile_to_delta),
+    ("profile", "tv"): How(_profile_to_tv, _exact_profile_to_delta),
 }
+
+
+def how_to_answer(route: Route, question: Question) -> How | None:
+    """How the bound of a route answers a question; None where it does not."""
+    if isinstance(route.bound, PointBound):
+        return How(_point, _exact_point) if question.asks in route.bound.gives else None
+    # A numerical composition answers as a profile does whose steps are composed.
+    kind = "profile" if route.bound.kind == "composition" and question.asks != "rdp" else route.bound.kind
+    return _HOW.get((kind, question.asks))

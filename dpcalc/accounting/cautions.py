@@ -22,8 +22,10 @@ FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared
 def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
     """The answer with a warning for a large δ, a note for a large ε, and the records that it is about."""
     if answer.rows:
-        large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
-        answer = answer._replace(warnings=(*answer.warnings, *large_delta), notes=(*large_epsilon, *answer.notes))
+        point, own = _point(answer), answer.parameters
+        delta = point[1] if point else own.get("delta")
+        warnings = (*answer.warnings, *large_delta(answer.headline.result.get("n", own.get("n")), delta))
+        answer = answer._replace(warnings=warnings, notes=(*_large_epsilon(answer), *answer.notes))
     return of_records(answer, inputs)
 
 
@@ -39,12 +41,6 @@ def of_records(answer: Answer, inputs: Sequence[Any]) -> Answer:
         marks["promises"] = list(promises)
     if marks and answer.guarantee and answer.guarantee["kind"] not in _SETTINGS:
         answer = answer._replace(guarantee={**answer.guarantee, **marks})
-    return _of_indices(answer, inputs)
-
-
-def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer, marked with the indices of the records that its inputs are about, so that a next command reads
-    them."""
     found = sorted({i for read in inputs for i in read.index or ()})
     if not found:
         return answer
@@ -56,13 +52,6 @@ def _point(answer: Answer) -> tuple[float, float] | None:
     question, result = answer.question, answer.headline.result
     epsilon, delta = result.get("epsilon", question.epsilon), result.get("delta", question.delta)
     return None if question.asks not in ("epsilon", "delta") or epsilon is None or delta is None else (epsilon, delta)
-
-
-def _large_delta(answer: Answer) -> tuple[str, ...]:
-    """A warning where δ is at least 1/n; nothing where the number n of records is unknown."""
-    point = _point(answer)
-    delta = point[1] if point else answer.parameters.get("delta")
-    return large_delta(answer.headline.result.get("n", answer.parameters.get("n")), delta)
 
 
 def large_delta(n: float | None, delta: float | None) -> tuple[str, ...]:

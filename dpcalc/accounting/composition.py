@@ -31,7 +31,6 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 # recomputes.
 _CLOSED_FORM_NEAR = 4e-10
 _MOST_FACTORS = 1000  # factors 1 − δ_i of 53 bits or more whose exact product takes milliseconds; more are not taken
-_DELTA_SUM_ERROR = 1e-12  # relative: the rounding errors of a sum of δs, in a message
 _USELESS = -0.1  # log δ: where no grid fits into memory, a closed form above this value is refused, not reported
 
 
@@ -60,10 +59,8 @@ def to_epsilon(route: Route, params: Params, question: Question) -> Row:
         raise no_pure_epsilon(params)
     _refuse_infinite(parts(route, params), question, point_sum)
     if question.delta == 0:
-        raise OutOfScope("no-solution",
-                         "0 is not possible for a numerical composition; use --bound composition-basic, or a positive "
-                         "δ",
-                         "--delta")
+        raise OutOfScope("no-solution", "0 is not possible for a numerical composition; use --bound composition-basic, "
+                         "or a positive δ", "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     try:
@@ -159,7 +156,7 @@ def _no_epsilon(composed: Parts, question: Question, point_sum: _PointSum | None
     """The error that no ε holds at this δ, with the probability of an infinite loss."""
     worse = max(_directions(composed), key=log_infinite)
     infinite = float(point_sum.delta) if point_sum else exp(log_infinite(worse))
-    delta, least = plain(question.delta or 0.0), human_claimed(infinite, _DELTA_SUM_ERROR)
+    delta, least = plain(question.delta or 0.0), human_claimed(infinite, 1e-12)
     return OutOfScope("no-solution",
                       f"no ε exists at δ = {delta}: the δs of the releases alone compose to "
                       f"{least if least != delta else repr(infinite)}", "--delta")

@@ -23,7 +23,6 @@ from dpcalc.core.text import printable
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
-_LONGEST_NAME = 100  # characters of the name of a file
 UNIT = 1e-9  # absolute: by how much the sum of probabilities may differ from 1, as they are rounded
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 Probability = Annotated[float, Field(ge=0, le=1, strict=True)]
@@ -123,7 +122,7 @@ class Outcomes(_Kind):
 
 class Tv(_Kind):
     kind: Literal["tv"]
-    tv: Annotated[float, Field(ge=0, le=1, strict=True)]
+    tv: Probability
 
 
 class Sampled(_Kind):
@@ -131,7 +130,7 @@ class Sampled(_Kind):
 
     kind: Literal["profile"]
     epsilon: Annotated[tuple[Loss, ...], Field(min_length=1)]
-    delta: tuple[Annotated[float, Field(ge=0, le=1, strict=True)], ...]
+    delta: tuple[Probability, ...]
 
     @model_validator(mode="after")
     def _same_length(self) -> Sampled:
@@ -154,7 +153,7 @@ def load(source: str) -> tuple[Guarantee, ...]:
     """The guarantees in a file or in standard input (-): one, an array, or one in every line. A result of dpcalc counts
     as its guarantee. A guarantee without a name gets that of the file."""
     found = parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
-    name = printable(os.path.basename(reading.where(source)))[:_LONGEST_NAME]
+    name = printable(os.path.basename(reading.where(source)))[:100]
     names = [name] if len(found) == 1 else [f"{name} ({k})" for k in range(1, len(found) + 1)]
     return tuple(g if g.name else g.model_copy(update={"name": x}) for g, x in zip(found, names, strict=True))
 
@@ -173,8 +172,7 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
     """The guarantees in a JSON text: one, an array of them, or one in every line (JSON Lines)."""
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; give the output of a dpcalc command with --json, or a "
-                                      "guarantee",
-                          "--input")
+                                      "guarantee", "--input")
     values = reading.json_values(text, where, "--input")
     if not values:
         raise DpcalcError("bad-json", f"{where} is an empty array; give at least one guarantee", "--input")
@@ -208,8 +206,7 @@ def read(data: Any, where: str) -> Guarantee:
         if is_written_by_dpcalc:
             _refuse_without_count(data, where)
     if isinstance(data, list):
-        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee",
-                          "--input")
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee", "--input")
     if isinstance(data, dict) and "history" in data:
         raise DpcalcError("bad-json", f"{where} is a state of Opacus' accountant, which dpcalc ledger reads", "--input")
     if not isinstance(data, dict) or "kind" not in data:
@@ -250,9 +247,8 @@ def _complaint(issue: Any) -> str:
     value = value if len(value) <= 60 else value[:57] + "…"
     allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
     return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
-        value=value, allowed=allowed, most=limits.get("max_length"),
-        expected=limits.get("expected") or limits.get("expected_tags"),
-        error=limits.get("error"))
+        value=value, allowed=allowed, most=limits.get("max_length"), error=limits.get("error"),
+        expected=limits.get("expected") or limits.get("expected_tags"))
 
 
 _SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}

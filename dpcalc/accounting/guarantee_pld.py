@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcalc.accounting.guarantee import (
-    Dp,
-    Gdp,
-    Guarantee,
-    Mechanisms,
-    Outcomes,
-    Rdp,
-    Sampled,
-    Tv,
-    Zcdp,
-)
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.core.errors import OutOfScope
@@ -53,10 +43,6 @@ def pairs_of_all(guarantees: Sequence[Guarantee]) -> tuple[Parts, ...]:
                  for g, parts in zip(guarantees, each, strict=True))
 
 
-def _mechanisms(guarantee: Mechanisms) -> Parts:
-    return tuple((_part(part, guarantee), part.count) for part in guarantee.mechanisms)
-
-
 def _part(part: Part, guarantee: Mechanisms) -> Pair:
     size = guarantee.size_of_group
     if part.sampling is None:
@@ -72,14 +58,10 @@ def _part(part: Part, guarantee: Mechanisms) -> Pair:
     return scheme.pair(part.use(guarantee.adjacency, size))
 
 
-def _curve(guarantee: Rdp) -> Parts:
+def _of_orders(orders: Sequence[tuple[float, float]]) -> Parts:
     """The privacy profile that follows from an RDP curve, at samples of ε: δ by about the best of its orders at
     each."""
-    return ((atoms.profile_at_points(*profile_samples(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
-
-
-def _zcdp(guarantee: Zcdp) -> Parts:
-    return ((atoms.profile_at_points(*profile_samples(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+    return ((atoms.profile_at_points(*profile_samples(orders)), 1),)
 
 
 def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
@@ -92,8 +74,8 @@ def profile_samples(orders: Sequence[tuple[float, float]]) -> tuple[list[float],
     """(ε, log δ) that follow from (α, ε(α)), at 201 values of ε up to where δ is 1e-300 or less."""
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
-    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order,
-                      e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
+    best = zip(best_orders(orders, epsilons), epsilons, strict=True)
+    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order, e in best]
 
 
 def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]) -> list[tuple[float, float]]:
@@ -103,21 +85,17 @@ def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]
     return [orders[int(np.argmin((a - 1) * (r - e) + gain))] for e in epsilons]
 
 
-def _profile(guarantee: Sampled) -> Parts:
-    return ((atoms.profile_at_points(guarantee.epsilon, [_log_up(d) for d in guarantee.delta]), 1),)
-
-
 def _log_up(x: float) -> float:
     return min(0.0, nextafter(log(x), inf)) if x > 0 else -inf
 
 
 _PARTS: dict[type, Callable[[Any], Parts]] = {
-    Mechanisms: _mechanisms,
-    Rdp: _curve,
+    Mechanisms: lambda g: tuple((_part(part, g), part.count) for part in g.mechanisms),
+    Rdp: lambda g: _of_orders(tuple(zip(g.alpha, g.rdp, strict=True))),
     Gdp: lambda g: ((GaussianPair(g.mu), 1),) if g.mu > 0 else (),
     Dp: lambda g: ((atoms.approximate_dp(g.epsilon, _log_up(g.delta)), 1),),
-    Zcdp: _zcdp,
+    Zcdp: lambda g: _of_orders(zcdp_orders(g.rho)) if g.rho > 0 else (),
     Outcomes: lambda g: ((atoms.outcomes(g.p, g.q), g.count),),
-    Sampled: _profile,
+    Sampled: lambda g: ((atoms.profile_at_points(g.epsilon, [_log_up(d) for d in g.delta]), 1),),
     Tv: lambda g: ((atoms.approximate_dp(0.0, _log_up(g.tv)), 1),),
 }

@@ -1,16 +1,18 @@
-"""What adds up where guarantees compose: their (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
+"""What adds up where guarantees compose: their RDP curves, (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
-from dpcalc.bounds.conversions import outcomes
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.gdp_composition import Mus
 from dpcalc.bounds.conversions.zcdp_sum import PURE, Term, Terms
+from dpcalc.bounds.curve import Curve
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import decimal, quotient_up, ratio_down, root_up
 
@@ -70,43 +72,35 @@ def one_group_size(guarantees: Iterable[Guarantee]) -> int:
     return sizes[0] if sizes else 1
 
 
-def _gaussian_sigmas(guarantee: Guarantee) -> tuple[tuple[float, int], ...] | None:
-    """The noise multiplier σ/s, for the groups of the guarantee, and the count of each mechanism, where all are
-    Gaussian and not sampled; else None."""
-    if not isinstance(guarantee, Mechanisms) or any(m.name != "gaussian" or m.sampling for m in guarantee.mechanisms):
+def _rho(guarantee: Guarantee, number: Callable[[float], Fraction]) -> Fraction | None:
+    """The exact ρ of a guarantee that is ρ-zCDP, or μ-GDP (which is μ²/2-zCDP), or Gaussian and not sampled, for its
+    groups of records; else None. `number` reads μ."""
+    if isinstance(guarantee, Zcdp):
+        return decimal(guarantee.rho)
+    if isinstance(guarantee, Gdp):
+        return number(guarantee.mu) ** 2 / 2
+    if not isinstance(guarantee, Mechanisms) or not all(map(_is_gaussian, guarantee.mechanisms)):
         return None
-    each = [(m.params(guarantee.adjacency, guarantee.size_of_group), m.count) for m in guarantee.mechanisms]
-    return tuple((ratio_down((p["sigma"],), (p["sensitivity"],)), count) for p, count in each)
+    return sum((count / Fraction(ratio_down((sigma,), (sensitivity,))) ** 2 / 2
+                for sensitivity, sigma, count in mus(guarantee)), Fraction(0))
+
+
+def _total_rho(guarantees: Iterable[Guarantee], number: Callable[[float], Fraction]) -> Fraction | None:
+    found = [_rho(g, number) for g in guarantees]
+    return None if None in found else sum(filter(None, found), Fraction(0))
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
-    """ρ of the composition where every part is ρ-zCDP, or μ-GDP (which is μ²/2-zCDP), or Gaussian and not sampled,
-    rounded up; else None."""
-    total = Fraction(0)
-    for g in guarantees:
-        if isinstance(g, Zcdp):
-            total += decimal(g.rho)
-        elif isinstance(g, Gdp):
-            total += Fraction(g.mu) ** 2 / 2
-        elif sigmas := _gaussian_sigmas(g):
-            total += sum(count / Fraction(sigma) ** 2 / 2 for sigma, count in sigmas)
-        else:
-            return None
-    return quotient_up(total.numerator, total.denominator)
+    """ρ of the composition where every part has one, rounded up; else None."""
+    total = _total_rho(guarantees, Fraction)
+    return None if total is None else quotient_up(total.numerator, total.denominator)
 
 
 def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     """μ of the composition where every part is μ-GDP, or Gaussian and not sampled: the root of twice the exact ρ,
     rounded up; else None."""
-    square = Fraction(0)
-    for g in guarantees:
-        if isinstance(g, Gdp):
-            square += (Fraction(g.mu) if len(guarantees) == 1 else decimal(g.mu)) ** 2
-        elif sigmas := _gaussian_sigmas(g):
-            square += sum(count / Fraction(sigma) ** 2 for sigma, count in sigmas)
-        else:
-            return None
-    return root_up(square)
+    total = _total_rho(guarantees, Fraction if len(guarantees) == 1 else decimal)
+    return None if total is None or any(isinstance(g, Zcdp) for g in guarantees) else root_up(2 * total)
 
 
 # --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------
@@ -157,3 +151,45 @@ def _rho_term(part: Part, guarantee: Mechanisms) -> Term:
 
 def _pure_term(epsilon: float, count: int) -> Term:
     return (epsilon, epsilon), PURE, count
+
+
+# --- RDP curves ------------------------------------------------------------------------------------------------------
+
+
+def _part_curve(part: Part, guarantee: Mechanisms) -> Curve:
+    size = guarantee.size_of_group
+    if part.sampling is None:
+        return part.mechanism.rdp_curve(part.params(guarantee.adjacency, size))
+    scheme = part.sampling.record
+    if scheme.curve is None or size > 1:
+        of_groups = " for groups of records" if size > 1 else ""
+        raise DpcalcError("unsupported", f"{scheme.name} sampling has no RDP bound{of_groups} here; ask with --delta",
+                          "--input")
+    return scheme.curve(part.use(guarantee.adjacency))
+
+
+def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
+    """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
+    if isinstance(guarantee, Mechanisms):
+        return tuple((_part_curve(part, guarantee), part.count) for part in guarantee.mechanisms)
+    if isinstance(guarantee, Rdp):
+        given = curve.of_bound(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
+    if isinstance(guarantee, Gdp):
+        return ((curve.of_bound(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+    if isinstance(guarantee, Zcdp):
+        return ((curve.of_bound(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
+    if isinstance(guarantee, Outcomes):
+        return ((curve.of_bound(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
+                 guarantee.count),)
+    if isinstance(guarantee, Dp) and guarantee.delta == 0:
+        return ((curve.of_bound(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+    if isinstance(guarantee, Tv):
+        raise DpcalcError("refused", "a total variation alone is (0, TV)-DP, which implies no RDP; ask with --delta or "
+                                     "--epsilon", "--input")
+    if isinstance(guarantee, Sampled):
+        raise DpcalcError("refused", "a profile whose last δ is above 0 implies no RDP; ask with --delta or --epsilon",
+                          "--input")
+    raise DpcalcError("refused",
+                      "an (ε, δ) guarantee with δ > 0 implies no RDP (Mironov 2017, Prop. 3, has no converse)",
+                      "--input")

@@ -159,7 +159,6 @@ class Composed(NamedTuple):
 def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: Sequence[str] = (),
             way_out: Callable[[Mapping[str, Sequence[int]]], str] | None = None) -> Composed:
     """Guarantees as guarantees about the same neighbouring data sets: those that all stated ones share, or `wanted`.
-
     Raises DpcalcError where they differ. Of the releases of a ledger, `titles` are their names, and `way_out` says what
     makes them agree, from relation → places of the releases. """
     names = titles or [g.name or (f"input {k}" if len(guarantees) > 1 else "the input")
@@ -179,7 +178,9 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     target = wanted or next(iter(places), None)
     found: list[Guarantee] = []
-    sentences = [sentence for g in guarantees for sentence in (*(g.promises or ()), *_of_batches(g))]
+    sentences = [sentence for g in guarantees for sentence in (
+        *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
+        if sentence]
     warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         bound = relation or target
@@ -188,20 +189,13 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
             sentences += promise.sentences
             warnings += promise.warnings
         if bound != target:
-            _refuse_other(str(bound), str(target), name, g)
-            g = _to_replace_one(g, str(bound), name)
+            g = _converted(g, str(bound), str(target), name)
             converted.append(name)
         found.append(g.model_copy(update={"adjacency": target}))
     if len({(g.p, g.q) for g in guarantees if g.kind == "outcomes"}) > 1:
         sentences.append(_SAME_ORDER)
     promise = Promise(tuple(dict.fromkeys(sentences)), tuple(dict.fromkeys(warnings)))
     return Composed(tuple(found), target, promise, tuple(converted))
-
-
-def _of_batches(guarantee: Guarantee) -> list[str]:
-    """What must hold of the random batches of a guarantee's mechanisms, whether or not it was promised before."""
-    sampled = [part.sampling.record for part in getattr(guarantee, "mechanisms", ()) if part.sampling]
-    return [scheme.promise for scheme in sampled if scheme.promise]
 
 
 def _of_respondents(guarantee: Guarantee) -> bool:
@@ -240,8 +234,10 @@ def _bound(about: Sequence[str], relation: str) -> Promise:
     return Promise(sentences, sentences if relation == REPLACE_ONE else ())
 
 
-def _refuse_other(relation: str, wanted: str, name: str, guarantee: Guarantee) -> None:
-    """Raises DpcalcError where no theorem leads from the relation of an input to the wanted one."""
+def _converted(guarantee: Guarantee, relation: str, wanted: str, name: str) -> Guarantee:
+    """An input for replaced records. Raises DpcalcError where no theorem leads from its relation to the wanted one."""
+    from dpcalc.accounting import replaced
+
     if _of_respondents(guarantee):
         raise DpcalcError("refused", f"{name} is about {RESPONDENT}, from which nothing follows for {wanted} "
                           f"neighbours; use --adjacency {REPLACE_ONE}", "--adjacency")
@@ -251,6 +247,7 @@ def _refuse_other(relation: str, wanted: str, name: str, guarantee: Guarantee) -
     if guarantee.index:
         raise DpcalcError("refused", f"{name} is about one position of a run alone, and a record that is added or "
                           f"removed moves the others; compute it for {wanted} neighbours", "--adjacency")
+    return replaced.guarantee(guarantee, relation, name)
 
 
 # --- an input as the mechanism on a batch ----------------------------------------------------------------------------
@@ -279,24 +276,8 @@ def as_base(guarantee: Guarantee, scheme: Scheme, values: Values) -> Promise:
         promise = _promise_of_input(guarantee, name, base.relation)
         return Promise((*carried, *promise.sentences, *zero), promise.warnings)
     if own == base.relation or (base.of_sum and own == ZERO_OUT):
+        about = parts[0].mechanism.query.about if parts else "the guarantee"
         of_batch = () if is_sum or relation in (own, ZERO_OUT) else (
-            f"{_about(guarantee)} of {name} must hold when {RELATIONS[base.relation].in_batch}",)
+            f"{about} of {name} must hold when {RELATIONS[base.relation].in_batch}",)
         return Promise((*carried, *of_batch, *zero))
     raise DpcalcError("refused", ways_out.other_base(own, base.relation, relation, name, scheme), "--input")
-
-
-def _about(guarantee: Guarantee) -> str:
-    """What the relation of a guarantee is about, as 'the sensitivity'."""
-    parts = getattr(guarantee, "mechanisms", ())
-    return parts[0].mechanism.query.about if parts else "the guarantee"
-
-
-# --- conversion to replace-one ---------------------------------------------------------------------------------------
-
-
-def _to_replace_one(guarantee: Guarantee, relation: str, name: str) -> Guarantee:
-    """The guarantee for data sets in which a record is replaced, by to_replace_one.py: what is known of the structure
-    of mechanisms stays known."""
-    from dpcalc.accounting import replaced
-
-    return replaced.guarantee(guarantee, relation, name)

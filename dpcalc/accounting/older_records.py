@@ -27,7 +27,11 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
     found, own = {**record, "adjacency": relation_of(record)}, record.get("parameters")
     if not isinstance(own, Mapping):
         return found
-    found["parameters"] = own = {**own, **_solution(record)}
+    # The solution is a parameter: there an older version had the default of the option. A ledger shows its releases as
+    # they were given.
+    name, result = str(record.get("solved")).replace("-", "_"), record.get("result")
+    if isinstance(result, Mapping) and record.get("command") != "ledger" and result.get(name) is not None:
+        found["parameters"] = own = {**own, name: result[name]}
     if own.get("adjacency") != REPLACE_ONE:
         return found
     if own.get("batches") == "shuffled" and isinstance(record.get("options"), Mapping):
@@ -41,14 +45,6 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
 def lacks(version: Any, path: str) -> bool:
     """Whether results of this version do not have this key."""
     return version == OLDER and path in _ADDED
-
-
-def _solution(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The solution as a parameter: there an older version had the default of the option. A ledger shows its releases as
-    they were given."""
-    name, result = str(record.get("solved")).replace("-", "_"), record.get("result")
-    found = result.get(name) if isinstance(result, Mapping) and record.get("command") != "ledger" else None
-    return {} if found is None else {name: found}
 
 
 def relation_of(record: Mapping[str, Any]) -> Any:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _LOW, _HIGH = log(1e-4), log(9e9)  # the range of log(α − 1) that is searched
 _LEAST_GUESS, _LARGEST_GUESS = 1e-3, 1e9  # the range of α − 1 at the start of a search, within the range above
-_LARGEST_FALL = 4  # a step of Newton's method divides α − 1 by this at most, so that it remains positive
 
 
 def own_params(bound: Bound, params: Params) -> dict[str, Any]:
@@ -81,9 +80,12 @@ def best_order(bound: RdpBound, conversion: Conversion | PointBound, params: Par
         rdp = curve(alpha)
         return convert(by, alpha, rdp) if rdp < inf else inf
 
-    if listed := question.orders or _listed(params):
+    # A curve that was read from JSON is known at its orders alone, and some theorems are stated for whole orders.
+    curves = [params["base"]] if "base" in params else [c for c, _ in params.get("parts", ())]
+    listed = question.orders or params.get("alphas") or tuple(sorted({a for c in curves for a in c.orders}))
+    if listed:
         best = min(listed, key=value_at)
-    elif _whole(bound, params):
+    elif bound.integer_orders or any(c.whole for c, _ in params.get("parts", ())):
         about = total_rdp(replace(bound, value=bound.coarse), params) if bound.coarse else curve
         first = round(min(start or _guess(curve, question), 64))
         best = float(minimise_over(lambda k: value_at(float(k), curve=about), first, 2, LARGEST_WHOLE))
@@ -127,18 +129,7 @@ def _guess(curve: Callable[[float], float], question: Question) -> float:
         root = sqrt(rest * rest + 8 * slope)
         t = min(max((rest + root) / (4 * slope) if rest > 0 else 2 / (root - rest), _LEAST_GUESS),
                 _LARGEST_GUESS)
-        for _ in range(2):  # Newton's method
+        for _ in range(2):  # Newton's method, by steps that leave α − 1 positive
             step = (2 * t * slope - rest - log1p(1 / t)) / (2 * slope + 1 / (t * (t + 1)))
-            t = min(max(t - step, t / _LARGEST_FALL), _LARGEST_GUESS)
+            t = min(max(t - step, t / 4), _LARGEST_GUESS)
     return 1 + min(max(t, _LEAST_GUESS), _LARGEST_GUESS)
-
-
-def _listed(params: Params) -> tuple[float, ...]:
-    """The orders of a curve that was read from JSON, which is known at these alone."""
-    curves = [params["base"]] if "base" in params else [c for c, _ in params.get("parts", ())]
-    return params.get("alphas") or tuple(sorted({a for c in curves for a in c.orders}))
-
-
-def _whole(bound: RdpBound, params: Params) -> bool:
-    """Whether the curve is stated for whole orders only."""
-    return bound.integer_orders or any(c.whole for c, _ in params.get("parts", ()))

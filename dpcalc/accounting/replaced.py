@@ -17,7 +17,6 @@ from dpcalc.core.relations import REPLACE_ONE
 from dpcalc.numerics.rounding import ratio_up, up
 
 _POINTS = 200  # of a profile that is sampled; with half as many, ε is 1e-3 larger
-_NEGLIGIBLE = 1e-30  # δ up to which a profile is sampled
 
 
 def guarantee(given: Guarantee, relation: str, name: str) -> Guarantee:
@@ -53,7 +52,7 @@ def _sampled_from_above(g: Mechanisms) -> Guarantee:
 
     parts = dominating_pairs(g)
     reverse = tuple((pair.reverse or pair, count) for pair, count in parts)
-    most = max(epsilon_at_delta(parts, log(_NEGLIGIBLE), bracket=False).upper, 1e-9)
+    most = max(epsilon_at_delta(parts, log(1e-30), bracket=False).upper, 1e-9)  # a smaller δ is negligible
     both = [upper_profile(each, most) for each in (parts, reverse)]
     epsilons = [most * (k / _POINTS) ** 2 for k in range(_POINTS + 1)]
     points = [(e, min(1.0, up(exp(max(f(e) for f in both)), 1e-12))) for e in epsilons]
@@ -70,7 +69,8 @@ def _profile(points: Sequence[tuple[float, float]], g: Guarantee) -> Guarantee:
     if not found:
         raise _nothing_left("this profile")
     epsilons, deltas = zip(*sorted(found), strict=True)
-    return Sampled(kind="profile", epsilon=epsilons, delta=deltas, **_beside(g))
+    return Sampled(kind="profile", epsilon=epsilons, delta=deltas, group_size=g.group_size,
+                   promises=g.promises)
 
 
 def _dp(g: Dp, name: str) -> Guarantee:
@@ -97,11 +97,6 @@ def _curve(g: Rdp, name: str) -> Guarantee:
     epsilons, log_deltas = profile_samples(tuple(zip(g.alpha, g.rdp, strict=True)))
     points = [(e, min(1.0, up(exp(d), 1e-15 * (1 - d)))) for e, d in zip(epsilons, log_deltas, strict=True)]
     return _profile(points, g)
-
-
-def _beside(g: Guarantee) -> dict[str, Any]:
-    """What a guarantee states beside its numbers."""
-    return {"group_size": g.group_size, "promises": g.promises}
 
 
 _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpcalc.accounting.schemes.shuffle import leaves_out
+from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands.training_run import TrainingRun
 from dpcalc.core.numbers import human, plain
 

@@ -101,9 +101,8 @@ def _composed(given: Given) -> dict[str, Any]:
     (`points`), ρ (`terms`), and μ or pure ε (`mus` and `pure`), each where all guarantees have them; else the error
     that says why not. The guarantees are sorted, and equal ones counted, so that the answer does not depend on their
     order."""
-    from dpcalc.accounting.guarantee_curves import curves
     from dpcalc.accounting.guarantee_pld import pairs_of_all
-    from dpcalc.accounting.guarantee_sums import mus, points, pure_points, rho_terms
+    from dpcalc.accounting.guarantee_sums import curves, mus, points, pure_points, rho_terms
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcalc.accounting.schemes import scheme_of, shuffle
+from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands import calculator
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given
@@ -70,7 +71,7 @@ def _if_left_out(run: Run, epsilon: float) -> str:
         return ""
     n, b = int(run["n"]), int(run["batch_size"])
     size = shuffle.size_that_leaves_out(n, b)
-    if size is None or shuffle.leaves_out(n, b, bool(run["drop_last"])):
+    if size is None or leaves_out(n, b, bool(run["drop_last"])):
         return ""
     other = _with_scheme(run, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
     if other is None or not other.value < epsilon:

@@ -64,7 +64,7 @@ def _with_input(run: Run) -> Run:
     """The run with a guarantee from JSON in place of the options of a mechanism: as a mechanism, as `curve` (an RDP
     curve), or as `point` (ε and δ). Raises DpcalcError for a guarantee that cannot be sampled."""
     from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp  # imports pydantic
-    from dpcalc.accounting.guarantee_curves import curves
+    from dpcalc.accounting.guarantee_sums import curves
 
     given, base = run.given, run.given.inputs[0]
     described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.accounting.schemes.shuffle import leaves_out, size_that_leaves_out
+from dpcalc.accounting.schemes.shuffle import size_that_leaves_out
+from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands.comparison import Answers, command_line, headline
 from dpcalc.commands.training_run import (
     ALLOCATION,

@@ -42,7 +42,7 @@ def test_noise_is_solved_for_at_a_tiny_false_positive_rate():
         assert number(f"tv --fpr 1e-100 --tpr {tpr} --solve sigma") == pytest.approx(float(1 / mu), rel=1e-5)
 
 
-@pytest.mark.parametrize("points", [30, slow(300)])
+@pytest.mark.parametrize("points", [6, slow(30), slow(300)])
 def test_a_rate_of_a_curve_is_that_of_its_own_question(points):
     line = "tv --sigma 1 --sampling-rate .01 --steps 1000"
     curve = answer(f"{line} --roc {points}")["roc"]
@@ -76,7 +76,7 @@ def test_finitely_many_outcomes():
 
 
 @pytest.mark.parametrize("line", ["--sampling-rate .37 --steps 1 --fpr .3 --tpr .5 --solve sigma",
-                                  "--sampling-rate .1 --steps 10 --fpr .3 --tpr .5 --solve sigma",
+                                  slow("--sampling-rate .1 --steps 10 --fpr .3 --tpr .5 --solve sigma"),
                                   "--p .1,.9 --q .5,.5 --fpr .2 --tpr .9 --solve steps"])
 def test_a_solved_question_has_a_witness_for_either_direction(line):
     record = answer(f"tv {line}")

@@ -2,6 +2,7 @@
 
 import pytest
 from burn_in_runs import LINE, answer
+from conftest import slow
 
 from dpcalc import NoSolution
 from dpcalc.commands.burn_in import COMMAND
@@ -36,7 +37,7 @@ PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1
 
 
 @pytest.mark.parametrize(("said", "budget", "solve", "worse"), [
-    ({"steps": "1e6"}, 1.0, "sigma", 0.998),
+    slow({"steps": "1e6"}, 1.0, "sigma", 0.998),
     ({"sigma": ".1"}, 2.0, "steps", 1.01),
 ])
 def test_the_profile_is_solved_too(said, budget, solve, worse):
@@ -52,6 +53,7 @@ def test_the_profile_is_solved_too(said, budget, solve, worse):
     assert back(solved.value) <= budget < back(type(solved.value)(solved.value * worse))
 
 
+@pytest.mark.slow
 def test_contraction_is_solved_with_less_noise_and_for_every_number_of_steps():
     said = {**PROFILE, "steps": "1e6"}
     solved = answer(**said, epsilon="1", solve="sigma", bound=("burn-in-contraction",))
@@ -68,6 +70,7 @@ def test_a_budget_that_any_number_of_steps_meets():
     assert answer(**PROFILE, sigma=".1", epsilon="2", solve="steps", bound=("burn-in-rdp",)).value > 1
 
 
+@pytest.mark.slow
 def test_the_largest_set_for_a_budget_is_that_of_burn_in_contraction():
     said = {**LINE, "n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": ".05",
             "sigma": ".1", "steps": "1e6"}

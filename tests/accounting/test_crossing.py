@@ -4,6 +4,7 @@ import json
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
@@ -93,7 +94,7 @@ def test_total_variation(name, steps):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("scheme", q.SCHEME.choices)
+@pytest.mark.parametrize("scheme", [slow(scheme) if scheme == "shuffle" else scheme for scheme in q.SCHEME.choices])
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
     if reason := MECHANISMS[name].query.not_sampled:

@@ -124,6 +124,7 @@ def test_likely_reports_have_one_below_the_truth(run, known):
     assert 0.999 * known < result["delta_lower"] <= known <= result["delta"]
 
 
+@pytest.mark.slow
 def test_truncated_tails_have_none():
     """The noise beyond the losses that are composed counts as revealing everything, which only an upper end may."""
     run = "rdp --mechanism discrete-gaussian --sigma 2000 --steps 1e9 --epsilon 3000 --bound discrete-gaussian-exact"

@@ -81,6 +81,7 @@ def test_a_number_that_no_theorem_covers_is_refused(guarantee, inputs, parameter
     assert done.returncode == 2 and "was made by an earlier dpcalc by a theorem that does not cover it" in done.stderr
 
 
+@pytest.mark.slow
 def test_compare_meant_replaced_records_in_shuffled_batches():
     run = "compare --batches shuffled --n 60 --batch-size 5 --epochs 2 --noise-multiplier 3 --delta 1e-5"
     record = json.loads(call([*run.split(), "--adjacency", "replace-one", "--json"]).stdout)

@@ -8,6 +8,7 @@ from math import exp
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc.accounting.cautions import FALSE_POSITIVES, LARGE_EPSILON
 from dpcalc.core.numbers import human
@@ -37,7 +38,7 @@ def test_also_beside_the_total_variation_of_a_guarantee():
         assert done.stderr.count("publishing one random record") == count
 
 
-@pytest.mark.parametrize("line", KNOWN_N)
+@pytest.mark.parametrize("line", [slow(line) if k == 5 else line for k, line in enumerate(KNOWN_N)])
 def test_also_where_delta_is_the_answer(line):
     for epsilon in ("0", "1e2"):
         done = call([*line.split(), "--epsilon", epsilon, "--json"])
@@ -73,7 +74,7 @@ ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 
             "convert --from dp --epsilon 3 --delta 0 --steps 10 --target-delta 1e-5"]
 
 
-@pytest.mark.parametrize("line", ATTACKED)
+@pytest.mark.parametrize("line", [slow(line) if k == 10 else line for k, line in enumerate(ATTACKED)])
 def test_a_large_epsilon_is_told_as_what_an_attacker_may_find(line):
     done = call([*line.split(), "--json"])
     assert done.returncode == 0, done.stderr

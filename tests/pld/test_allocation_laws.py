@@ -9,20 +9,15 @@ import pytest
 from conftest import slow
 from pair_masses import delta
 
-from dpcalc.bounds.sampling import (
-    allocation_lower,
-    allocation_profile,
-    allocation_replace_one_lower,
-    allocation_replace_one_profile,
-)
+from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_profile
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.pld import allocation, allocation_replaced
 from dpcalc.pld.bracket import epsilon_at_delta
 
 PAIRS = {"zero-out": allocation, "replace-one": allocation_replaced}
-BOUNDS = {"zero-out": (allocation_profile.BOUND, allocation_lower.BOUND),
-          "replace-one": (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
+BOUNDS = {"zero-out": (allocation_profile.BOUND, allocation_profile.LOWER),
+          "replace-one": (allocation_replace_one_profile.BOUND, allocation_replace_one_profile.LOWER)}
 TAIL = 1e-14
 RELATION = pytest.mark.parametrize("relation", PAIRS)
 

@@ -13,7 +13,7 @@ from pair_masses import delta
 from paths import GOLDEN
 from scipy.special import ndtr
 
-from dpcalc.bounds.sampling import allocation_replace_one_lower, allocation_replace_one_profile
+from dpcalc.bounds.sampling import allocation_replace_one_profile
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.pld import positive_sums, tilted_sums
@@ -112,7 +112,7 @@ def test_one_step_is_the_gaussian_mechanism_with_twice_the_sensitivity():
     with pytest.raises(OutOfScope, match="too many dimensions"):
         allocation_replace_one_profile.exact(mp, 0.5, 4.0, 3, 1, TAIL)
     with pytest.raises(OutOfScope, match="upper bound only"):
-        allocation_replace_one_lower.value(1.0, 10, 2, TAIL)
+        allocation_replace_one_profile.lower_value(1.0, 10, 2, TAIL)
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_one_step_is_the_gaussian_mechanism_with_twice_the_sensitivity():
 def test_the_smallest_tails_give_the_same_ends(sigma):
     """Far out, points end where no loss is larger."""
     epsilon = 0.1 / sigma
-    for bound in (allocation_replace_one_profile, allocation_replace_one_lower):
+    for bound in allocation_replace_one_profile.BOUNDS:
         usual, smallest = (log_delta_at_epsilon(bound.value(sigma, 3, 1, tail), epsilon) for tail in (1e-16, 1e-100))
         assert smallest.upper == pytest.approx(usual.upper, abs=1e-3)
 

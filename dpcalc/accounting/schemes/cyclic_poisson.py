@@ -35,8 +35,9 @@ def _params(values: Values) -> dict[str, Any]:
     """The rate within a group, and the number of steps that a record meets."""
     bands = values["bands"]
     if values.get("sampling_rate") is not None:
-        rate = float(values["sampling_rate"])
-        steps = by_rate.number_of_steps({**values, "epochs": _passes(values, bands)}, rate)
+        rate, epochs = float(values["sampling_rate"]), values.get("epochs")
+        passes = None if epochs is None else epochs * bands  # of a group; an epoch takes each group once
+        steps = by_rate.number_of_steps({**values, "epochs": passes}, rate)
     else:
         by_rate.sampling_rate(values)  # raises for what is missing
         n, b = values["n"], values["batch_size"]
@@ -46,11 +47,6 @@ def _params(values: Values) -> dict[str, Any]:
         rate = ratio_up((b,), (n // bands,))
         steps = by_rate.number_of_steps(values, rate)
     return {"sampling_rate": rate, "run_steps": steps, "steps": -(-steps // bands)}
-
-
-def _passes(values: Values, bands: int) -> float | None:
-    """The epochs of Poisson sampling at the rate of a group that have as many steps: a pass takes each group once."""
-    return None if values.get("epochs") is None else values["epochs"] * bands
 
 
 def _guarantee(values: Values, params: Params) -> dict[str, Any]:
@@ -83,7 +79,7 @@ SCHEME = Scheme(
     params=_params,
     routes=poisson.SCHEME.routes,
     group_routes=poisson.SCHEME.group_routes,
-    guarantee=_guarantee,
+    own_guarantee=_guarantee,
     sentence=_sentence,
     pure=poisson.SCHEME.pure,
     of_mechanism=poisson.SCHEME.of_mechanism,

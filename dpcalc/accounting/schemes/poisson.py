@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import NOT_SHUFFLED, POISSON_ONLY, RATE, Scheme, Use, Values, mechanisms_guarantee
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED, POISSON_ONLY, RATE, Scheme, Use, Values
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.sampling import (
-    amplification,
     poisson_group_profile,
     poisson_profile,
     poisson_rdp,
@@ -20,7 +20,6 @@ from dpcalc.bounds.sampling import (
     poisson_replace_one_profile,
     poisson_replace_one_rdp,
 )
-from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
@@ -50,11 +49,6 @@ def _routes(run: Values, relation: str) -> tuple[Route, ...]:
     return (*pure, Route(of_any))
 
 
-def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["sampling_rate"]},
-                                                  params["steps"]),))
-
-
 # --- one use, for a record that is lost or zeroed out, and for one that is replaced ----------------------------------
 
 
@@ -71,7 +65,7 @@ def _pair_replaced(use: Use) -> Pair:
     if use.is_gaussian:
         return poisson_replace_one_profile.pair(use.sampling["rate"], use.noise_multiplier, use.group_size)
     _check_groups(use)
-    return poisson_replace_one_comonotone.pair(step_profile_of(use))
+    return step_profile_of(use).pair()
 
 
 def _check_groups(use: Use) -> None:
@@ -80,7 +74,7 @@ def _check_groups(use: Use) -> None:
                          "--input")
 
 
-def step_profile_of(use: Use) -> Any:
+def step_profile_of(use: Use) -> Profile:
     """The profile of one use for a replaced record, by poisson_replace_one_comonotone.py."""
     if use.sampling["rate"] == 1:  # no other batch is compared than the one with the record
         return use.mechanism.profile(use.mechanism.of_group(use.params, 2))
@@ -88,9 +82,13 @@ def step_profile_of(use: Use) -> Any:
     return use.mechanism.replaced(use.params, use.sampling["rate"])
 
 
+def _pure_replaced(use: Use) -> float:
+    assert use.mechanism.pure is not None
+    return poisson_replace_one_comonotone.pure_epsilon(use.mechanism.pure(use.params), use.sampling["rate"])
+
+
 _PAIRS = {ADD_REMOVE: _pair_removed, ZERO_OUT: _pair_removed, REPLACE_ONE: _pair_replaced}
-_PURE = {**dict.fromkeys((ADD_REMOVE, ZERO_OUT), lambda e, q: float(amplification.value(e, 0.0, q)["epsilon"])),
-         REPLACE_ONE: poisson_replace_one_comonotone.pure_epsilon}
+_PURE = {ADD_REMOVE: Use.amplified, ZERO_OUT: Use.amplified, REPLACE_ONE: _pure_replaced}
 
 
 def _curve(use: Use) -> Curve:
@@ -100,11 +98,6 @@ def _curve(use: Use) -> Curve:
                           "--input")
     return curve.of_bound(_BOUNDS[use.relation][0], noise_multiplier=use.noise_multiplier,
                           sampling_rate=use.sampling["rate"])
-
-
-def _pure(use: Use) -> float:
-    assert use.mechanism.pure is not None
-    return _PURE[use.relation](use.mechanism.pure(use.params), use.sampling["rate"])
 
 
 def _of_mechanism(use: Use) -> dict[str, Any]:
@@ -123,7 +116,6 @@ SCHEME = Scheme(
     checks=by_rate.CHECKS,
     params=by_rate.params,
     routes=_routes,
-    guarantee=_guarantee,
     sentence=lambda text: ("Batches are Poisson samples: each record is in a batch with probability "
                            f"{by_rate.rate_text(text)}, independently; {NOT_SHUFFLED}"),
     fields={"rate": RATE},
@@ -131,7 +123,7 @@ SCHEME = Scheme(
     curve=_curve,
     group_routes={ADD_REMOVE: (_GROUPS,), ZERO_OUT: (_GROUPS,),
                   REPLACE_ONE: (Route(poisson_replace_one_profile.BOUND),)},
-    pure=_pure,
+    pure=lambda use: _PURE[use.relation](use),
     of_mechanism=_of_mechanism,
     promise=POISSON_ONLY,
 )

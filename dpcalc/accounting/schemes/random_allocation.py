@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import COUNT, Scheme, Use, Values, mechanisms_guarantee
-from dpcalc.bounds.sampling import (
-    allocation_lower,
-    allocation_profile,
-    allocation_replace_one_lower,
-    allocation_replace_one_profile,
-)
+from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_profile
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
 from dpcalc.core.errors import DpcalcError, flag
@@ -24,9 +19,8 @@ from dpcalc.core.results import Route
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
-_REMOVED = (allocation_profile.BOUND, allocation_lower.BOUND)
-_BOUNDS = {ADD_REMOVE: _REMOVED, ZERO_OUT: _REMOVED,
-           REPLACE_ONE: (allocation_replace_one_profile.BOUND, allocation_replace_one_lower.BOUND)}
+_BOUNDS = {**dict.fromkeys((ADD_REMOVE, ZERO_OUT), allocation_profile.BOUNDS),
+           REPLACE_ONE: allocation_replace_one_profile.BOUNDS}
 _GIVE = "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n and --batch-size"
 _NO_STEPS = "add --steps-per-epoch, or --n and --batch-size, whose ratio it is"
 
@@ -113,7 +107,7 @@ SCHEME = Scheme(
     checks=_CHECKS,
     params=_params,
     routes=_routes,
-    guarantee=_guarantee,
+    own_guarantee=_guarantee,
     sentence=_sentence,
     fields={"steps_per_epoch": COUNT},
     pair=_pair,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.accounting.mechanisms.record import Mechanism
 from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling import amplification
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params
 from dpcalc.core.checks import Test
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.relations import Base
+from dpcalc.core.relations import RELATIONS, Base
 from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
@@ -46,6 +47,16 @@ class Use(NamedTuple):
     def is_gaussian(self) -> bool:
         return self.mechanism.name == "gaussian"
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether a record is replaced by another one, so that a sum may change by what two records add."""
+        return RELATIONS[self.relation].sensitivity > 1
+
+    def amplified(self) -> float:
+        """The pure ε of a mechanism on a sample of records with the rate, rounded up."""
+        assert self.mechanism.pure is not None
+        return float(amplification.value(self.mechanism.pure(self.params), 0.0, self.sampling["rate"])["epsilon"])
+
 
 class Scheme(NamedTuple):
     """A way to form the batches of a run."""
@@ -59,10 +70,11 @@ class Scheme(NamedTuple):
     checks: tuple[Test, ...]  # of the options of the run
     params: Callable[[Values], dict[str, Any]]  # of its bounds, besides those of the mechanism; with `steps`
     routes: Callable[[Values, str], tuple[Route, ...]]  # from the options and the relation of neighbours
-    guarantee: Callable[[Values, Params], dict[str, Any]]  # of the run, for the next command
     sentence: Callable[[Mapping[str, str]], str]  # for a statement: how batches are drawn, from the options as text
     refusal: str = ""  # why it has no theorem for some relation, in words after "is not supported with --scheme NAME, "
     fields: Mapping[str, str] = {}  # in JSON, by name: RATE or COUNT
+    own_guarantee: Callable[[Values, Params], dict[str, Any]] | None = None  # of the run, where it has several parts
+    rdp_bound: Bound | None = None  # of a mechanism that is known by its RDP curve alone
     pair: Callable[[Use], Pair] | None = None  # the dominating pair of one use
     curve: Callable[[Use], Curve] | None = None  # the RDP of one use
     pure: Callable[[Use], float] | None = None  # the pure ε of one use of a mechanism that has one
@@ -94,6 +106,21 @@ class Scheme(NamedTuple):
     def base(self, values: Values) -> Base:
         """What the theorem needs between two batches."""
         return self.bases[self.relation(values)]
+
+    def is_replaced(self, values: Values) -> bool:
+        """Whether neighbouring data sets differ in a record that is replaced by another one."""
+        return RELATIONS[self.relation(values)].sensitivity > 1
+
+    def guarantee(self, values: Values, params: Params) -> dict[str, Any]:
+        """The guarantee of a run, for the next command: that of a mechanism on a sample, as often as there are steps,
+        where the scheme says no other one."""
+        if self.own_guarantee is not None:
+            return self.own_guarantee(values, params)
+        if "curve" in values and self.rdp_bound is not None:
+            return curve_guarantee(self.rdp_bound, params)
+        rate = self.companions.get("sampling_rate", "")
+        numbers = {name: params[rate if kind == RATE else name] for name, kind in self.fields.items()}
+        return mechanisms_guarantee(self, values, (({"scheme": self.name, **numbers}, params["steps"]),))
 
     def with_sigma(self, values: Values) -> Values:
         """The options, with a noise multiplier as σ and the sensitivity of a sum between two batches."""

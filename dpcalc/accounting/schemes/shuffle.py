@@ -19,6 +19,7 @@ from dpcalc.bounds.sampling import (
     shuffle_profile_one_order,
     shuffle_profile_used,
 )
+from dpcalc.bounds.sampling._engine import chain
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
-_IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 
 
 _CHECKS: tuple[Test, ...] = (
@@ -49,12 +49,6 @@ _CHECKS: tuple[Test, ...] = (
     by_rate.BATCH_SIZE,
     by_rate.needs_steps(lambda run: run.sets(*by_rate.BY_SIZE), "--epochs, or --steps (the steps of all epochs)"),
 )
-
-
-def _params_of_one_order(values: Values) -> dict[str, Any]:
-    """Those of a run of which the bounds from below look at the first epoch only."""
-    found = _params(values)
-    return found | {"whole_epochs": min(found["whole_epochs"], 1)}
 
 
 def _params(values: Values) -> dict[str, Any]:
@@ -75,7 +69,7 @@ def _params(values: Values) -> dict[str, Any]:
             "all_steps": steps + whole * has_smaller, "steps_per_epoch": batches, "dropped": dropped,
             "sigma": values.get("sigma"), "sensitivity": values.get("sensitivity"), "n": n, "batch_size": b,
             "drop_last": bool(values.get("drop_last")),
-            "replaced": _IS_REPLACED[SCHEME.relation(values)],
+            "replaced": SCHEME.is_replaced(values),
             "tail": allocation_profile.tail_of(values.get("delta"), epochs, SCHEME.words)}
 
 
@@ -84,14 +78,6 @@ def _of_mechanism(use: Use) -> dict[str, Any]:
     is a norm that all vectors are clipped to."""
     return {"noise_multiplier": ratio_down((use.noise_multiplier,), (float(use.group_size),)),
             "noise_of_record": use.noise_multiplier, "clipped": use.of_sum}
-
-
-def _routes(run: Values, relation: str) -> tuple[Route, ...]:
-    return (*_FRESH, *_routes_of_any_order(run, relation))
-
-
-def _routes_of_one_order(run: Values, relation: str) -> tuple[Route, ...]:
-    return (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(run, relation))
 
 
 def _routes_of_any_order(run: Values, relation: str) -> tuple[Route, ...]:
@@ -116,7 +102,7 @@ def _guarantee(values: Values, params: Params) -> dict[str, Any]:
 def _guarantee_of_one_order(values: Values, params: Params) -> dict[str, Any]:
     """All epochs together."""
     n, b, epochs = params["n"], params["batch_size"], params["epochs"]
-    if n is None or not leaves_out(n, b, params["drop_last"]):
+    if n is None or not shuffle_profile.leaves_out(n, b, params["drop_last"]):
         return _guarantee_without_amplification(values, params)
     uses = (({"scheme": ONE_ORDER.name, "n": n, "batch_size": b, "epochs": epochs}, 1),)
     return mechanisms_guarantee(ONE_ORDER, values, uses) | {"upper_bound": True}
@@ -132,22 +118,21 @@ def _guarantee_without_amplification(values: Values, params: Params) -> dict[str
 def _pair(use: Use) -> Pair:
     """The pair of an epoch of so many steps: all records are used, or the others are left out."""
     n, b, steps = (use.sampling[name] for name in ("n", "batch_size", "steps"))
-    replaced = _IS_REPLACED[use.relation]
-    sigma = shuffle_profile.in_norms(use.noise_multiplier, replaced)
+    sigma = shuffle_profile.in_norms(use.noise_multiplier, use.is_replaced)
 
     def of_one(tail: float) -> Parts:
         if steps * b < n:
-            return ((shuffle_profile.left_out(sigma, steps, n, b, replaced, tail), 1),)
-        return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, replaced, use.of_sum, tail), 1),)
+            return ((shuffle_profile.left_out(sigma, steps, n, b, use.is_replaced, tail), 1),)
+        return ((shuffle_profile_used.whole_epoch(use.noise_multiplier, n, b, use.is_replaced, use.of_sum, tail), 1),)
 
-    ((pair, _),) = shuffle_profile.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
+    ((pair, _),) = chain.of_records(of_one, use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
 
 
 def _pair_of_one_order(use: Use) -> Pair:
     """The pair of all epochs together, which leave out the records that do not fill a batch."""
     ((pair, _),) = shuffle_profile_one_order.value(
-        use.noise_multiplier, use.sampling["n"], use.sampling["batch_size"], True, _IS_REPLACED[use.relation],
+        use.noise_multiplier, use.sampling["n"], use.sampling["batch_size"], True, use.is_replaced,
         use.sampling["epochs"], use.group_size, allocation_profile.DEFAULT_TAIL)
     return pair
 
@@ -180,11 +165,6 @@ def _notes(values: Values) -> tuple[str, ...]:
     return (note_on_an_epoch(int(values["n"]), int(values["batch_size"]), bool(values.get("drop_last"))),)
 
 
-def leaves_out(n: int, batch_size: int, drop_last: bool) -> bool:
-    """Whether a whole epoch leaves out at least one record."""
-    return drop_last and n % batch_size > 0
-
-
 def size_that_leaves_out(n: int, batch_size: int) -> int | None:
     """The batch size nearest to this one that does not divide n, of two the smaller one; None where n has none."""
     sizes = (size for k in range(batch_size) for size in (batch_size - k, batch_size + k))
@@ -196,14 +176,14 @@ def _sentence(text: Mapping[str, str]) -> str:
         f"batches of {text['batch_size']} of {text['n']} records")
     if text.get("reshuffle") == "once":
         same = f"Every epoch takes {size} in a secret order of the records that is the same in all epochs"
-        if "n" in text and leaves_out(int(text["n"]), int(text["batch_size"]), "drop_last" in text):
+        if "n" in text and shuffle_profile.leaves_out(int(text["n"]), int(text["batch_size"]), "drop_last" in text):
             return f"{same}, and leaves out those at the end of that order, which do not fill a batch."
         return f"{same}."
     afresh = f"Every epoch takes {size} in a secret order of the records that is shuffled afresh"
     if "n" not in text:
         return f"{afresh}."
     n, b = int(text["n"]), int(text["batch_size"])
-    if leaves_out(n, b, "drop_last" in text):
+    if shuffle_profile.leaves_out(n, b, "drop_last" in text):
         return f"{afresh}, and leaves out those at the end of that order, which do not fill a batch. {_NOT_COVERED}"
     last = "; the last, smaller batch has the same noise on its sum" if n % b else ""
     return f"{afresh}, and uses each of them once{last}. {_NOT_COVERED}"
@@ -223,8 +203,8 @@ SCHEME = Scheme(
     options=("n", "batch_size", "steps_per_epoch", "steps", "epochs", "drop_last", "reshuffle"),
     checks=_CHECKS,
     params=_params,
-    routes=_routes,
-    guarantee=_guarantee,
+    routes=lambda run, relation: (*_FRESH, *_routes_of_any_order(run, relation)),
+    own_guarantee=_guarantee,
     sentence=_sentence,
     fields={"n": COUNT, "batch_size": COUNT, "steps": COUNT},
     pair=_pair,
@@ -243,11 +223,11 @@ SCHEME = Scheme(
 ONE_ORDER = SCHEME._replace(
     name=noise_multiplier.ONE_ORDER,
     words="batches from one shuffled order",
-    params=_params_of_one_order,
-    routes=_routes_of_one_order,
+    params=lambda values: (found := _params(values)) | {"whole_epochs": min(found["whole_epochs"], 1)},
+    routes=lambda run, relation: (Route(shuffle_profile_one_order.BOUND), *_routes_of_any_order(run, relation)),
     group_routes=dict.fromkeys((ZERO_OUT, REPLACE_ONE), (Route(shuffle_profile_one_order.BOUND),
                                                          Route(shuffle_no_amplification.BOUND))),
-    guarantee=_guarantee_of_one_order,
+    own_guarantee=_guarantee_of_one_order,
     fields={"n": COUNT, "batch_size": COUNT, "epochs": COUNT},
     pair=_pair_of_one_order,
     promise="one uniformly random order of all n records, drawn before the first epoch, must be cut into the same "

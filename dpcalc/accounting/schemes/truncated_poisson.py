@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import (
-    COUNT,
-    NOT_SHUFFLED,
-    POISSON_ONLY,
-    RATE,
-    Scheme,
-    Use,
-    Values,
-    mechanisms_guarantee,
-)
+from dpcalc.accounting.schemes.record import COUNT, NOT_SHUFFLED, POISSON_ONLY, RATE, Scheme, Values
 from dpcalc.bounds.sampling import truncated_poisson_lower, truncated_poisson_profile
-from dpcalc.core.bound import Params
 from dpcalc.core.checks import Needed, Rule, Test, excludes
 from dpcalc.core.noise_multiplier import TRUNCATED
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
 
-if TYPE_CHECKING:
-    from dpcalc.pld.pair import Pair
-
-_IS_REPLACED = {ZERO_OUT: False, REPLACE_ONE: True}
 NEGLIGIBLE = 1e-3  # of δ: what truncation may add before a larger batch size is advised; ε then grows by 1e-4 of it
 USUAL_DELTA = 1e-6  # where the question gives none
 
@@ -45,19 +31,7 @@ _CHECKS: tuple[Test, ...] = (
 
 def _params(values: Values) -> dict[str, Any]:
     return {**by_rate.params(values), "n": values["n"], "max_batch_size": values["max_batch_size"],
-            "replaced": _IS_REPLACED[SCHEME.relation(values)]}
-
-
-def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    sampling = {"scheme": TRUNCATED, "rate": params["sampling_rate"], "n": params["n"],
-                "max_batch_size": params["max_batch_size"]}
-    return mechanisms_guarantee(SCHEME, values, ((sampling, params["steps"]),))
-
-
-def _pair(use: Use) -> Pair:
-    s = use.sampling
-    return truncated_poisson_profile.pair(s["n"], s["rate"], s["max_batch_size"], use.noise_multiplier,
-                                          _IS_REPLACED[use.relation])
+            "replaced": SCHEME.is_replaced(values)}
 
 
 def _notes(values: Values) -> tuple[str, ...]:
@@ -92,13 +66,13 @@ SCHEME = Scheme(
     checks=_CHECKS,
     params=_params,
     routes=lambda run, relation: (Route(truncated_poisson_profile.BOUND), Route(truncated_poisson_lower.BOUND)),
-    guarantee=_guarantee,
     sentence=lambda text: ("Batches are truncated Poisson samples: each record is drawn with probability "
                            f"{by_rate.rate_text(text)}, independently, and of more than {text['max_batch_size']} drawn "
                            f"records a uniform subset of that size stays; the sizes of batches are not released, and "
                            f"{NOT_SHUFFLED}"),
     fields={"rate": RATE, "n": COUNT, "max_batch_size": COUNT},
-    pair=_pair,
+    pair=lambda use: truncated_poisson_profile.pair(*(use.sampling[name] for name in ("n", "rate", "max_batch_size")),
+                                                    use.noise_multiplier, use.is_replaced),
     only=("gaussian",),
     notes=_notes,
     promise=POISSON_ONLY,

@@ -6,18 +6,9 @@ from typing import Any
 
 from dpcalc.accounting.routes import converted
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import (
-    RATE,
-    Scheme,
-    Use,
-    Values,
-    curve_guarantee,
-    mechanisms_guarantee,
-)
+from dpcalc.accounting.schemes.record import RATE, Scheme, Values
 from dpcalc.bounds import curve
-from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import weighted_rdp
-from dpcalc.core.bound import Params
+from dpcalc.bounds.sampling import wor_rdp
 from dpcalc.core.checks import Needed
 from dpcalc.core.relations import REPLACE_ONE, Base
 
@@ -25,17 +16,6 @@ from dpcalc.core.relations import REPLACE_ONE, Base
 def _params(values: Values) -> dict[str, Any]:
     weight = values["max_weight"]
     return {"max_weight": weight, "steps": by_rate.number_of_steps(values, weight)}
-
-
-def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    if "curve" in values:
-        return curve_guarantee(weighted_rdp.BOUND, params)
-    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["max_weight"]},
-                                                  params["steps"]),))
-
-
-def _curve(use: Use) -> Curve:
-    return curve.of_bound(weighted_rdp.BOUND, max_weight=use.sampling["rate"], base=use.mechanism.rdp_curve(use.params))
 
 
 SCHEME = Scheme(
@@ -46,11 +26,12 @@ SCHEME = Scheme(
     options=("max_weight", "steps", "epochs"),
     checks=(by_rate.STEPS_OR_EPOCHS, Needed(("max_weight",), "with --scheme weighted")),
     params=_params,
-    routes=lambda run, relation: converted(weighted_rdp.BOUND),
-    guarantee=_guarantee,
+    routes=lambda run, relation: converted(wor_rdp.WEIGHTED),
+    rdp_bound=wor_rdp.WEIGHTED,
     sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
                            "depend on the data."),
     fields={"rate": RATE},
-    curve=_curve,
+    curve=lambda use: curve.of_bound(wor_rdp.WEIGHTED, max_weight=use.sampling["rate"],
+                                     base=use.mechanism.rdp_curve(use.params)),
     companions={"sampling_rate": "max_weight", "steps": "steps"},
 )

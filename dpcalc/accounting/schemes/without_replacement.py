@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.accounting.schemes import by_rate
-from dpcalc.accounting.schemes.record import (
-    NOT_SHUFFLED,
-    RATE,
-    Scheme,
-    Use,
-    Values,
-    curve_guarantee,
-    mechanisms_guarantee,
-)
+from dpcalc.accounting.schemes.record import NOT_SHUFFLED, RATE, Scheme, Use, Values
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import amplification, wor_profile, wor_rdp, wor_zero_out_lower, wor_zero_out_profile
-from dpcalc.core.bound import Params
+from dpcalc.bounds.sampling import wor_profile, wor_rdp, wor_zero_out_lower, wor_zero_out_profile
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
@@ -36,21 +27,10 @@ def _routes_replaced(run: Values) -> tuple[Route, ...]:
     return (*converted(wor_rdp.BOUND), *pure, Route(wor_profile.BOUND))
 
 
-def _guarantee(values: Values, params: Params) -> dict[str, Any]:
-    if "curve" in values:
-        return curve_guarantee(wor_rdp.BOUND, params)
-    return mechanisms_guarantee(SCHEME, values, (({"scheme": SCHEME.name, "rate": params["sampling_rate"]},
-                                                  params["steps"]),))
-
-
 def _pair_replaced(use: Use) -> Pair:
     from dpcalc.pld import sampled
 
     return sampled.without_replacement(use.mechanism.profile(use.params).pair(), use.sampling["rate"])
-
-
-def _pair_zeroed(use: Use) -> Pair:
-    return wor_zero_out_profile.pair(use.sampling["rate"], use.noise_multiplier)
 
 
 def _curve_replaced(use: Use) -> Curve:
@@ -65,13 +45,10 @@ def _no_curve(use: Use) -> Curve:
 _ROUTES: dict[str, Callable[[Values], tuple[Route, ...]]] = {
     REPLACE_ONE: _routes_replaced,
     ZERO_OUT: lambda run: (Route(wor_zero_out_profile.BOUND), Route(wor_zero_out_lower.BOUND))}
-_PAIRS = {REPLACE_ONE: _pair_replaced, ZERO_OUT: _pair_zeroed}
+_PAIRS: dict[str, Callable[[Use], Pair]] = {
+    REPLACE_ONE: _pair_replaced,
+    ZERO_OUT: lambda use: wor_zero_out_profile.pair(use.sampling["rate"], use.noise_multiplier)}
 _CURVES = {REPLACE_ONE: _curve_replaced, ZERO_OUT: _no_curve}
-
-
-def _pure(use: Use) -> float:
-    assert use.mechanism.pure is not None
-    return float(amplification.value(use.mechanism.pure(use.params), 0.0, use.sampling["rate"])["epsilon"])
 
 
 def _sentence(text: Mapping[str, str]) -> str:
@@ -89,10 +66,10 @@ SCHEME = Scheme(
     checks=by_rate.CHECKS,
     params=by_rate.params,
     routes=lambda run, relation: _ROUTES[relation](run),
-    guarantee=_guarantee,
+    rdp_bound=wor_rdp.BOUND,
     sentence=_sentence,
     fields={"rate": RATE},
     pair=lambda use: _PAIRS[use.relation](use),
     curve=lambda use: _CURVES[use.relation](use),
-    pure=_pure,
+    pure=Use.amplified,
 )

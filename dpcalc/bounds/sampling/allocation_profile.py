@@ -17,12 +17,18 @@ of a fixed partition, y ∈ R^t being a product of the pairs of the blocks in so
 post-processing of (1) of the whole y, in its own order of time. Convexity is used for y, where all partitions have the
 same divergence.
 (4) More steps are safer: the mean of t + 1 ratios is the mean over i of the means without the i-th, so by Jensen's
-inequality E φ(S) falls with t for every convex φ. ∎ """
+inequality E φ(S) falls with t for every convex φ. ∎
+
+A lower bound, from a run whose loss is the largest. Proof. Where the gradient of the record is the same unit vector at
+every step and the others contribute nothing, the noisy sums are those of this pair. A law of S whose atoms are merged
+at their mean belongs to the pair with outcomes merged: a post-processing, which cannot raise δ, for one epoch and for
+every composition. ∎ """
 
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.swapped_exact import cdf
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -83,21 +89,32 @@ def exact(mp: Any, epsilon: float, noise_multiplier: float, steps_per_epoch: int
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--steps-per-epoch")
     gamma, s = mp.exp(mp.mpf(epsilon)), 1 / (mp.mpf(noise_multiplier) * mp.sqrt(mp.mpf(2)))
 
-    def tail_of_normal(x: Any) -> Any:
-        return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
-
     def integrand(v: Any, side: int) -> Any:
         mean = (mp.exp(s * v) + mp.exp(-s * v)) / 2 * mp.exp(-s * s / 2)
         if side > 0:
             d = mp.log(gamma / mean) / s + s / 2
-            inside = mean * tail_of_normal(d - s) - gamma * tail_of_normal(d)
+            inside = mean * cdf(mp, s - d) - gamma * cdf(mp, -d)
         else:
             d = mp.log(gamma * mean) / s - s / 2  # S < 1/γ for u < −d
-            inside = tail_of_normal(d) - gamma * mean * tail_of_normal(d + s)
+            inside = cdf(mp, -d) - gamma * mean * cdf(mp, -d - s)
         return inside * mp.exp(-v * v / 2)
 
     points = [mp.mpf(x) for x in range(0, 2 * ceil(20 + float(s)), 2)]
     return max(mp.quad(lambda v, side=side: integrand(v, side), points) for side in (+1, -1)) * mp.sqrt(2 / mp.pi)
+
+
+def lower_value(noise_multiplier: float, steps_per_epoch: int, participations: int, tail: float) -> "Parts":
+    """A pair that one epoch dominates where the gradients of the record are the same at every step."""
+    from dpcalc.pld.allocation import dominated_pair
+
+    refuse_participations(participations)
+    return ((dominated_pair(noise_multiplier, steps_per_epoch, tail), 1),)
+
+
+def refuse_participations(participations: int) -> None:
+    """Raises OutOfScope for several participations."""
+    if participations > 1:
+        raise OutOfScope("unsupported", "several participations have an upper bound only", "--participations")
 
 
 BOUND = CompositionBound(
@@ -120,3 +137,24 @@ BOUND = CompositionBound(
     # more steps, as long as 1e-12·t is small against 1/(Z√t).
     rtol=3e-2,
 )
+
+LOWER = CompositionBound(
+    Theorem(
+        name="allocation-lower",
+        example="subsample --scheme random-allocation --steps-per-epoch 1000 --epochs 10 --noise-multiplier 1 "
+                "--delta 1e-6",
+        statement="the pair of allocation-profile with outcomes merged: some data sets and gradients lose this much",
+        source=BOUND.source,
+        assumptions=(*ASSUMPTIONS[:3], "the gradient of the record is the same vector of the "
+                     "clipping norm at every step, and the other records contribute nothing",
+                     ASSUMPTIONS[-1]),
+        status="lower",
+        released="every step's output",
+    ),
+    params=BOUND.params,
+    value=lower_value,
+    exact=exact,
+    rtol=3e-2,  # of δ, as for allocation-profile
+)
+
+BOUNDS = (BOUND, LOWER)

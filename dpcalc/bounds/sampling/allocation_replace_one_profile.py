@@ -42,14 +42,22 @@ depend on the partitions.
 (6) Two steps. With u = (z_1 + z_2)/√2 and s = m/√2, D_1 + D_2 is a positive factor times e^{su} − e^ε·e^{−su}, and P
 and Q have the same conditional law given u; so the pair is that of N(√2m, 1) and N(0, 1).
 
-(7) More steps are safer: the mean of t + 1 copies of D is the mean over i of the means without the i-th. ∎ """
+(7) More steps are safer: the mean of t + 1 copies of D is the mean over i of the means without the i-th. ∎
+
+A lower bound, from a run whose loss is the largest. Proof. Where the gradients of the record and of its substitute are
+a unit vector and its opposite, the same at every step, and the others contribute nothing, the noisy sums are those of
+this pair. (The pair that is computed has 1/Z rounded down. That is the run with shorter gradients, which by (3) loses
+less.) An event R, possibly at random, has the probabilities P(R) and Q(R) under the pair, and the reflected event 1 −
+Q(R) and 1 − P(R). So the trade-off curve of the pair is above all these points, and above their concave hull. The pair
+whose curve this hull is follows from the outputs by post-processing (Blackwell 1953, Theorem 10). So its loss is a
+lower bound for one epoch, and for every composition of epochs. ∎ """
 
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.allocation_profile import ASSUMPTIONS as SHARED
-from dpcalc.bounds.sampling.allocation_profile import blocks
+from dpcalc.bounds.sampling.allocation_profile import blocks, refuse_participations
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -80,6 +88,14 @@ def exact(mp: Any, epsilon: float, noise_multiplier: float, steps_per_epoch: int
     return theta(mp, epsilon, 2 / (mp.sqrt(mp.mpf(steps_per_epoch)) * mp.mpf(noise_multiplier)))
 
 
+def lower_value(noise_multiplier: float, steps_per_epoch: int, participations: int, tail: float) -> "Parts":
+    """A pair that one epoch dominates where the gradients of the record are the same at every step."""
+    from dpcalc.pld.allocation_replaced import dominated_pair
+
+    refuse_participations(participations)
+    return ((dominated_pair(noise_multiplier, steps_per_epoch, tail), 1),)
+
+
 BOUND = CompositionBound(
     Theorem(
         name="allocation-replace-one-profile",
@@ -100,3 +116,25 @@ BOUND = CompositionBound(
     # too coarse for losses that vary so much, and δ may be several times larger.
     rtol=2e-2,
 )
+
+LOWER = CompositionBound(
+    Theorem(
+        name="allocation-replace-one-lower",
+        example="subsample --scheme random-allocation --steps-per-epoch 1000 --epochs 10 --noise-multiplier 1 "
+                "--adjacency replace-one --delta 1e-6",
+        statement="the pair of allocation-replace-one-profile with outcomes merged: some data sets and gradients lose "
+                  "this much",
+        source=BOUND.source,
+        assumptions=(*ASSUMPTIONS[:3], "the gradient of the record is the same vector of the clipping "
+                     "norm at every step, that of its substitute is the opposite vector, and the other records "
+                     "contribute nothing", ASSUMPTIONS[-1]),
+        status="lower",
+        released="every step's output",
+    ),
+    params=BOUND.params,
+    value=lower_value,
+    exact=exact,
+    rtol=BOUND.rtol,  # of δ
+)
+
+BOUNDS = (BOUND, LOWER)

@@ -27,11 +27,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine import group_mixture
-from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT, POISSON
+from dpcalc.bounds.sampling._engine.group_mixture import ULPS
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.rounding import ratio_up, up
+from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
@@ -40,8 +41,6 @@ LARGEST_GROUP = 1000  # records: the mixture has one component for each, and an 
 # K/σ: at less noise the largest losses of the whole group exceed 1e11, and a batch with a record of the group counts as
 # revealed. This is an upper bound, and a loose one where a single record in the batch would still be hidden.
 LARGEST_RATIO = 1e6
-ROUNDING = 1e-15  # relative: more than the rounding errors of a few operations
-SMALLEST_RATIO = 1e-100  # 1/σ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
@@ -51,35 +50,35 @@ def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_s
 
 def sided(epsilon: float, side: int, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
     """log E_{e^ε}(P‖Q), of a group removed, for side +1, or log E_{e^ε}(Q‖P), of one added, for side −1."""
-    _check(group_size)
+    is_revealed = reveals(group_size, noise_multiplier)
     if sampling_rate == 1:
         return gaussian_exact.value(epsilon, noise_multiplier, float(group_size), 1)
-    if group_size > LARGEST_RATIO * noise_multiplier:
-        return _log_delta_revealed(epsilon, side, group_size * log1p(-sampling_rate))
-    mu = max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
-    return group_mixture.log_delta(epsilon, side, mu, sampling_rate, group_size)
+    if is_revealed:
+        return log_delta_revealed(epsilon, side, sampling_rate, group_size)
+    return group_mixture.log_delta(epsilon, side, group_mixture.mu_up(noise_multiplier), sampling_rate, group_size)
 
 
-def _log_delta_revealed(epsilon: float, side: int, log_none: float) -> float:
+def reveals(group_size: int, noise_multiplier: float) -> bool:
+    """Whether a batch with a record of the group counts as revealed. Raises OutOfScope for too large groups."""
+    if group_size > LARGEST_GROUP:
+        raise OutOfScope("out-of-range", f"{group_size} is above {LARGEST_GROUP}, the largest group for which the "
+                         "mixture of a sampled batch is computed", "--group-size")
+    return group_size > LARGEST_RATIO * noise_multiplier
+
+
+def log_delta_revealed(epsilon: float, side: int, sampling_rate: float, group_size: int) -> float:
     """log δ where a batch with a record of the group reveals it: δ is the probability c of such a batch, or where the
-    group is added 1 − e^ε(1 − c). `log_none` is log(1 − c)."""
-    left = log_none * (1 + ROUNDING) + (epsilon * (1 - ROUNDING) if side < 0 else 0.0)
-    return min(0.0, up(log1mexp(left), ROUNDING)) if left < 0 else -inf
+    group is added 1 − e^ε(1 − c)."""
+    left = group_size * log1p(-sampling_rate) * (1 + ULPS) + (epsilon * (1 - ULPS) if side < 0 else 0.0)
+    return min(0.0, up(log1mexp(left), ULPS)) if left < 0 else -inf
 
 
 def pair(sampling_rate: float, noise_multiplier: float, group_size: int) -> "Pair":
     from dpcalc.pld import mixtures
 
-    _check(group_size)
-    if sampling_rate < 1 and group_size > LARGEST_RATIO * noise_multiplier:
+    if reveals(group_size, noise_multiplier) and sampling_rate < 1:
         return mixtures.revealed(sampling_rate, group_size)
-    return mixtures.poisson_group(max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO), sampling_rate, group_size)
-
-
-def _check(group_size: int) -> None:
-    if group_size > LARGEST_GROUP:
-        raise OutOfScope("out-of-range", f"{group_size} is above {LARGEST_GROUP}, the largest group for which the "
-                         "mixture of a sampled batch is computed", "--group-size")
+    return mixtures.poisson_group(group_mixture.mu_up(noise_multiplier), sampling_rate, group_size)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
@@ -104,7 +103,7 @@ BOUND = ProfileBound(
                   "for K records added or removed together; steps are composed numerically, each pair by itself",
         source="Ganesh 2024, arXiv:2401.10294; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition); "
                "proof in dpcalc/bounds/sampling/poisson_group_profile.py",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
+        assumptions=(POISSON,
                      "neighbours differ by adding, or by removing, a group of at most K records",
                      "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2",
                      OWN_GRADIENT),

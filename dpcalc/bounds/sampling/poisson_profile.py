@@ -4,15 +4,14 @@ from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.bounds.sampling._engine.assumptions import ADDED_OR_REMOVED, POISSON
+from dpcalc.bounds.sampling._engine.group_mixture import ULPS
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
-
-
-_ROUNDING = 1e-15  # relative: more than the rounding errors of the few terms that are added
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
@@ -22,11 +21,9 @@ def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
 
 def sided(epsilon: float, side: int, sampling_rate: float, profile: Profile) -> float:
     """log E_{e^ε}(mix‖N), of a record removed, for side +1, or log E_{e^ε}(N‖mix), of one added, for side −1."""
-    return min(0.0, up((_removed if side > 0 else _added)(epsilon, sampling_rate, profile), 4e-16))
-
-
-def _removed(epsilon: float, rate: float, profile: Profile) -> float:
-    return log(rate) + profile.log_delta(sampled_epsilon(epsilon, rate))
+    if side < 0:
+        return min(0.0, up(_added(epsilon, sampling_rate, profile), 4e-16))
+    return min(0.0, up(log(sampling_rate) + profile.log_delta(sampled_epsilon(epsilon, sampling_rate)), 4e-16))
 
 
 def _added(epsilon: float, rate: float, profile: Profile) -> float:
@@ -36,13 +33,13 @@ def _added(epsilon: float, rate: float, profile: Profile) -> float:
     small it is computed as e^{−ε}(1 − γ(1−q))/q, without a difference of numbers near 1. δ falls in y: that is rounded
     down, and so is log(γ(1−q)), on which both factors depend in the same direction. """
     unsampled = log1p(-rate) if rate < 1 else -inf
-    log_left = epsilon + unsampled - (_ROUNDING * (epsilon - unsampled) if rate < 1 else 0.0)
+    log_left = epsilon + unsampled - (ULPS * (epsilon - unsampled) if rate < 1 else 0.0)
     if log_left >= 0:
         return -inf
     log_factor, x = log1mexp(log_left), expm1(-epsilon) / rate
     y = -log1p(x) if x > -0.5 else epsilon + log(rate) - log_factor
-    y -= _ROUNDING * (y if x > -0.5 else epsilon - log(rate) - log_factor)
-    return up(log_factor, _ROUNDING) + profile.log_delta(max(y, 0.0))
+    y -= ULPS * (y if x > -0.5 else epsilon - log(rate) - log_factor)
+    return up(log_factor, ULPS) + profile.log_delta(max(y, 0.0))
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":
@@ -77,8 +74,7 @@ BOUND = ProfileBound(
                   "itself",
         source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and "
                "11, arXiv:2106.08567v4",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
-                     "neighbours differ by adding or removing one record",
+        assumptions=(POISSON, ADDED_OR_REMOVED,
                      "the base guarantee holds for both orders of the neighbours"),
     ),
     params=("sampling_rate", "profile"),

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from math import ceil, exp, expm1, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.sampling._engine.assumptions import ADDED_OR_REMOVED, GAUSSIAN_NOISE, POISSON
 from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.quadrature import log_integral, tail, whole
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _ERROR = 2e-11  # relative error of e^{(α−1)D} − 1: quadrature and rounding
-_MOST_NODES = 2e5  # of the quadrature: more take seconds, and gigabytes
+_MOST_NODES = 1e6  # of the quadrature: more take seconds, and gigabytes
 _TAIL = 9.5  # standard deviations: beyond lies less than 1e-20 of a Gaussian integral
 _NEGLIGIBLE = 45.0  # e^−45 = 3e-20 of the integral may be left out
 
@@ -60,23 +61,28 @@ def reverse(alpha: float, noise_multiplier: float, sampling_rate: float) -> floa
 def _divergence(alpha: float, z: float, q: float, cap: float,
                 log_integrand: Callable[[Array, float, float, float], Array], ends: tuple[float, float],
                 step: float) -> float:
-    """log(1 + ∫)/(α−1) by the trapezoidal rule, rounded up; by Minkowski's inequality where that needs too many nodes,
-    or where the square of q/z underflows."""
-    start, end = ends
-    if min(q, q / z) < 1e-140 or z > 1e100 or (end - start) / step > _MOST_NODES:
-        return _minkowski_bound(alpha, z, q, cap)
+    """log(1 + ∫)/(α−1), by the quadrature or by Minkowski's inequality."""
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
-    log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), start, 8 * ceil(end / 8), step, bends)
-    log_excess += _ERROR + error * error
-    raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
-    return min(up(raw / (alpha - 1), 4e-16), cap)
-
-
-def _minkowski_bound(alpha: float, z: float, q: float, cap: float) -> float:
-    """log(1 − q + q‖e^w‖_α)·α/(α−1), above both directions, of which the forward one is the larger."""
+    whole_ends = ends[0], 8 * ceil(ends[1] / 8)
+    found = by_quadrature(lambda t: log_integrand(t, alpha, z, q), alpha, z, q, whole_ends, step, bends, cap)
+    if found is not None:
+        return found
+    # log(1 − q + q‖e^w‖_α)·α/(α−1) is above both directions, of which the forward one is the larger.
     growth = (alpha - 1) / (2 * z * z)
     raw = log1p(q * expm1(growth)) * (alpha / (alpha - 1)) if growth < 700 else cap
     return min(up(max(raw, 5e-324), 4e-15), cap)
+
+
+def by_quadrature(log_integrand: Callable[[Array], Array], alpha: float, z: float, q: float, ends: tuple[float, float],
+                  step: float, bends: tuple[float, ...], cap: float) -> float | None:
+    """log(1 + ∫)/(α−1) by the trapezoidal rule, rounded up and at most `cap`; None where that needs too many nodes, or
+    where the square of q/z underflows."""
+    if min(q, q / z) < 1e-140 or z > 1e100 or (ends[1] - ends[0]) / step > _MOST_NODES:
+        return None
+    log_excess, error = log_integral(log_integrand, *ends, step, bends)
+    log_excess += _ERROR + error * error
+    raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
+    return min(up(raw / (alpha - 1), 4e-16), cap)
 
 
 def _upper_end(alpha: float, z: float, q: float) -> float:
@@ -209,9 +215,7 @@ BOUND = RdpBound(
         statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) "
                   "/ (α−1)",
         source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
-                     "neighbours differ by adding or removing one record",
-                     "Gaussian noise of standard deviation z times the ℓ2 sensitivity of the sum"),
+        assumptions=(POISSON, ADDED_OR_REMOVED, GAUSSIAN_NOISE),
         errata=("The CS5562 lecture's ln E[L_q^λ] ≤ q²/(1−q)·ln E[L^λ] + O(q³λ³/σ³) is 1.70 times too small at λ = "
                 "2, σ = 1, q = .01, and e − 1 = 1.72 times for q → 0; Abadi et al. 2016, Lemma 3, which it cites, has "
                 "twice the first term.",),

@@ -7,14 +7,13 @@ truth is at most 0.265 times this for all orders that are covered. """
 from math import log, log1p
 from typing import Any
 
+from dpcalc.bounds.sampling._engine.assumptions import ADDED_OR_REMOVED, GAUSSIAN_NOISE, POISSON
 from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human
 from dpcalc.numerics.rounding import ratio_up
 
 LARGEST_RATE, LEAST_NOISE = 0.2, 4.0
-_ROUNDED = 1e-12  # relative: by how much the conditions are narrowed, far above their rounding errors
-_STEPS = 60  # bisections for the α* of a message, which shows six digits
 
 
 def value(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
@@ -36,11 +35,11 @@ def _refuse(alpha: float, z: float, q: float) -> None:
 
 
 def is_covered(alpha: float, z: float, q: float) -> bool:
-    """Whether α <= α*; an order within rounding errors of α* is not covered."""
+    """Whether α <= α*; an order so near to α* that rounding errors could decide is not covered."""
     m, square = log1p(1 / (q * (alpha - 1))), z * z
     first = m * square / 2 - log(square)
     second = (m * m * square / 2 - log(5 * square)) / (m + log(q * alpha) + 1 / (2 * square))
-    return alpha <= min(first, second) * (1 - _ROUNDED)
+    return alpha <= min(first, second) * (1 - 1e-12)
 
 
 def largest_order(z: float, q: float) -> float:
@@ -48,7 +47,7 @@ def largest_order(z: float, q: float) -> float:
     low, high = 2.0, 2.0
     while is_covered(high, z, q):
         low, high = high, 2 * high
-    for _ in range(_STEPS):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if is_covered(middle, z, q) else (low, middle)
     return low
@@ -67,9 +66,7 @@ BOUND = RdpBound(
                   "log 5z²)/(M + log(qα) + 1/(2z²)), M = log(1 + 1/(q(α−1)))",
         source="Mironov, Talwar & Zhang 2019, Theorem 11, arXiv:1908.10530v1; Altschuler & Talwar 2022, Lemma 2.12, "
                "arXiv:2205.13710",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
-                     "neighbours differ by adding or removing one record",
-                     "Gaussian noise of standard deviation z times the ℓ2 sensitivity of the sum"),
+        assumptions=(POISSON, ADDED_OR_REMOVED, GAUSSIAN_NOISE),
     ),
     params=("noise_multiplier", "sampling_rate"),
     value=value,

@@ -58,6 +58,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.mechanisms.discrete_gaussian_law import exact_outcomes, log_total, sensitivity_and_sigma
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling._engine.assumptions import ONLY_SUMS, POISSON
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import ratio_up, up
@@ -67,21 +68,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 _ROUNDING = 4e-15  # relative: more than the rounding errors of the few operations of a closed form
-_LARGEST = 300.0  # exponents above it are handled by logs
 _LOG_CUT = -800.0  # log of the tails of discrete Gaussian noise that count as infinite losses
-
-
-def value(epsilon: float, step_profile: Profile) -> float:
-    """log δ(ε) of one step, rounded up."""
-    return step_profile.log_delta(epsilon)
-
-
-def pair(step_profile: Profile) -> Pair:
-    return step_profile.pair()
-
-
-def exact(mp: Any, epsilon: float, step_profile: Profile) -> Any:
-    return step_profile.exact(mp, epsilon)
 
 
 # --- Laplace noise ---------------------------------------------------------------------------------------------------
@@ -195,8 +182,8 @@ def pure_epsilon(epsilon: float, rate: float) -> float:
     """ε′ = log((1 − q + qe^ε)/(1 − q + qe^−ε)), rounded up, and at most 2ε."""
     unsampled = log1p(-rate) if rate < 1 else -inf
     log_low = log_add(unsampled, log(rate) - epsilon)
-    if epsilon < _LARGEST:
-        found = log1p(2 * rate * sinh(epsilon) / exp(log_low)) if log_low > -_LARGEST else 2 * epsilon
+    if epsilon < 300:  # far from the overflow of doubles
+        found = log1p(2 * rate * sinh(epsilon) / exp(log_low)) if log_low > -300 else 2 * epsilon
     else:
         found = log_add(unsampled, log(rate) + epsilon) - log_low
     return max(min(up(found, _ROUNDING * (4 + epsilon)), up(2 * epsilon)), 5e-324)
@@ -244,17 +231,17 @@ BOUND = ProfileBound(
         source="Balle, Barthe & Gaboardi 2018, Theorem 2, arXiv:1807.01647v2 (advanced joint convexity); Zhu, Dong & "
                "Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition); proof in "
                "dpcalc/bounds/sampling/poisson_replace_one_comonotone.py",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
+        assumptions=(POISSON,
                      "neighbours have equally many records, and differ in the value of one",
                      "the base guarantee holds between a batch and the same batch with one record more, in both orders",
-                     "the batches and their sizes are not released"),
+                     ONLY_SUMS),
         released="every step's output",
         in_words="A replaced record that is drawn changes the output by at most twice what a record that is added or "
                  "removed changes, and by once of that from a batch without it.",
     ),
     params=("step_profile",),
-    value=value,
-    exact=exact,
+    value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
+    exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon),
     rtol=5e-10,
-    pair=pair,
+    pair=lambda step_profile: step_profile.pair(),
 )

@@ -36,33 +36,29 @@ that of (P, Q). Q is P reflected, so that both orders are equal. ∎
 For one record the pair with Z = 1/μ also holds for every mechanism that is μ-GDP where a record is added to or removed
 from a batch, for every batch and past: see poisson_replace_one_comonotone.py. Of groups that is not claimed. """
 
-from math import log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine import replaced_mixture
-from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
-from dpcalc.bounds.sampling.poisson_group_profile import LARGEST_GROUP, LARGEST_RATIO, ROUNDING, SMALLEST_RATIO
+from dpcalc.bounds.sampling._engine.assumptions import ONLY_SUMS, OWN_GRADIENT, POISSON
+from dpcalc.bounds.sampling._engine.group_mixture import mu_up
+from dpcalc.bounds.sampling.poisson_group_profile import log_delta_revealed, reveals
 from dpcalc.core.bound import ProfileBound, Theorem
-from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
-SMALLEST_RATE = 1e-140  # of composed steps: the squares of smaller ones are below the range of doubles
 REPLACED = "neighbours have equally many records, and differ in the value of one (with --group-size K, of K)"
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
     """log E_{e^ε}(P ‖ Q), never below the theorem."""
-    _check(group_size)
+    is_revealed = reveals(group_size, noise_multiplier)
     if sampling_rate == 1:
         return gaussian_exact.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
-    if group_size > LARGEST_RATIO * noise_multiplier:  # a batch with a record of the group reveals it
-        return min(0.0, up(log1mexp(group_size * log1p(-sampling_rate)), ROUNDING))
-    return replaced_mixture.log_delta(epsilon, _ratio(noise_multiplier), sampling_rate, group_size)
+    if is_revealed:
+        return log_delta_revealed(epsilon, +1, sampling_rate, group_size)
+    return replaced_mixture.log_delta(epsilon, mu_up(noise_multiplier), sampling_rate, group_size)
 
 
 def pair(sampling_rate: float, noise_multiplier: float, group_size: int, attained: bool = True) -> "Pair":
@@ -70,21 +66,10 @@ def pair(sampling_rate: float, noise_multiplier: float, group_size: int, attaine
     batch of the larger one."""
     from dpcalc.pld import mixtures
 
-    _check(group_size)
-    sampling_rate = max(sampling_rate, SMALLEST_RATE)
-    if sampling_rate < 1 and group_size > LARGEST_RATIO * noise_multiplier:
+    sampling_rate = max(sampling_rate, 1e-140)  # the squares of smaller ones are below the range of doubles
+    if reveals(group_size, noise_multiplier) and sampling_rate < 1:
         return mixtures.revealed(sampling_rate, group_size, replaced=True)
-    return mixtures.poisson_replaced(_ratio(noise_multiplier), sampling_rate, group_size, attained)
-
-
-def _ratio(noise_multiplier: float) -> float:
-    return max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
-
-
-def _check(group_size: int) -> None:
-    if group_size > LARGEST_GROUP:
-        raise OutOfScope("out-of-range", f"{group_size} is above {LARGEST_GROUP}, the largest group for which the "
-                         "mixture of a sampled batch is computed", "--group-size")
+    return mixtures.poisson_replaced(mu_up(noise_multiplier), sampling_rate, group_size, attained)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
@@ -102,11 +87,10 @@ BOUND = ProfileBound(
                   "multiplier; for K records with binomial weights on ±j; steps are composed numerically",
         source="Kahane 1986, convexity inequality; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 "
                "(composition); proof in dpcalc/bounds/sampling/poisson_replace_one_profile.py",
-        assumptions=("each record is in the batch independently with probability q, afresh each step",
-                     REPLACED,
+        assumptions=(POISSON, REPLACED,
                      "noise N(0, Z²C²I) on the sum of vectors of norm at most C, one for each record, whatever its "
                      "value is",
-                     "the batches and their sizes are not released",
+                     ONLY_SUMS,
                      OWN_GRADIENT),
         released="every step's output",
         in_words="A replaced record that is drawn moves the sum by at most 2C, and by at most C from a batch without "

@@ -20,11 +20,12 @@ from __future__ import annotations
 from math import exp, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.sampling.poisson_rdp import by_quadrature
 from dpcalc.bounds.sampling.poisson_replace_one_profile import BOUND as PROFILE
 from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.normal import LOG_SQRT_2PI
-from dpcalc.numerics.quadrature import log_integral, tail, whole
+from dpcalc.numerics.quadrature import tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_ERROR = 2e-11  # relative error of the integral: quadrature and rounding
-_MOST_NODES = 1e6  # of the quadrature: more take seconds, and gigabytes
 _TAIL = 12.0  # standard deviations: beyond lies less than 1e-28 of a Gaussian integral, also times t²
-_LARGEST_EXPONENT = 700.0  # e^x of a larger x is close to the overflow of doubles
 
 
 def value(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
@@ -47,19 +45,16 @@ def value(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
     # The integrand falls at least like e^{−(t − (2α−1)μ)²/2} above (2α−1)μ, and like φ(t + μ) below −μ.
     start, end = -mu - _TAIL, (2 * alpha - 1) * mu + _TAIL
     step = min(0.5, z / 4, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
-    if min(q, q / z) < 1e-140 or z > 1e100 or (end - start) / step > _MOST_NODES:
-        return min(_by_convexity(alpha, z, q, cap), _by_one_part(alpha, z, q))
     bend = z * (log1p(-q) - log(q)) + mu / 2  # where both parts of A are equal; those of B are at −bend
-    log_excess, error = log_integral(lambda t: _log_integrand(t, alpha, mu, q), start, end, step, (0.0, bend, -bend))
-    log_excess += _ERROR + error * error
-    raw = log1p(exp(log_excess)) if log_excess < _LARGEST_EXPONENT else log_excess
-    return min(up(raw / (alpha - 1), 4e-16), cap)
+    found = by_quadrature(lambda t: _log_integrand(t, alpha, mu, q), alpha, z, q, (start, end), step,
+                          (0.0, bend, -bend), cap)
+    return min(_by_convexity(alpha, z, q, cap), _by_one_part(alpha, z, q)) if found is None else found
 
 
 def _by_convexity(alpha: float, z: float, q: float, cap: float) -> float:
     """log(1 − q + qe^{(α−1)·2α/z²})/(α−1), as e^{(α−1)D_α} is jointly convex in both distributions; rounded up."""
     growth = 2 * (alpha - 1) * alpha / z / z
-    if growth > _LARGEST_EXPONENT:
+    if growth > 700:  # it is near the overflow of doubles
         return cap
     raw = log1p(q * (exp(growth) - 1)) if growth > 1e-3 else q * growth * (1 + growth)
     return min(up(max(raw / (alpha - 1), 5e-324), 4e-15), cap)

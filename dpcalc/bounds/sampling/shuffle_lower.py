@@ -15,7 +15,7 @@ epochs. ∎
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.sampling._engine.two_batches import Quadratic
+from dpcalc.bounds.sampling._engine.swapped_exact import Quadratic
 from dpcalc.bounds.sampling.shuffle_no_amplification import NOISE, ONCE
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope

@@ -14,6 +14,7 @@ independent. ∎
 
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.sampling.shuffle_lower import FRESH, INSTANCE, PARAMS, noise_of_whole_epochs
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE, ONCE
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -40,19 +41,9 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps_per_e
     if steps_per_epoch * whole_epochs > 1:
         raise OutOfScope("out-of-range", "is evaluated as printed for one batch only", "--epochs")
     mu, used, factor = mp.mpf(sensitivity) / mp.mpf(sigma), 1 - mp.mpf(dropped), mp.exp(mp.mpf(epsilon))
-    removed = used * _excess(mp, mu, (factor - (1 - used)) / used)
+    removed = used * theta(mp, mp.log((factor - (1 - used)) / used), mu)
     level = (1 / factor - (1 - used)) / used
-    return max(removed, used * factor * (_excess(mp, mu, level) + level - 1)) if level > 0 else removed
-
-
-def _excess(mp: Any, mu: Any, level: Any) -> Any:
-    """E(w − k)₊ of w = exp(μx − μ²/2), x standard normal."""
-    middle = mp.log(level) / mu
-
-    def tail(x: Any) -> Any:
-        return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
-
-    return tail(middle - mu / 2) - level * tail(middle + mu / 2)
+    return max(removed, used * factor * (theta(mp, mp.log(level), mu) + level - 1)) if level > 0 else removed
 
 
 BOUND = CompositionBound(

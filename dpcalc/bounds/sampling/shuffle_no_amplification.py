@@ -15,26 +15,16 @@ The order of the records need not be random for this.
 
 from typing import Any
 
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
-from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.core.bound import Theorem
 
 ORDER = "the order of the records is fixed, or drawn without looking at the data"
 ONCE = "a record is in at most one batch of an epoch; a last, smaller batch may be dropped or not"
 NOISE = "Gaussian noise of the same σ at every step, on the sum of a batch; the sums may be divided by a fixed number"
 NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gradients are zeroed out; one record more "
               "would change the other batches")
-
-
-def value(epsilon: float, noise_multiplier: float, epochs: int) -> float:
-    """log δ(ε) = log θ(ε, √E/z), rounded up."""
-    return gaussian_exact.value(epsilon, noise_multiplier, 1.0, epochs)
-
-
-def inverse(log_delta: float, noise_multiplier: float, epochs: int) -> float:
-    """The least ε with δ(ε) <= δ, rounded up."""
-    return gaussian_exact.inverse(log_delta, noise_multiplier, 1.0, epochs)
 
 
 def mu(noise_multiplier: float, epochs: int) -> float:
@@ -46,16 +36,7 @@ def exact_mu(mp: Any, noise_multiplier: float, epochs: int) -> Any:
     return mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_multiplier)
 
 
-def rdp(alpha: float, noise_multiplier: float, epochs: int) -> float:
-    """ε(α) = αE/(2z²) of all epochs, rounded up."""
-    return ratio_up((alpha, float(epochs)), (2.0, noise_multiplier, noise_multiplier))
-
-
-def exact(mp: Any, epsilon: float, noise_multiplier: float, epochs: int) -> Any:
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, noise_multiplier, epochs))
-
-
-BOUND = ProfileBound(
+BOUND = gaussian_bound(
     Theorem(
         name="shuffle-no-amplification",
         example="subsample --scheme shuffle --steps-per-epoch 234 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
@@ -70,10 +51,7 @@ BOUND = ProfileBound(
                  "be any order that does not depend on the data.",
     ),
     params=("noise_multiplier", "epochs"),
-    value=value,
-    exact=exact,
+    mu=mu,
+    exact_mu=exact_mu,
     rtol=2e-12,
-    inverse=inverse,
-    rdp=rdp,
-    mu=GaussianDp(mu, exact_mu),
 )

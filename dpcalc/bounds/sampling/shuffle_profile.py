@@ -62,16 +62,15 @@ data sets that differ in one record each, and group_privacy.py says what follows
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.chain import of_records
+from dpcalc.bounds.sampling._engine.swapped_exact import mean_of_positive_part
 from dpcalc.bounds.sampling.shuffle_lower import FRESH
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
@@ -94,24 +93,17 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
     one pair of the run. `tail` is about the P-mass that may become infinite. Raises OutOfScope where an epoch leaves
     out no record."""
     n, batch_size = known(n, batch_size)
-    batches, rest = divmod(n, batch_size)
-    if whole_epochs and not (drop_last and rest):
+    if whole_epochs and not leaves_out(n, batch_size, drop_last):
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --drop-last and "
                                          "a batch size that does not divide n", "--batch-size")
     sigma = in_norms(noise_of_record, replaced)
 
     def of_one(tail: float) -> "Parts":
+        batches = n // batch_size
         whole = ((left_out(sigma, batches, n, batch_size, replaced, tail), whole_epochs),) if whole_epochs else ()
         return (*whole, *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
 
     return of_records(of_one, group_size, tail)
-
-
-def of_records(of_one: "Callable[[float], Parts]", group_size: int, tail: float) -> "Parts":
-    """The pairs for groups of records, by the chain in _engine/chain.py."""
-    from dpcalc.bounds.sampling._engine import chain
-
-    return chain.of_records(of_one, group_size, tail)
 
 
 def known(n: int | None, batch_size: int | None) -> tuple[int, int]:
@@ -119,6 +111,11 @@ def known(n: int | None, batch_size: int | None) -> tuple[int, int]:
     if n is None or batch_size is None:
         raise OutOfScope("out-of-range", "needs --n and --batch-size", "--n")
     return n, batch_size
+
+
+def leaves_out(n: int, batch_size: int, drop_last: bool) -> bool:
+    """Whether a whole epoch leaves out at least one record."""
+    return drop_last and n % batch_size > 0
 
 
 def left_out(sigma: float, steps: int, n: int, batch_size: int, replaced: bool, tail: float) -> "Pair":
@@ -139,11 +136,15 @@ def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: i
     steps = unfinished or n // batch_size
     if whole_epochs + (unfinished > 0) > 1 or steps > 2 or group_size > 1:
         raise OutOfScope("unsupported", "the integral over all ratios has too many dimensions", "--epochs")
-    m, w = 1 / mp.mpf(in_norms(noise_of_record, replaced)), mp.mpf(n - steps * batch_size) / batch_size
-    gamma = mp.exp(mp.mpf(epsilon))
-    directions = (0,) if replaced else (1, -1)
-    return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, steps, w * (gamma - 1)) / (steps + w)
-               for direction in directions)
+    rest = mp.mpf(n - steps * batch_size)
+    return exact_epoch(mp, epsilon, in_norms(noise_of_record, replaced), replaced, steps, rest / batch_size)
+
+
+def exact_epoch(mp: Any, epsilon: float, sigma: float, replaced: bool, steps: int, w: Any) -> Any:
+    """The larger E(w(1 − γ) + D*_1 + …)₊/(t + w) of both directions, for t = 1 or 2 steps."""
+    gamma, directions = mp.exp(mp.mpf(epsilon)), (0,) if replaced else (1, -1)
+    return max(mean_of_positive_part(mp, side, gamma, 1 / mp.mpf(sigma), steps, w * (gamma - 1)) / (steps + w)
+               for side in directions)
 
 
 BOUND = CompositionBound(

@@ -36,9 +36,10 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.chain import of_records
 from dpcalc.bounds.sampling._engine.swapped_exact import cdf
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, of_records
+from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, leaves_out
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -55,7 +56,7 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
     OutOfScope where no record is left out."""
     from dpcalc.pld import shuffled_epoch
 
-    if n is None or batch_size is None or not drop_last or n < batch_size or n % batch_size == 0:
+    if n is None or batch_size is None or n < batch_size or not leaves_out(n, batch_size, drop_last):
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --n, --drop-last "
                                          "and a --batch-size that does not divide n", "--batch-size")
     sigma, (batches, rest) = in_norms(noise_of_record, replaced), divmod(n, batch_size)

@@ -91,11 +91,19 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import shuffle_profile
-from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.chain import of_records
 from dpcalc.bounds.sampling.shuffle_lower import FRESH
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE
-from dpcalc.bounds.sampling.shuffle_profile import FIXED, in_norms, known, left_out, of_records, unfinished_part
+from dpcalc.bounds.sampling.shuffle_profile import (
+    FIXED,
+    exact_epoch,
+    in_norms,
+    known,
+    leaves_out,
+    left_out,
+    unfinished_part,
+)
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
@@ -115,7 +123,7 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
     n, batch_size = known(n, batch_size)
     if not whole_epochs:
         raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
-    if drop_last and n % batch_size:
+    if leaves_out(n, batch_size, drop_last):
         raise OutOfScope("out-of-range", "is about epochs that use all records", "--drop-last")
 
     def of_one(tail: float) -> "Parts":
@@ -154,10 +162,7 @@ def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: i
     of the theorem is E(D*_1 + D*_2)₊/2."""
     if whole_epochs != 1 or unfinished or n != 2 * batch_size or group_size > 1:
         raise OutOfScope("unsupported", "its least value is known for two equal batches only", "--epochs")
-    m, gamma = 1 / mp.mpf(in_norms(noise_of_record, replaced)), mp.exp(mp.mpf(epsilon))
-    directions = (0,) if replaced else (1, -1)
-    return max(swapped_exact.mean_of_positive_part(mp, direction, gamma, m, 2, mp.mpf(0)) / 2
-               for direction in directions)
+    return exact_epoch(mp, epsilon, in_norms(noise_of_record, replaced), replaced, 2, mp.mpf(0))
 
 
 PARAMS = ("noise_of_record", "n", "batch_size", "drop_last", "replaced", "clipped", "whole_epochs", "unfinished",

@@ -28,8 +28,6 @@ from dpcalc.core.bound import CompositionBound, Theorem
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
-_ROUNDING = 1e-14  # relative: more than the rounding errors of a sum of two exponentials
-
 
 def kept_rate(n: float, sampling_rate: float, max_batch_size: float) -> float:
     """q′, the probability that a record is in the truncated batch, rounded down."""
@@ -37,7 +35,7 @@ def kept_rate(n: float, sampling_rate: float, max_batch_size: float) -> float:
         return sampling_rate
     ordinary, _, kappa = truncated_poisson_profile.log_tails_of(n, sampling_rate, max_batch_size)
     rate = sampling_rate * exp(ordinary.log - ordinary.error) + exp(kappa.log - kappa.error)
-    return max(0.0, min(rate * (1 - _ROUNDING), sampling_rate))
+    return max(0.0, min(rate * (1 - truncated_poisson_profile.ROUNDING), sampling_rate))
 
 
 def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -> Any:

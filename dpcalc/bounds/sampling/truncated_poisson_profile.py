@@ -45,7 +45,7 @@ worst for |g| = 1 and |g − g′| as large as it can be, on one line: the Poiss
 from __future__ import annotations
 
 from functools import lru_cache
-from math import asinh, exp, expm1, inf, log, log1p, sinh
+from math import exp, expm1, inf, log, log1p
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,8 +67,7 @@ SAMPLER = ("each of the n records is drawn independently with probability q, afr
 NEIGHBOURS = ("neighbours have the same n records but for one, which is replaced, or whose gradients are 0 in one of "
               "them (zero-out): it is drawn and counted all the same")
 SIZES = "n is public; the sizes of the batches are not released, and the sum is divided by a fixed number"
-_ROUNDING = 1e-14  # relative: more than the rounding errors of the weights, and of the sum of a few terms
-_LARGEST_VARIANCE = 1e12  # of the number of records that are drawn: its tails are summed in seconds up to here
+ROUNDING = 1e-14  # relative: more than the rounding errors of the weights, and of the sum of a few terms
 
 
 class Weights(NamedTuple):
@@ -85,7 +84,7 @@ def log_tails_of(n: float, sampling_rate: float, max_batch_size: float) -> tuple
     if sampling_rate < float_info.min:
         raise OutOfScope("out-of-range", f"the rate {sampling_rate:.3g} is below {float_info.min:.3g}, the smallest "
                                          "double with all digits", "--sampling-rate")
-    if n * sampling_rate * (1 - sampling_rate) > _LARGEST_VARIANCE:
+    if n * sampling_rate * (1 - sampling_rate) > 1e12:  # tails up to here are summed in seconds
         raise OutOfScope("out-of-range", f"n = {n:g} records at the rate {sampling_rate:g} are too many to add up the "
                                          "probabilities of all batch sizes", "--n")
     ordinary, tau = log_tails(int(max_batch_size), int(n) - 1, sampling_rate)
@@ -99,10 +98,10 @@ def weights(n: float, sampling_rate: float, max_batch_size: float) -> Weights:
     if max_batch_size >= n:  # no batch is truncated
         return Weights(0.0, -inf, 0.0, 0.0)
     ordinary, tau, kappa = log_tails_of(n, sampling_rate, max_batch_size)
-    log_r, error = kappa.log - tau.log, kappa.error + tau.error + _ROUNDING * (1 + abs(tau.log))
+    log_r, error = kappa.log - tau.log, kappa.error + tau.error + ROUNDING * (1 + abs(tau.log))
     # r is a mean of qB/(N+1) over N >= B, and so below q
     r_down, r = (min(exp(log_r + x), sampling_rate) for x in (-error, error))
-    log_ordinary, log_truncated = (min(x.log + x.error + _ROUNDING, 0.0) for x in (ordinary, kappa))
+    log_ordinary, log_truncated = (min(x.log + x.error + ROUNDING, 0.0) for x in (ordinary, kappa))
     return Weights(log_ordinary, log_truncated, r_down, r)
 
 
@@ -125,7 +124,7 @@ def sided(epsilon: float, side: int, n: float, sampling_rate: float, max_batch_s
     total = w.log_ordinary + ordinary
     if w.log_truncated > -inf:
         total = log_add(total, w.log_truncated + _truncated(epsilon, side, w, noise_multiplier, replaced))
-    return -inf if total == -inf else min(0.0, total + _ROUNDING * (1 + abs(total)))
+    return -inf if total == -inf else min(0.0, total + ROUNDING * (1 + abs(total)))
 
 
 def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float, replaced: bool) -> float:
@@ -139,7 +138,7 @@ def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float, r
         return near
     far = gaussian_exact.value(inner, noise_multiplier, 2.0, 1)
     beta, rest = w.r / (w.r + (1 - w.r) * x), (1 - w.r_down) * x / (w.r_down + (1 - w.r_down) * x)
-    return log_add(log(beta) + near, log(rest + float_info.min) + far + _ROUNDING)  # more than an underflow of `rest`
+    return log_add(log(beta) + near, log(rest + float_info.min) + far + ROUNDING)  # more than an underflow of `rest`
 
 
 def gaussian_profile(noise_multiplier: float) -> Profile:
@@ -156,15 +155,6 @@ def _gaussian_pair(noise_multiplier: float) -> Pair:
 
 
 # --- the pair that is composed ---------------------------------------------------------------------------------------
-
-# Distance of neighbouring points of the profile, in standard deviations of the noise. Any points are valid; ε of many
-# steps grows with the square of the distance, by 1e-4 of it at this one.
-_SPACING = 0.03
-_UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
-_FARTHEST = 38.0  # standard deviations beyond the mean loss: the tail there is below the smallest double
-_LARGEST_MEAN = 1e5  # standard deviations: larger mean losses, of noise multipliers below 1e-5, count as infinite
-_LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
-
 
 @lru_cache(maxsize=4)
 def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float, replaced: bool) -> Pair:
@@ -183,21 +173,20 @@ def pair(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier
 
 def _points(sampling_rate: float, r: float, noise_multiplier: float) -> list[float]:
     """The ε > 0 at which the profile is evaluated: the images under sampling of losses of Gaussian noise that are
-    evenly spaced near 0."""
-    farthest = _FARTHEST + min(1 / noise_multiplier, _LARGEST_MEAN)
-    last = int(_UNIFORM_TO * asinh(farthest / _UNIFORM_TO) / _SPACING)
-    deviations = [_UNIFORM_TO * sinh(k * _SPACING / _UNIFORM_TO) for k in range(1, last + 1)]
-    found = []
+    evenly spaced near 0. Any points are valid; ε of many steps grows with the square of their distance, by 1e-4 of it
+    at this one."""
+    import numpy as np
+
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import deviations, distinct
+
+    found, away = [], deviations(1 / noise_multiplier, spacing=0.03)
     for rate, distance in ((sampling_rate, 1.0), (r, 2.0)):
-        losses = [x * distance / noise_multiplier for x in deviations]
-        found += [log_add(log1p(-rate), log(rate) + w) if rate < 1 else w for w in losses if w > 1]
-        found += [log1p(rate * expm1(w)) for w in losses if w <= 1]
-        found += [-log1p(rate * expm1(-w)) for w in losses if rate < 1 or w < 36]
-    distinct = [0.0]
-    for e in sorted(found):
-        if e - distinct[-1] > _LEAST_DISTANCE * e:
-            distinct.append(e)
-    return distinct[1:]
+        losses = away * (distance / noise_multiplier)
+        small, large = losses[losses <= 1], losses[losses > 1]
+        found += [np.logaddexp(log1p(-rate), log(rate) + large) if rate < 1 else large,
+                  np.log1p(rate * np.expm1(small)),
+                  -np.log1p(rate * np.expm1(-(losses if rate < 1 else losses[losses < 36])))]
+    return list(distinct(np.concatenate(found)).tolist())
 
 
 # --- the printed formula ---------------------------------------------------------------------------------------------
@@ -249,9 +238,7 @@ BOUND = ProfileBound(
         source="Ganesh 2025, arXiv:2508.15089v1 (the sampler); Balle, Barthe & Gaboardi 2018, Theorem 2, "
                "arXiv:1807.01647v2 (advanced joint convexity); proof in "
                "dpcalc/bounds/sampling/truncated_poisson_profile.py",
-        assumptions=(SAMPLER,
-                     NEIGHBOURS,
-                     SIZES,
+        assumptions=(SAMPLER, NEIGHBOURS, SIZES,
                      "noise N(0, z²I) on the sum of gradients of norm at most 1, whatever the other records are",
                      OWN_GRADIENT),
         in_words="A record that is drawn into a full batch pushes another one out, so the sum changes by the gradients "

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import with_replacement_profile
 from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling.with_replacement_profile import draws, reach_of
 from dpcalc.bounds.sampling.wor_zero_out_lower import INSTANCE
 from dpcalc.core.bound import CompositionBound, Theorem
 
@@ -28,27 +29,24 @@ if TYPE_CHECKING:
 
 def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Parts:
     """The pair of one step."""
-    from dpcalc.bounds.sampling._engine.attained_cells import attained_pair
+    from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import Gaussian, gaussian_from_below
 
-    mu = gaussian_from_below(noise_multiplier).mu
     if n == 1:
-        return ((Gaussian(nextafter(batch_size * mu, 0.0)), 1),)
-    draws = with_replacement_profile.draws(n, batch_size)
-    return ((attained_pair(mu, draws, with_replacement_profile.reach_of(+1, replaced)), 1),)
+        return ((Gaussian(nextafter(batch_size * gaussian_from_below(noise_multiplier).mu, 0.0)), 1),)
+    return ((attained.pair(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced)), 1),)
 
 
 def cuts(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> list[float]:
     """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained_cells
-    from dpcalc.pld.pair import gaussian_from_below
+    from dpcalc.bounds.sampling._engine import attained
 
-    mu, draws = gaussian_from_below(noise_multiplier).mu, with_replacement_profile.draws(n, batch_size)
-    return list(attained_cells.cuts(mu, draws, with_replacement_profile.reach_of(+1, replaced)).tolist())
+    return attained.cuts(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced))
 
 
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
     """The larger δ of both directions of one step."""
+
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)

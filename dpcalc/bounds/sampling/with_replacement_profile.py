@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.group_mixture import ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import Draws, ExactDraws
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
 SAMPLER = "each of the b entries of a batch is drawn uniformly from all n records, independently and afresh each step"
 NEIGHBOURS = ("neighbours have the same n records but for one, which is replaced by another, or whose contribution is "
               "0 in one of them (zero-out): it is drawn all the same")
-_SMALLEST_LOG_WEIGHT = -745.0  # log of a π_k: smaller ones are below every double
 _LARGEST_MEAN = 100  # draws of each record in a batch: the sums have up to 600 terms, and an answer takes seconds
 
 
@@ -80,10 +80,10 @@ def draws(n: int, batch_size: int) -> Draws:
     log_weights, errors = list[float](), list[float]()
     for k in range(1, b + 1):
         log_weight = log_binomial_pmf(k, b, -log(n), log1p(-1 / n), 1 / n, 1 - 1 / n)
-        if log_weight < _SMALLEST_LOG_WEIGHT and k * n > b:
+        if log_weight < -745.0 and k * n > b:  # below every double
             break
         log_weights.append(log_weight)
-        errors.append(repeated_draws.ULPS * (8 + abs(log_weight) + abs(k - b / n)))
+        errors.append(ULPS * (8 + abs(log_weight) + abs(k - b / n)))
     more = log_tails(len(log_weights) + 1, b, 1 / n)[1]
     counts = tuple(range(1, len(log_weights) + 1))
     return Draws(b * log1p(-1 / n), counts, tuple(log_weights), tuple(errors), more.log + more.error)
@@ -97,12 +97,9 @@ def value(epsilon: float, n: int, batch_size: int, noise_multiplier: float, repl
 def sided(epsilon: float, side: int, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> float:
     """log of the bound on E_{e^ε}(with ‖ without) for side +1, or on E_{e^ε}(without ‖ with) for side −1; where the
     record is replaced, both are the same."""
-    import numpy as np
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import log_delta_at
 
-    from dpcalc.bounds.sampling._engine.repeated_draws_array import log_delta
-
-    mu, own = repeated_draws.mu_up(noise_multiplier), draws(n, batch_size)
-    return float(log_delta(np.array([epsilon]), reach_of(side, replaced), mu, own)[0])
+    return log_delta_at(epsilon, reach_of(side, replaced), noise_multiplier, draws(n, batch_size))
 
 
 def reach_of(side: int, replaced: bool) -> int:
@@ -118,8 +115,7 @@ def pair(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Pa
 
     if n == 1:
         return Gaussian(gaussian_exact.ratio(noise_multiplier, float(batch_size), 1))
-    return minorant_pair(repeated_draws.mu_up(noise_multiplier), draws(n, batch_size),
-                         (reach_of(+1, replaced), reach_of(-1, replaced)))
+    return minorant_pair(noise_multiplier, draws(n, batch_size), (reach_of(+1, replaced), reach_of(-1, replaced)))
 
 
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
@@ -131,8 +127,8 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
 def sided_exact(mp: Any, epsilon: float, side: int, n: int, batch_size: int, noise_multiplier: float,
                 replaced: bool) -> Any:
     """The sum over all k with the c_k of the best half-line."""
-    return repeated_draws.exact(mp, epsilon, reach_of(side, replaced), 1 / mp.mpf(noise_multiplier),
-                                exact_draws(mp, int(n), int(batch_size)))
+    own = exact_draws(mp, int(n), int(batch_size))
+    return repeated_draws.exact(mp, epsilon, reach_of(side, replaced), noise_multiplier, own)
 
 
 @cached_by_precision()

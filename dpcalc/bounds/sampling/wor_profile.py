@@ -1,19 +1,20 @@
 """The privacy profile of a mechanism on a batch drawn without replacement."""
 
-from math import inf, log
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.sampling import poisson_profile
+from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, REPLACED
 from dpcalc.core.bound import ProfileBound, Theorem
-from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
-    """log δ′(ε) = log(q·δ(log(1 + (e^ε − 1)/q)))."""
-    return min(0.0, up(log(sampling_rate) + profile.log_delta(sampled_epsilon(epsilon, sampling_rate)), 4e-16))
+    """log δ′(ε) = log(q·δ(log(1 + (e^ε − 1)/q))), as for a record that is removed from a Poisson batch."""
+    return poisson_profile.sided(epsilon, +1, sampling_rate, profile)
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":
@@ -31,8 +32,7 @@ def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
-    q = mp.mpf(sampling_rate)
-    return q * profile.exact(mp, mp.log(1 + mp.expm1(mp.mpf(epsilon)) / q))
+    return poisson_profile.sided_exact(mp, epsilon, +1, sampling_rate, profile)
 
 
 BOUND = ProfileBound(
@@ -43,8 +43,7 @@ BOUND = ProfileBound(
                   "numerically",
         source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
                "(composition)",
-        assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                     "neighbours differ by replacing one record",
+        assumptions=(FIXED_SIZE, REPLACED,
                      "the base guarantee holds for both orders of the neighbours"),
     ),
     params=("sampling_rate", "profile"),

@@ -1,10 +1,12 @@
-"""Rényi DP of sampling a batch without replacement, or with bounded weights: the general bound."""
+"""Rényi DP of sampling a batch without replacement, or with non-uniform, data-independent weights: one bound, at the
+sampling rate or at the largest weight."""
 
 from collections.abc import Iterator
 from math import exp, expm1, fsum, inf, isqrt, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, REPLACED
 from dpcalc.core.bound import LARGEST_WHOLE, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
@@ -27,8 +29,10 @@ def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     summands = [(second, 2), *_summands(order, log_q, base, largest)]
     total = log_sum([term for term, _ in summands])
     if total > -inf:
-        total += _TERM_ERROR * fsum(exp(term - total) * _cancelling(j, order, log_q, base) for term, j in summands
-                                    if term > -inf)
+        # The error of a summand's logarithm is relative to the sizes of the terms that it is the sum of.
+        total += _TERM_ERROR * fsum(
+            exp(term - total) * (j * (abs(log_q) + base.rdp(j)) + log_choose(order, j)) for term, j in summands
+            if term > -inf)
     return _divergence(total, alpha, unsampled)
 
 
@@ -70,11 +74,6 @@ def _second_summand(order: int, log_q: float, base: Curve) -> float:
     epsilon = base.rdp(2.0)
     factor = min(log(4) + _log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
     return 2 * log_q + log(order * (order - 1) / 2) + factor
-
-
-def _cancelling(j: int, order: int, log_q: float, base: Curve) -> float:
-    """The sum of the sizes of the terms of the j-th summand's logarithm, to which its rounding error is relative."""
-    return j * (abs(log_q) + base.rdp(j)) + log_choose(order, j)
 
 
 def _summands(order: int, log_q: float, base: Curve, largest: float) -> Iterator[tuple[float, int]]:
@@ -138,8 +137,7 @@ BOUND = RdpBound(
         statement="ε′(α) = log(1 + q²C(α,2) min[4(e^ε(2) − 1), e^ε(2) min(2, (e^ε(∞) − 1)²)] + Σ_{j=3..α} q^j C(α,j) "
                   "e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",
         source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
-        assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                     "neighbours differ by replacing one record", "whole orders α ≥ 2"),
+        assumptions=(FIXED_SIZE, REPLACED, "whole orders α ≥ 2"),
     ),
     params=("sampling_rate", "base"),
     value=value,
@@ -148,3 +146,24 @@ BOUND = RdpBound(
     integer_orders=True,
     coarse=coarse,
 )
+
+WEIGHTED = RdpBound(
+    Theorem(
+        name="weighted-rdp",
+        example="subsample --scheme weighted --max-weight 0.01 --sigma 2 --steps 1000 --delta 1e-5",
+        statement="the bound of wor-rdp with q replaced by the largest weight c",
+        source="Berthier 2019, Theorem 4.2",
+        assumptions=("each record is in the batch with a probability w_i ≤ c that does not depend on the data",
+                     REPLACED, "whole orders α ≥ 2"),
+        errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & "
+                "Karimireddy, Theorem 3.1.",),
+    ),
+    params=("max_weight", "base"),
+    value=lambda alpha, max_weight, base: value(alpha, max_weight, base),
+    exact=lambda mp, alpha, max_weight, base: exact(mp, alpha, max_weight, base),
+    rtol=3e-11,
+    integer_orders=True,
+    coarse=lambda alpha, max_weight, base: coarse(alpha, max_weight, base),
+)
+
+BOUNDS = (BOUND, WEIGHTED)

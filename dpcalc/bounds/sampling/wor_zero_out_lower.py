@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import wor_zero_out_profile
 from dpcalc.bounds.sampling._engine import attained_exact, repeated_draws
+from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE
 from dpcalc.core.bound import CompositionBound, Theorem
 
 if TYPE_CHECKING:
@@ -24,22 +25,19 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
     """The pair of one step."""
-    from dpcalc.bounds.sampling._engine.attained_cells import attained_pair
+    from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import gaussian_from_below
 
-    gaussian = gaussian_from_below(noise_multiplier)
     if sampling_rate == 1:
-        return ((gaussian, 1),)
-    return ((attained_pair(gaussian.mu, repeated_draws.once(sampling_rate), 2), 1),)
+        return ((gaussian_from_below(noise_multiplier), 1),)
+    return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
 
 
 def cuts(sampling_rate: float, noise_multiplier: float) -> list[float]:
     """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained_cells
-    from dpcalc.pld.pair import gaussian_from_below
+    from dpcalc.bounds.sampling._engine import attained
 
-    mu = gaussian_from_below(noise_multiplier).mu
-    return list(attained_cells.cuts(mu, repeated_draws.once(sampling_rate), 2).tolist())
+    return attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
@@ -64,7 +62,7 @@ BOUND = CompositionBound(
                   "directions, in cells of outcomes",
         source="proof in dpcalc/bounds/sampling/wor_zero_out_lower.py, from Balle, Barthe & Gaboardi 2018, "
                "arXiv:1807.01647v2 (the sampler)",
-        assumptions=(INSTANCE, wor_zero_out_profile.SAMPLER, wor_zero_out_profile.ZEROED),
+        assumptions=(INSTANCE, FIXED_SIZE, wor_zero_out_profile.ZEROED),
         status="lower",
         released="every step's output",
     ),

@@ -54,14 +54,13 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.sampling import poisson_profile
 from dpcalc.bounds.sampling._engine import repeated_draws
-from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
+from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, OWN_GRADIENT
 from dpcalc.bounds.sampling.truncated_poisson_profile import gaussian_profile
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
-SAMPLER = "batches of fixed size b = qn drawn uniformly without replacement, afresh each step"
 ZEROED = ("neighbours have the same n records, but the contribution of one is 0 in one of them (zero-out): it is drawn "
           "and counted all the same")
 
@@ -75,12 +74,9 @@ def sided(epsilon: float, side: int, sampling_rate: float, noise_multiplier: flo
     """log of the bound on E_{e^ε}(with ‖ without) for side +1, or on E_{e^ε}(without ‖ with) for side −1."""
     if side < 0:
         return poisson_profile.sided(epsilon, +1, sampling_rate, gaussian_profile(noise_multiplier))
-    import numpy as np
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import log_delta_at
 
-    from dpcalc.bounds.sampling._engine.repeated_draws_array import log_delta
-
-    mu, draws = repeated_draws.mu_up(noise_multiplier), repeated_draws.once(sampling_rate)
-    return float(log_delta(np.array([epsilon]), 2, mu, draws)[0])
+    return log_delta_at(epsilon, 2, noise_multiplier, repeated_draws.once(sampling_rate))
 
 
 @lru_cache(maxsize=4)
@@ -91,7 +87,7 @@ def pair(sampling_rate: float, noise_multiplier: float) -> Pair:
 
     if sampling_rate == 1:
         return Gaussian(gaussian_exact.ratio(noise_multiplier, 1.0, 1))
-    return minorant_pair(repeated_draws.mu_up(noise_multiplier), repeated_draws.once(sampling_rate), (2, 1))
+    return minorant_pair(noise_multiplier, repeated_draws.once(sampling_rate), (2, 1))
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
@@ -103,8 +99,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, noise_
     """q·∫(N(2m) − γN(m) − cN(0))₊, or q·δ(log(γ+c)) of the Gaussian mechanism; c = (γ−1)(1−q)/q."""
     if side < 0:
         return poisson_profile.sided_exact(mp, epsilon, +1, sampling_rate, gaussian_profile(noise_multiplier))
-    draws = repeated_draws.exact_once(mp, sampling_rate)
-    return repeated_draws.exact(mp, epsilon, 2, 1 / mp.mpf(noise_multiplier), draws)
+    return repeated_draws.exact(mp, epsilon, 2, noise_multiplier, repeated_draws.exact_once(mp, sampling_rate))
 
 
 BOUND = ProfileBound(
@@ -118,7 +113,7 @@ BOUND = ProfileBound(
         source="Balle, Barthe & Gaboardi 2018, Theorem 2, arXiv:1807.01647v2 (advanced joint convexity); Zhu, Dong & "
                "Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition); proof in "
                "dpcalc/bounds/sampling/wor_zero_out_profile.py",
-        assumptions=(SAMPLER, ZEROED, "n is public",
+        assumptions=(FIXED_SIZE, ZEROED, "n is public",
                      "noise N(0, z²I) on the sum of contributions of norm at most 1, whatever the other records are",
                      OWN_GRADIENT),
         in_words="A record that is in the batch is there in place of another one, so the sum changes by the "

@@ -143,6 +143,7 @@ def test_the_formula_as_printed():
                 assert 0 <= stated - mp.log(want) <= 1e-9
 
 
+@pytest.mark.slow
 def test_a_replaced_record_in_a_full_batch_exchanges_two_gradients():
     """(1−τ)δ_Poisson + κθ_2(γ′), with the Poisson pair as an integral."""
     rng = random.Random(9)

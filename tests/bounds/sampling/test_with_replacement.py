@@ -220,6 +220,7 @@ def test_single_draws_are_batches_of_one_record():
             assert zeroed == pytest.approx(wor_zero_out_profile.sided(e, side, 1 / n, z), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replaced", [True, False])
 def test_epsilon_grows_with_draws_and_steps_and_falls_with_noise_and_records(replaced):
     for change in ([composed(1000, b, 1.0, 20, replaced)[0] for b in (1, 10, 100)],

@@ -65,6 +65,7 @@ def test_the_divergence_of_a_composed_batch_is_that_of_its_integral(q, sigma, al
     assert exact <= got <= exact * (1 + 1e-5)
 
 
+@pytest.mark.slow
 def test_losses_beyond_the_exponents_of_doubles_have_a_divergence():
     """Losses above 709 have no e^ℓ in doubles."""
     line = "subsample --scheme without-replacement --sampling-rate .02 --steps 1 --alpha 1.02"

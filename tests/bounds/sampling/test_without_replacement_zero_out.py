@@ -7,6 +7,7 @@ from math import comb, exp, fsum, inf, log
 import mpmath
 import numpy as np
 import pytest
+from conftest import slow
 from scipy.special import ndtr
 from soundness.mechanisms import cells
 from soundness.sampling import hockey_stick
@@ -94,10 +95,11 @@ def test_the_lower_end_is_the_loss_of_a_run(n, size, z, e):
 # --- the formulas ----------------------------------------------------------------------------------------------------
 
 
-def test_the_definition():
+@pytest.mark.parametrize("count", [1, slow(6)])
+def test_the_definition(count):
     """E_γ(P‖Q) by integration of (P − γQ)₊, whose sign changes are found by bisection."""
     rng = random.Random(5)
-    for _ in range(6):
+    for _ in range(count):
         q, z = rng.choice((rng.uniform(0.01, 1), 1e-3)), 10 ** rng.uniform(-0.4, 0.7)
         e = rng.choice((0.0, rng.uniform(0, 2)))
         for side in (1, -1):

@@ -11,14 +11,11 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from dpcalc.bounds.conversions.group_privacy import of_group
-from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
-from dpcalc.pld.profile_pairs import pair_of_points
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
-POINTS = 200  # of the profile of one record
-GROUP_TAIL = 1e-18  # of an epoch: a group multiplies δ of one record by up to e^{(K−1)ε}
+_POINTS = 200  # of the profile of one record
 
 
 def of_records(parts_of_one: Callable[[float], Parts], group_size: int, tail: float) -> Parts:
@@ -26,7 +23,10 @@ def of_records(parts_of_one: Callable[[float], Parts], group_size: int, tail: fl
     that P-mass at an infinite loss."""
     if group_size == 1:
         return parts_of_one(tail)
-    tail = min(tail, GROUP_TAIL)
+    from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
+    from dpcalc.pld.profile_pairs import pair_of_points
+
+    tail = min(tail, 1e-18)  # a group multiplies δ of one record by up to e^{(K−1)ε}
     parts = parts_of_one(tail)
     reverse = tuple((pair.reverse or pair, count) for pair, count in parts)
     least = 100 * tail * sum(count for _, count in parts)  # well above the mass at an infinite loss
@@ -34,8 +34,8 @@ def of_records(parts_of_one: Callable[[float], Parts], group_size: int, tail: fl
     found = [[(0.0, 0.0)] for _ in range(2)]
     for points, directed in zip(found, (parts, reverse), strict=True):
         log_delta = upper_profile(directed, largest)
-        for k in range(POINTS + 1):
-            epsilon = largest * k / POINTS
+        for k in range(_POINTS + 1):
+            epsilon = largest * k / _POINTS
             total, of_all = of_group(epsilon, exp(log_delta(epsilon)), group_size)
             points.append((total, min(of_all, points[-1][1])))
         del points[0]

@@ -12,6 +12,7 @@ to z; so a threshold that is rounded towards smaller |ε| gives upper bounds. ""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, fsum, inf, log, log1p
 from typing import Any
 
@@ -19,11 +20,18 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sub, log_sum
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import ratio_up, up
 
 ULPS = 1e-15  # relative: more than the rounding errors of the few operations that lead to one term
 THETA_ERROR = 4e-13  # of log θ, absolute where θ is above e^−0.5 (see hockey_stick.py)
-NEWTON_STEPS = 60  # at most; the method needs four to eight in doubles, and a few more at high precision
+# At most; the method needs four to eight in doubles, and a few more at high precision.
+NEWTON_STEPS = 60
+SMALLEST_RATIO = 1e-100  # μ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
+
+
+def mu_up(noise_multiplier: float) -> float:
+    """μ = 1/z, rounded up."""
+    return max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
 
 
 def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> float:
@@ -116,7 +124,7 @@ def exact_threshold(mp: Any, loss: Any, mu: Any, rate: Any, weights: list[Any]) 
     """The outcome z with this loss, R(z) = e^ℓ − p_0, to the working precision; in balls, an interval that contains it:
     the slope of log R is at least μ, so that a residual moves the root by at most 1/μ of it. None where all losses are
     larger."""
-    sizes, is_ball = range(1, len(weights)), hasattr(mp, "between")
+    sizes = range(1, len(weights))
     odds = weights[0] * mp.expm1(loss - len(sizes) * mp.log1p(-mp.mpf(rate)))
     if not odds > 0:
         return None
@@ -127,13 +135,19 @@ def exact_threshold(mp: Any, loss: Any, mu: Any, rate: Any, weights: list[Any]) 
         total = mp.fsum(terms)
         return mp.log(total), mp.fsum(j * mu * t for j, t in zip(sizes, terms, strict=True)) / total
 
-    z = mp.mpf(min(float(j * mu / 2 - logs[j] / (j * mu)) for j in sizes))
-    for _ in range(NEWTON_STEPS):
-        residual, slope = residual_and_slope(z)
-        z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
-        if abs(float(residual)) < 2.0 ** (-mp.prec // 2):  # the step squares the residual
-            break
-    if not is_ball:
+    z = newton(mp, residual_and_slope, min(float(j * mu / 2 - logs[j] / (j * mu)) for j in sizes))
+    if not hasattr(mp, "between"):
         return z
     width = abs(residual_and_slope(z)[0]) / mu
     return mp.between(z - width, z + width)
+
+
+def newton(mp: Any, residual_and_slope: Callable[[Any], tuple[Any, Any]], start: float) -> Any:
+    """The root by Newton's method to the working precision; in balls, a number near it."""
+    z = mp.mpf(start)
+    for _ in range(NEWTON_STEPS):
+        residual, slope = residual_and_slope(z)
+        z = mp.midpoint(z - residual / slope) if hasattr(mp, "between") else z - residual / slope
+        if abs(float(residual)) < 2.0 ** (-mp.prec // 2):  # the step squares the residual
+            break
+    return z

@@ -28,14 +28,9 @@ from math import inf, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS, mu_up
 
-ULPS = 1e-15  # relative: more than the rounding errors of the few operations that lead to one number
-SMALLEST_RATIO = 1e-100  # μ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
 LARGEST_RATIO = 1e100  # μ: with less noise the record counts as seen where it is in the batch
-NEWTON_STEPS = 60  # at most, at high precision; the method needs five to ten
-SPARE_BITS = 10  # of the working precision, for the rounding of a few sums
-LARGEST_MISSING = 0.5  # |log((γ−1)π_0 / Σ π_k c_k)|: where it is larger, t has no correct digit, and all c_k are 0
 
 
 class Draws(NamedTuple):
@@ -55,11 +50,9 @@ def once(rate: float) -> Draws:
     return Draws(log_none, (1,), (log(rate),), (ULPS * (1 - log(rate)),), -inf)
 
 
-def mu_up(noise_multiplier: float) -> float:
+def mu_of_draws(noise_multiplier: float) -> float:
     """μ = 1/z, so much rounded up that no product kμ in doubles is below k/z."""
-    if noise_multiplier * LARGEST_RATIO < 1:
-        return inf
-    return max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO) * (1 + ULPS)
+    return inf if noise_multiplier * LARGEST_RATIO < 1 else mu_up(noise_multiplier) * (1 + ULPS)
 
 
 class ExactDraws(NamedTuple):
@@ -75,18 +68,18 @@ def exact_once(mp: Any, rate: float) -> ExactDraws:
     return ExactDraws(1 - mp.mpf(rate), ((1, mp.mpf(rate)),), mp.mpf(0))
 
 
-def exact(mp: Any, epsilon: float, reach: int, mu: Any, draws: ExactDraws) -> Any:
+def exact(mp: Any, epsilon: float, reach: int, noise_multiplier: float, draws: ExactDraws) -> Any:
     """The bound with the best half-line, for a = `reach`. Other numbers of draws are added as a whole.
 
     In balls t is a number, and all c_k are multiplied by what makes Σ π_k c_k the whole budget, (γ−1)π_0. Where the
     precision does not suffice to find t, all c_k are 0: a valid choice, too. """
     e = mp.mpf(epsilon)
     budget = mp.expm1(e) * draws.none
-    rows, more = _rows_that_matter(mp, e, reach, mu, draws, budget)
+    rows, more = _rows_that_matter(mp, e, reach, 1 / mp.mpf(noise_multiplier), draws, budget)
     used = _exact_logs(mp, _exact_half_line(mp, e, reach, rows, budget), e, reach, rows)
     spent = mp.fsum(rows[i][0] * -mp.expm1(-x) * mp.exp(y) for i, (x, y) in used.items())
     missing = mp.log(budget / spent) if _is_positive(mp, spent) and _is_positive(mp, budget) else mp.mpf(1)
-    if abs(float(missing)) > LARGEST_MISSING:
+    if abs(float(missing)) > 0.5:  # t has no correct digit
         used = {}
     terms = []
     for i, (w, r) in enumerate(rows):
@@ -129,7 +122,7 @@ def _exact_half_line(mp: Any, e: Any, reach: int, rows: Sequence[tuple[Any, Any]
             return None
         step = spent / slope
         t = mp.midpoint(t - step) if hasattr(mp, "midpoint") else t - step
-        if abs(float(step / t)) < 2.0 ** (-mp.prec // 2 - SPARE_BITS):  # the next step would square it
+        if abs(float(step / t)) < 2.0 ** (-mp.prec // 2 - 10):  # the next step would square it
             break
     return t
 

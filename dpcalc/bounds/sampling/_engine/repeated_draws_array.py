@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, ULPS, Draws
+from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
+from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
 from dpcalc.numerics.elementary import log_add, log_sum
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-NEWTON_STEPS = 60  # at most; the method needs four to eight
-NEWTON_TOLERANCE = 1e-13  # relative, of the budget: rounding errors are nearly as large
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
 
 
+def log_delta_at(epsilon: float, reach: int, noise_multiplier: float, draws: Draws) -> float:
+    """log of the bound at ε >= 0 for a = `reach`, rounded up."""
+    return float(log_delta(np.array([epsilon]), reach, mu_of_draws(noise_multiplier), draws)[0])
+
+
 def log_delta(epsilon: Array, reach: int, mu: float, draws: Draws) -> Array:
-    """log of the bound at each ε >= 0 for a = `reach`, rounded up. `mu` is from `mu_up`."""
+    """log of the bound at each ε >= 0 for a = `reach`, rounded up. `mu` is from `mu_of_draws`."""
     log_p = np.array(draws.log_weights) + np.array(draws.errors)
     if mu > LARGEST_RATIO:
         return np.full(len(epsilon), min(0.0, up(log_add(log_sum(log_p.tolist()), draws.log_more), 4 * ULPS)))
@@ -71,7 +75,8 @@ def half_line(epsilon: Array, reach: int, r: Array, log_p: Array, budget: Array)
         spent = c.sum(axis=1)
         with np.errstate(divide="ignore", over="ignore"):
             slope = (c * r * (reach + 1 / np.expm1(np.clip(x, 1e-300, LARGEST_EXPONENT)))).sum(axis=1)
-        step = np.where((spent > 1 + NEWTON_TOLERANCE) & (budget > -inf), (spent - 1) / np.maximum(slope, 1e-300), 0.0)
+        # The budget is met but for rounding errors where it is exceeded by 1e-13 of it.
+        step = np.where((spent > 1 + 1e-13) & (budget > -inf), (spent - 1) / np.maximum(slope, 1e-300), 0.0)
         t, before = t - step, t
         if (t == before).all():
             break
@@ -124,15 +129,12 @@ def _log_sums(logs: Array) -> Array:
 # --- the pair that is composed ---------------------------------------------------------------------------------------
 
 SPACING = 0.02  # standard deviations of the noise; ε grows with its square, by up to 1.5e-4 of it here
-UNIFORM_TO = 8.0  # standard deviations from which on the distance grows in proportion to that from the centre
-FARTHEST = 38.0  # standard deviations beyond the mean: the tail there is below the smallest double
-LARGEST_MEAN = 1e5  # standard deviations: outcomes that are farther away are not distinguished
-LEAST_DISTANCE = 1e-6  # relative: closer points only add rounding errors
 POINTS = 128  # evaluated at a time, until δ is below all doubles
 
 
-def minorant_pair(mu: float, draws: Draws, reaches: tuple[int, int]) -> Atoms:
+def minorant_pair(noise_multiplier: float, draws: Draws, reaches: tuple[int, int]) -> Atoms:
     """The pair of the convex minorant of the bounds at some points, with the a of each direction."""
+    mu = mu_of_draws(noise_multiplier)
     epsilon, bounds = np.append(0.0, points(mu, draws, max(reaches))), []
     for k in range(0, len(epsilon), POINTS):
         each = {reach: log_delta(epsilon[k : k + POINTS], reach, mu, draws) for reach in reaches}
@@ -143,11 +145,19 @@ def minorant_pair(mu: float, draws: Draws, reaches: tuple[int, int]) -> Atoms:
     return profile_pairs.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
 
 
-def deviations(largest_mean: float, spacing: float) -> Array:
-    """Increasing distances from a centre, to beyond the largest mean, evenly spaced near the centre."""
-    farthest = FARTHEST + min(largest_mean, LARGEST_MEAN)
-    last = int(UNIFORM_TO * asinh(farthest / UNIFORM_TO) / spacing)
-    return np.asarray(UNIFORM_TO * np.sinh(np.arange(1, last + 1) * (spacing / UNIFORM_TO)))
+def deviations(largest_mean: float, spacing: float = SPACING) -> Array:
+    """Increasing distances from a centre, in standard deviations: evenly spaced up to 8, from where they grow in
+    proportion. They end 38 beyond the largest mean, where the tail is below the smallest double; means above 1e5 are
+    not distinguished."""
+    last = int(8 * asinh((38 + min(largest_mean, 1e5)) / 8) / spacing)
+    return np.asarray(8 * np.sinh(np.arange(1, last + 1) * (spacing / 8)))
+
+
+def distinct(epsilon: Array) -> Array:
+    """The positive ones of some ε in increasing order, without those that are so close that they only add rounding
+    errors."""
+    found = np.sort(epsilon[epsilon > 0])
+    return found[np.diff(found, prepend=0.0) > 1e-6 * found]
 
 
 def points(mu: float, draws: Draws, reach: int) -> Array:
@@ -155,11 +165,9 @@ def points(mu: float, draws: Draws, reach: int) -> Array:
     spaced near the middle of N(aμ) and N((a−1)μ)."""
     if mu > LARGEST_RATIO:
         return np.zeros(0)
-    t = (reach - 0.5) * mu + deviations(draws.counts[-1] * mu, SPACING)
+    t = (reach - 0.5) * mu + deviations(draws.counts[-1] * mu)
     rows = max(1, BLOCK // len(draws.counts))
-    found = np.concatenate([_epsilons(t[k : k + rows], mu, draws, reach) for k in range(0, len(t), rows)])
-    found = np.sort(found[found > 0])
-    return found[np.diff(found, prepend=0.0) > LEAST_DISTANCE * found]
+    return distinct(np.concatenate([_epsilons(t[k : k + rows], mu, draws, reach) for k in range(0, len(t), rows)]))
 
 
 def _epsilons(t: Array, mu: float, draws: Draws, reach: int) -> Array:

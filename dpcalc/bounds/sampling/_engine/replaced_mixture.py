@@ -18,14 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpcalc.bounds.sampling._engine.group_mixture import (
-    NEWTON_STEPS,
-    THETA_ERROR,
-    ULPS,
-    exact_weights,
-    excess,
-    log_excess,
-)
+from dpcalc.bounds.sampling._engine.group_mixture import THETA_ERROR, ULPS, exact_weights, excess, log_excess, newton
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sum
 from dpcalc.numerics.root import boundary
@@ -102,8 +95,6 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
 
     The slope of log A(z) rises in z. So that of log A(z) − log A(−z) is at least the slope s of log A at z/2 on
     [z/2, ∞), and the root is within |residual|/s of z where that is less than z/2. """
-    is_ball = hasattr(mp, "between")
-
     def moments(z: Any) -> tuple[Any, Any]:
         """log A(z) and its slope."""
         terms = [p * mp.exp(j * mu * (z - j * mu / 2)) for j, p in enumerate(weights)]
@@ -114,13 +105,8 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
         (up_, rise), (down, fall) = moments(z), moments(-z)
         return up_ - down - epsilon, rise + fall
 
-    z = mp.mpf(threshold(float(epsilon), float(mu), [float(mp.log(p)) for p in weights]))
-    for _ in range(NEWTON_STEPS):
-        residual, slope = residual_and_slope(z)
-        z = mp.midpoint(z - residual / slope) if is_ball else z - residual / slope
-        if abs(float(residual)) < 2.0 ** (-mp.prec // 2):  # the step squares the residual
-            break
-    if not is_ball:
+    z = newton(mp, residual_and_slope, threshold(float(epsilon), float(mu), [float(mp.log(p)) for p in weights]))
+    if not hasattr(mp, "between"):
         return z
     width = abs(residual_and_slope(z)[0]) / moments(z / 2)[1]
     if not width < z / 2:  # at this precision no more is known than that the term j = 1 of A(z) is at most τA(−z)
