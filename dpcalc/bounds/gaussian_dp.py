@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.core.bound import NO_CHOICES, Choices, GaussianDp, ProfileBound, Theorem
 
 
@@ -31,7 +31,7 @@ def gaussian_bound(theorem: Theorem, params: tuple[str, ...], mu: Callable[..., 
 
     def exact(mp: Any, epsilon: float, **own: Any) -> Any:
         """δ(ε) at high precision."""
-        return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **own))
+        return gaussian.theta(mp, epsilon, exact_mu(mp, **own))
 
     return ProfileBound(theorem=theorem, params=params, value=value, exact=exact, rtol=rtol, inverse=inverse, rdp=rdp,
                         choices=choices, mu=GaussianDp(mu, None if choices.search else exact_mu))

@@ -19,7 +19,7 @@ from functools import lru_cache
 from math import ceil, exp, log, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.verify.allocation import double_outwards, tail_of_normal
 from dpcalc.verify.composition_atoms import profile_pair
 from dpcalc.verify.loss_distributions import LossPair, gaussian

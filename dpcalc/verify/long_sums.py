@@ -7,12 +7,7 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms import (
-    above_threshold_exact,
-    randomized_response_exact,
-    shuffled_ldp_exact,
-    shuffled_ldp_profile,
-)
+from dpcalc.bounds.mechanisms import above_threshold, randomized_response, shuffled_ldp
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.pnsgd import (
     output_perturbation_shuffled,
@@ -161,7 +156,7 @@ def _randomized_response(mp: Any, epsilon: float, probability: float, steps: int
 
 
 def _above_threshold(mp: Any, epsilon: float, steps: int, **own: Any) -> Any:
-    return _composition(mp, epsilon, above_threshold_exact.exact_pure(mp, **own), 0.0, steps)
+    return _composition(mp, epsilon, above_threshold.exact_pure(mp, **own), 0.0, steps)
 
 
 FORMULAS: Mapping[str, Callable[..., Any]] = {
@@ -173,8 +168,8 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
     smooth_nonconvex_high_noise.BOUND.name: _smooth_nonconvex_high_noise,
     without_replacement_sum.BOUND.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
-    randomized_response_exact.BOUND.name: _randomized_response,
-    above_threshold_exact.BOUND.name: _above_threshold,
-    shuffled_ldp_exact.BOUND.name: shuffled_reports.delta,
-    shuffled_ldp_profile.BOUND.name: shuffled_reports.delta,
+    randomized_response.EXACT.name: _randomized_response,
+    above_threshold.EXACT.name: _above_threshold,
+    shuffled_ldp.EXACT.name: shuffled_reports.delta,
+    shuffled_ldp.PROFILE.name: shuffled_reports.delta,
 }

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpcalc.bounds.mechanisms import exponential_lower, shuffled_ldp_lower
+from dpcalc.bounds.mechanisms import exponential, shuffled_ldp_lower
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.composition_atoms import Atoms
 from dpcalc.verify.loss_distributions import LossPair
 
 
 def two_outcomes(part: Mapping[str, Any]) -> LossPair:
-    """Return the pair of a selection with the losses t and t − η (see bounds/mechanisms/exponential_lower.py)."""
+    """Return the pair of a selection with the losses t and t − η (see bounds/mechanisms/exponential.py)."""
     eta = float(part["step_epsilon"])
-    t = exponential_lower.largest_loss(eta, int(part["steps"]))
+    t = exponential.largest_loss(eta, int(part["steps"]))
 
     def atoms(mp: Any) -> Atoms:
         p = mp.expm1(mp.mpf(t) - mp.mpf(eta)) / mp.expm1(-mp.mpf(eta))

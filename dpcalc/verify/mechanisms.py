@@ -1,12 +1,16 @@
-"""Each mechanism as `verify` describes it, independently of the bounds that it verifies: the privacy loss distribution
-of one use, and the RDP of a sampled use, from its profile."""
+"""Each mechanism as `verify` describes it: the privacy loss distribution of one use, and the RDP of a sampled use, from
+its profile. Those with continuous losses are described here independently of the bounds that are verified; where there
+are finitely many, the bounds list them, and tests compare the list with the definition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log, log1p, sqrt
+from functools import partial
+from math import sqrt
 from typing import Any, NamedTuple
 
+from dpcalc.accounting.mechanisms import MECHANISMS as RECORDS
+from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 from dpcalc.verify.composition_atoms import Atoms
@@ -39,19 +43,6 @@ def _laplace_losses(part: Part) -> LossPair:
     return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
 
 
-def _refuse_groups(part: Part) -> None:
-    """Raises Unchecked for several respondents."""
-    if _group_size(part) > 1:
-        raise Unchecked("groups of respondents have no pair of one use")
-
-
-def _randomized_response_losses(part: Part) -> LossPair:
-    p = part["probability"]
-    _refuse_groups(part)
-    return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
-                                                 abs(log(p / (1 - p))))
-
-
 def _exponential_losses(part: Part) -> LossPair:
     eta, size = part["step_epsilon"], _group_size(part)
     return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
@@ -67,57 +58,17 @@ def _above_threshold_losses(part: Part) -> LossPair:
     return composition_atoms.approximate_dp_pair(lambda mp: above_threshold_epsilon(mp, part), 0.0, about)
 
 
-def _k_randomized_response_losses(part: Part) -> LossPair:
-    """Return the pair of the reports "1" and "not 1": the K categories as outcomes, of which K − 2 are alike."""
-    e, k = part["step_epsilon"], part["categories"]
-    _refuse_groups(part)
+def _finite_losses(record: Mechanism, part: Part) -> LossPair:
+    """Return the pair of a mechanism with finitely many losses, of which its record has the list."""
+    if (size := _group_size(part)) > 1 and record.group is None:
+        raise Unchecked("groups of respondents have no pair of one use")
+    params, listed = record.of_group(record.of_part(part), size), record.atoms
+    assert record.pure is not None and listed is not None
 
     def atoms(mp: Any) -> Atoms:
-        high = mp.exp(mp.mpf(e))
-        total = high + (k - 1)
-        return [(e, high / total, 1 / total), (0.0, (k - 2) / total, (k - 2) / total), (-e, 1 / total, high / total)]
+        return [(float(loss), mp.exp(log_p), mp.exp(log_p - loss)) for loss, log_p in listed(mp, params)]
 
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), e)
-
-
-def _unary_losses(part: Part) -> LossPair:
-    """Return the pair of the four reports about the two bits in which two categories differ."""
-    p, q = part["probability"], part["flip_probability"]
-    _refuse_groups(part)
-    return _two_bits((log(p) - log1p(-p)) - (log(q) - log1p(-q)), lambda mp: (mp.mpf(p), mp.mpf(q)))
-
-
-def _optimized_unary_losses(part: Part) -> LossPair:
-    e = part["step_epsilon"]
-    _refuse_groups(part)
-    return _two_bits(e, lambda mp: (mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(e)) + 1)))
-
-
-def _two_bits(largest: float, probabilities: Callable[[Any], tuple[Any, Any]]) -> LossPair:
-    def atoms(mp: Any) -> Atoms:
-        one, flip = probabilities(mp)
-        high, low = one * (1 - flip), flip * (1 - one)
-        alike = one * flip + (1 - one) * (1 - flip)
-        return [(largest, high, low), (0.0, alike, alike), (-largest, low, high)]
-
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(largest))
-
-
-def _discrete_laplace_losses(part: Part) -> LossPair:
-    """Return the pair of noise centred at 0 and at −s: the outcomes −s+1, …, −1, and all below and all above them."""
-    s, scale = _group_size(part) * part["sensitivity"], part["scale"]
-
-    def atoms(mp: Any) -> Atoms:
-        fall = mp.exp(-1 / mp.mpf(scale))
-        centre = (1 - fall) / (1 + fall)  # the probability of 0
-        powers = [mp.mpf(1)]
-        for _ in range(s):
-            powers.append(powers[-1] * fall)
-        inner = [((s - 2 * j) / scale, centre * powers[j], centre * powers[s - j]) for j in range(1, s)]
-        high, low = 1 / (1 + fall), powers[s] / (1 + fall)
-        return [(s / scale, high, low), *inner, (-s / scale, low, high)]
-
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(s / scale))
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(record.pure(params)))
 
 
 def _discrete_gaussian_losses(part: Part) -> LossPair:
@@ -166,11 +117,6 @@ def _sampled_laplace_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1((w - r) / 2))
 
 
-def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
-    p = mp.mpf(part["probability"])
-    return _sampled_pure_rdp(mp, alpha, rate, abs(mp.log(p / (1 - p))))
-
-
 def _sampled_above_threshold_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     return _sampled_pure_rdp(mp, alpha, rate, above_threshold_epsilon(mp, part))
 
@@ -212,18 +158,22 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
     return mp.log1p(a * (a - 1) * mp.quad(integrand, [end * k / 8 for k in range(9)])) / (a - 1)
 
 
-MECHANISMS: Mapping[str, Verified] = {
+class _Mechanisms(dict[str, Verified]):
+    """Name → mechanism, for those below, and for all with finitely many losses."""
+
+    def __missing__(self, name: str) -> Verified:
+        record = RECORDS[name]
+        if record.atoms is None:
+            raise KeyError(name)
+        losses = partial(_finite_losses, record)
+        return Verified(losses, _sampled_finite_rdp(losses))
+
+
+MECHANISMS = _Mechanisms({
     "gaussian": Verified(lambda part: loss_distributions.gaussian(gaussian_mu(part)), _sampled_gaussian_rdp),
     "laplace": Verified(_laplace_losses, _sampled_laplace_rdp),
     "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
     "shuffled-ldp": Verified(shuffled_reports.losses, _no_sampled_rdp),
     "above-threshold": Verified(_above_threshold_losses, _sampled_above_threshold_rdp),
-    "randomized-response": Verified(_randomized_response_losses, _sampled_randomized_response_rdp),
     "discrete-gaussian": Verified(_discrete_gaussian_losses, _no_sampled_rdp),
-    **{name: Verified(losses, _sampled_finite_rdp(losses)) for name, losses in (
-        ("discrete-laplace", _discrete_laplace_losses),
-        ("k-randomized-response", _k_randomized_response_losses),
-        ("unary", _unary_losses),
-        ("optimized-unary", _optimized_unary_losses),
-    )},
-}
+})

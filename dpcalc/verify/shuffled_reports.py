@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_profile
+from dpcalc.bounds.mechanisms import shuffled_ldp
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.ball import Ball
 from dpcalc.verify.arb.context import compute_once, is_ball_context
@@ -17,7 +17,7 @@ _MAX_PRINTED = 30  # reports up to which the sums are evaluated as printed, whic
 
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
-    """Return δ(ε) as `shuffled_ldp_exact.exact` does, with the far ends of its sums bounded by geometric series."""
+    """Return δ(ε) as `shuffled_ldp.exact` does, with the far ends of its sums bounded by geometric series."""
     return deltas_at(mp, [epsilon], n, step_epsilon)[0]
 
 
@@ -26,10 +26,10 @@ def deltas_at(mp: Any, epsilons: list[float], n: int, step_epsilon: float) -> li
     pass."""
     below = [e for e in epsilons if e < step_epsilon]
     if n <= _MAX_PRINTED or not below:
-        return [shuffled_ldp_exact.exact(mp, e, n, step_epsilon) for e in epsilons]
-    shares = [shuffled_ldp_exact.exact_share(mp, e, step_epsilon) for e in below]
+        return [shuffled_ldp.exact(mp, e, n, step_epsilon) for e in epsilons]
+    shares = [shuffled_ldp.exact_share(mp, e, step_epsilon) for e in below]
     totals = [mp.mpf(0)] * len(below)
-    for m, mass in shuffled_ldp_exact.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon):
+    for m, mass in shuffled_ldp.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon):
         means = _means(mp, m, [m * share for share in shares])
         totals = [total + mass * mean for total, mean in zip(totals, means, strict=True)]
     e0 = mp.mpf(step_epsilon)
@@ -86,8 +86,8 @@ def losses(part: Mapping[str, Any]) -> LossPair:
     from dpcalc.pld.atoms import hull
 
     n, e0 = int(part["n"]), float(part["step_epsilon"])
-    points = shuffled_ldp_profile.epsilons(n, e0)
-    values = [shuffled_ldp_profile.value(x, n, e0) for x in points]
+    points = shuffled_ldp.epsilons(n, e0)
+    values = [shuffled_ldp.value(x, n, e0) for x in points]
     corners = [x for x, _ in hull(points, values)]
     deltas = compute_once(lambda mp: dict(zip(corners, deltas_at(mp, corners, n, e0), strict=True)))
     return composition_atoms.profile_pair(corners, lambda mp, x: deltas(mp)[x])

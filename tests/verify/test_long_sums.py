@@ -4,7 +4,7 @@ import mpmath
 import pytest
 from verifying import ask, check
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.decreasing_sums import decreasing_sum
 from dpcalc.verify.report import verify

@@ -3,7 +3,7 @@
 import pytest
 from verifying import ask, check
 
-from dpcalc.bounds.mechanisms import shuffled_ldp_exact
+from dpcalc.bounds.mechanisms import shuffled_ldp
 from dpcalc.verify import shuffled_reports
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
@@ -47,5 +47,5 @@ def test_short_sums_of_reports_hold_the_long_ones(n, e0, epsilons):
     term."""
     mp = Context(192)
     for epsilon, short in zip(epsilons, shuffled_reports.deltas_at(mp, epsilons, n, e0), strict=True):
-        printed = shuffled_ldp_exact.exact(mp, epsilon, n, e0)
+        printed = shuffled_ldp.exact(mp, epsilon, n, e0)
         assert short.x.overlaps(printed.x) and (epsilon >= e0 or short.x.rel_accuracy_bits() > 60)

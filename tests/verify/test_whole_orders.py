@@ -5,7 +5,7 @@ from conftest import slow
 from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.curve import of_bound
-from dpcalc.bounds.mechanisms import gaussian_rdp
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling import wor_rdp
 from dpcalc.core.errors import OutOfScope
 from dpcalc.verify.report import verify
@@ -29,4 +29,4 @@ def test_large_orders_are_verified_and_no_better_number(line):
 
 def test_orders_beyond_the_largest_are_refused():
     with pytest.raises(OutOfScope):
-        wor_rdp.value(100_001, 0.1, of_bound(gaussian_rdp.BOUND, sigma=30.0, sensitivity=1.0))
+        wor_rdp.value(100_001, 0.1, of_bound(gaussian.RDP, sigma=30.0, sensitivity=1.0))

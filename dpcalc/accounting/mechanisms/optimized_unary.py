@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpcalc.accounting.mechanisms import unary
 from dpcalc.accounting.mechanisms.record import Number, Part
+from dpcalc.bounds.mechanisms import unary as bits
 
 MECHANISM = unary.MECHANISM._replace(
     name="optimized-unary",
@@ -14,5 +15,6 @@ MECHANISM = unary.MECHANISM._replace(
         f"{text('step_epsilon')}."),
     options=("step_epsilon",),
     optional=(),
-    part=Part(fields={"step_epsilon": Number()}, write=lambda p: {"step_epsilon": p["step_epsilon"]}),
+    part=Part({"step_epsilon": Number()}),
+    atoms=lambda number, p: bits.atoms(number, 0.5, 1 / (number.exp(number.mpf(p["step_epsilon"])) + 1)),
 )

@@ -2,22 +2,22 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.core.bound import ProfileBound, Theorem
 
 
 def value(epsilon: float, mu: float, steps: int) -> float:
     """log δ(ε) = log θ(ε, μ√T)."""
-    return gaussian_exact.value(epsilon, 1.0, mu, steps)
+    return gaussian.value(epsilon, 1.0, mu, steps)
 
 
 def inverse(log_delta: float, mu: float, steps: int) -> float:
     """The least ε with δ(ε) <= δ, rounded up."""
-    return gaussian_exact.inverse(log_delta, 1.0, mu, steps)
+    return gaussian.inverse(log_delta, 1.0, mu, steps)
 
 
 def exact(mp: Any, epsilon: float, mu: float, steps: int) -> Any:
-    return gaussian_exact.theta(mp, epsilon, mp.mpf(mu) * mp.sqrt(steps))
+    return gaussian.theta(mp, epsilon, mp.mpf(mu) * mp.sqrt(steps))
 
 
 BOUND = ProfileBound(

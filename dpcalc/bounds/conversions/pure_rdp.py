@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms.binary import binary_rdp, binary_rdp_exact
+from dpcalc.bounds.mechanisms.finite import DOUBLES, binary, exact_rdp, rdp
 from dpcalc.core.bound import RdpBound, Theorem
-from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, step_epsilon: float) -> float:
     """ε(α) of randomised response with log odds ε."""
-    return min(max(up(binary_rdp(alpha, step_epsilon), 1e-14), 5e-324), step_epsilon)  # ε² may underflow
+    return rdp(alpha, binary(DOUBLES, step_epsilon), step_epsilon)
 
 
 def exact(mp: Any, alpha: float, step_epsilon: float) -> Any:
-    return binary_rdp_exact(mp, alpha, 1 / (1 + mp.exp(-mp.mpf(step_epsilon))))
+    return exact_rdp(mp, alpha, binary(mp, mp.mpf(step_epsilon)))
 
 
 BOUND = RdpBound(

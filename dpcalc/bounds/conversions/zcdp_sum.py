@@ -2,7 +2,7 @@
 
 Proof. ρ adds up over adaptive composition (Bun & Steinke 2016, Lemma 1.7). A release that is μ-GDP, as Gaussian noise
 with μ = s/σ, is μ²/2-zCDP. Discrete Gaussian noise has ε(α) <= αs²/(2σ²) (proof in
-bounds/mechanisms/discrete_gaussian_rdp.py), and so is s²/(2σ²)-zCDP. A privacy loss with a range of length η, as that
+bounds/mechanisms/discrete_gaussian.py), and so is s²/(2σ²)-zCDP. A privacy loss with a range of length η, as that
 of the exponential mechanism, is η²/8-zCDP (proof in bounded_range_zcdp.py), and an ε-DP release is ε²/2-zCDP. ∎ """
 
 from fractions import Fraction

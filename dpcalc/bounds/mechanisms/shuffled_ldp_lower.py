@@ -12,8 +12,8 @@ from itertools import pairwise
 from math import ceil, exp, floor, log1p, sqrt, tanh
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.shuffled_ldp_exact import ASSUMPTIONS
-from dpcalc.bounds.mechanisms.three_losses import LARGEST_EXPONENT
+from dpcalc.bounds.mechanisms.finite import LARGEST_EXPONENT
+from dpcalc.bounds.mechanisms.shuffled_ldp import ASSUMPTIONS
 from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.numerics.binomial import log_binomial_pmf
 

@@ -4,7 +4,7 @@ here."""
 from functools import lru_cache
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine.levels import Levels
 from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.online._engine.levels import Levels
 from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online._engine.shift import finite, record_ratio, sums_exact

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.step import SETTING

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem

@@ -46,7 +46,7 @@ and Q have the same conditional law given u; so the pair is that of N(√2m, 1) 
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.allocation_profile import ASSUMPTIONS as SHARED
 from dpcalc.bounds.sampling.allocation_profile import blocks

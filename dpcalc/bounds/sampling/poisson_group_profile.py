@@ -25,7 +25,7 @@ arXiv:1905.02383v3).
 from math import inf, log1p
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine import group_mixture
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import Directions, ProfileBound, Theorem
@@ -53,7 +53,7 @@ def sided(epsilon: float, side: int, sampling_rate: float, noise_multiplier: flo
     """log E_{e^ε}(P‖Q), of a group removed, for side +1, or log E_{e^ε}(Q‖P), of one added, for side −1."""
     _check(group_size)
     if sampling_rate == 1:
-        return gaussian_exact.value(epsilon, noise_multiplier, float(group_size), 1)
+        return gaussian.value(epsilon, noise_multiplier, float(group_size), 1)
     if group_size > LARGEST_RATIO * noise_multiplier:
         return _log_delta_revealed(epsilon, side, group_size * log1p(-sampling_rate))
     mu = max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
@@ -92,7 +92,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, noise_
     """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, or Q(z < z*) − e^ε P(z < z*) at that whose loss is
     −ε, as the sum of the differences of each component."""
     if sampling_rate == 1:
-        return gaussian_exact.exact(mp, epsilon, noise_multiplier, float(group_size), 1)
+        return gaussian.exact(mp, epsilon, noise_multiplier, float(group_size), 1)
     return group_mixture.exact(mp, epsilon, side, 1 / mp.mpf(noise_multiplier), sampling_rate, group_size)
 
 

@@ -54,7 +54,7 @@ from __future__ import annotations
 from math import ceil, exp, expm1, inf, log, log1p, sinh, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.discrete_gaussian_law import exact_total, exact_weights, log_total, sensitivity_and_sigma
+from dpcalc.bounds.mechanisms.discrete_gaussian import exact_total, exact_weights, log_total, sensitivity_and_sigma
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.bounds.profile import Profile
 from dpcalc.core.bound import ProfileBound, Theorem

@@ -39,7 +39,7 @@ from a batch, for every batch and past: see poisson_replace_one_comonotone.py. O
 from math import log1p
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine import replaced_mixture
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.poisson_group_profile import LARGEST_GROUP, LARGEST_RATIO, ROUNDING, SMALLEST_RATIO
@@ -59,7 +59,7 @@ def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_s
     """log E_{e^ε}(P ‖ Q), never below the theorem."""
     _check(group_size)
     if sampling_rate == 1:
-        return gaussian_exact.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
+        return gaussian.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
     if group_size > LARGEST_RATIO * noise_multiplier:  # a batch with a record of the group reveals it
         return min(0.0, up(log1mexp(group_size * log1p(-sampling_rate)), ROUNDING))
     return replaced_mixture.log_delta(epsilon, _ratio(noise_multiplier), sampling_rate, group_size)
@@ -90,7 +90,7 @@ def _check(group_size: int) -> None:
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
     """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, as a sum of differences without cancellation."""
     if sampling_rate == 1:
-        return gaussian_exact.exact(mp, epsilon, noise_multiplier, 2.0 * group_size, 1)
+        return gaussian.exact(mp, epsilon, noise_multiplier, 2.0 * group_size, 1)
     return replaced_mixture.exact(mp, epsilon, 1 / mp.mpf(noise_multiplier), sampling_rate, group_size)
 
 

@@ -15,7 +15,7 @@ The order of the records need not be random for this.
 
 from typing import Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
@@ -29,17 +29,17 @@ NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gra
 
 def value(epsilon: float, noise_multiplier: float, epochs: int) -> float:
     """log δ(ε) = log θ(ε, √E/z), rounded up."""
-    return gaussian_exact.value(epsilon, noise_multiplier, 1.0, epochs)
+    return gaussian.value(epsilon, noise_multiplier, 1.0, epochs)
 
 
 def inverse(log_delta: float, noise_multiplier: float, epochs: int) -> float:
     """The least ε with δ(ε) <= δ, rounded up."""
-    return gaussian_exact.inverse(log_delta, noise_multiplier, 1.0, epochs)
+    return gaussian.inverse(log_delta, noise_multiplier, 1.0, epochs)
 
 
 def mu(noise_multiplier: float, epochs: int) -> float:
     """μ = √E/z, rounded up."""
-    return gaussian_exact.ratio(noise_multiplier, 1.0, epochs)
+    return gaussian.ratio(noise_multiplier, 1.0, epochs)
 
 
 def exact_mu(mp: Any, noise_multiplier: float, epochs: int) -> Any:
@@ -52,7 +52,7 @@ def rdp(alpha: float, noise_multiplier: float, epochs: int) -> float:
 
 
 def exact(mp: Any, epsilon: float, noise_multiplier: float, epochs: int) -> Any:
-    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, noise_multiplier, epochs))
+    return gaussian.theta(mp, epsilon, exact_mu(mp, noise_multiplier, epochs))
 
 
 BOUND = ProfileBound(

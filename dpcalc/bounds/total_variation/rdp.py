@@ -11,7 +11,7 @@ response itself attains the bound, also at all orders of a curve together. ∎ "
 from math import sqrt, tanh
 from typing import Any
 
-from dpcalc.bounds.mechanisms.binary import binary_rdp
+from dpcalc.bounds.mechanisms import finite
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import boundary
@@ -30,7 +30,7 @@ def value(alpha: float, rdp: float) -> dict[str, float]:
         return {"tv": min(1.0, up(by_kl, 1e-15))}
 
     def residual(x: float) -> float:
-        return rdp * (1 + _DIVERGENCE_ERROR) - binary_rdp(alpha, x)
+        return rdp * (1 + _DIVERGENCE_ERROR) - finite.rdp(alpha, finite.binary(finite.DOUBLES, x), x)
 
     least = max(rdp, sqrt(2 / alpha) * sqrt(rdp))  # D_α <= x, and D_α <= αx²/2
     x = boundary(residual, rdp * (1 + 2 * _DIVERGENCE_ERROR) + _BEYOND, least * (1 - 1e-9), _TIGHT)

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd import shuffled_iteration, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd._engine import averages, positions
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian

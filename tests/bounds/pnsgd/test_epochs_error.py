@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from answers import answer
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.hockey_stick import epsilon_for
 from dpcalc.numerics.hockey_stick_array import log_theta as log_theta_many
 from dpcalc.verify.report import verify

@@ -6,7 +6,7 @@ import mpmath
 import pytest
 from answers import answer
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd import fixed_order_iteration, output_perturbation_exact, smooth_nonconvex_exact
 from dpcalc.bounds.pnsgd._engine import epochs, gaussian_epochs
 from dpcalc.verify.report import verify

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.core.bound import GaussianDp, ProfileBound
 from dpcalc.core.least_epsilon import least_epsilon

@@ -13,7 +13,7 @@ from itertools import chain, islice, pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
 from dpcalc.numerics.root import Never, Unreachable, boundary, bracket

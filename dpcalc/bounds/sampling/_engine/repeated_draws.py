@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from math import inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.rounding import ratio_up
 
 ULPS = 1e-15  # relative: more than the rounding errors of the few operations that lead to one number
