@@ -9,8 +9,8 @@ from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.bounds.conversions.composition_basic import Points
-from dpcalc.bounds.conversions.gdp_composition import Mus
-from dpcalc.bounds.conversions.zcdp_sum import PURE, Term, Terms
+from dpcalc.bounds.conversions.gdp import Mus
+from dpcalc.bounds.conversions.zcdp import PURE, Term, Terms
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import decimal, quotient_up, ratio_down, root_up
 

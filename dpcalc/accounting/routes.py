@@ -7,7 +7,6 @@ from dpcalc.bounds.conversions import (
     composition_basic,
     composition_optimal,
     rdp_improved,
-    rdp_mironov,
     rdp_optimal,
 )
 from dpcalc.bounds.total_variation import rdp as tv_rdp
@@ -19,8 +18,8 @@ def converted(bound: Bound, by_conversion: bool = False) -> tuple[Route, ...]:
     """An RDP bound, through each conversion."""
     return (
         Route(bound, rdp_optimal.BOUND, by_conversion=by_conversion),
-        Route(bound, rdp_improved.BOUND, by_conversion=by_conversion),
-        Route(bound, rdp_mironov.BOUND, on_request=not by_conversion, by_conversion=by_conversion),
+        Route(bound, rdp_improved.IMPROVED, by_conversion=by_conversion),
+        Route(bound, rdp_improved.ORIGINAL, on_request=not by_conversion, by_conversion=by_conversion),
     )
 
 

@@ -201,9 +201,9 @@ def _may_attain(run: Run) -> bool:
 
 def _tv_of_point(row: Row) -> float:
     """The total variation that follows from the (ε, δ) of a row."""
-    from dpcalc.bounds.conversions import dp_tv
+    from dpcalc.bounds.conversions import pure
 
-    return dp_tv.value(row.result["epsilon"], row.result["delta"])["tv"]
+    return pure.tv(row.result["epsilon"], row.result["delta"])["tv"]
 
 
 def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:

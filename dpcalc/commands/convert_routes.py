@@ -30,39 +30,39 @@ def scalar_params(*names: str) -> Callable[[Values], dict[str, Any]]:
 def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From (ε, δ) of every step."""
     from dpcalc.accounting.routes import COMPOSITION, converted
-    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, pure_gdp, pure_rdp
+    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, pure
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
-        return (Route(pure_gdp.BOUND),)
+        return (Route(pure.GDP),)
     if question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=True)
     if question.asks == "rdp":
-        return (Route(pure_rdp.BOUND),)
+        return (Route(pure.RDP),)
     if question.asks == "tv":
         return tv_routes_of_dp(given["steps"] > 1)
     if given["slack"] is not None:
         return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
-    return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
+    return COMPOSITION + (converted(pure.RDP) if given["delta"] == 0 else ())
 
 
 def tv_routes_of_dp(several: bool) -> tuple[Route, ...]:
     """From (ε, δ) of every release to the total variation of one or of several."""
-    from dpcalc.bounds.conversions import composition_optimal, dp_tv
+    from dpcalc.bounds.conversions import composition_optimal, pure
     from dpcalc.core.results import Route
 
-    return (Route(composition_optimal.BOUND if several else dp_tv.BOUND),)
+    return (Route(composition_optimal.BOUND if several else pure.TV),)
 
 
 def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
     """From pure ε to zCDP, with bounded range on request. Bounded range, a privacy loss with a range of length ε, is an
     assumption about an unknown mechanism. It is false for the described ones: with Laplace noise and with randomised
     response of this ε the range has the length 2ε."""
-    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
+    from dpcalc.bounds.conversions import pure
     from dpcalc.core.results import Route
 
-    bounded = (Route(bounded_range_zcdp.BOUND, on_request=True),) if may_have_bounded_range else ()
-    return (Route(pure_zcdp.BOUND), *bounded)
+    bounded = (Route(pure.BOUNDED_RANGE_ZCDP, on_request=True),) if may_have_bounded_range else ()
+    return (Route(pure.ZCDP), *bounded)
 
 
 def dp_params(values: Values) -> dict[str, Any]:
@@ -100,14 +100,14 @@ def converted_routes(given: Given, question: Question) -> tuple[Route, ...]:
 def gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From μ-GDP."""
     from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import gdp_composition, gdp_exact, gdp_rdp, gdp_zcdp
+    from dpcalc.bounds.conversions import gdp
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if question.asks == "rho":
-        return (Route(gdp_zcdp.BOUND),)
-    return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
+        return (Route(gdp.ZCDP),)
+    return (Route(gdp.EXACT), *converted(gdp.RDP))
 
 
 def gdp_params(values: Values) -> dict[str, Any]:
@@ -128,12 +128,12 @@ def gdp_guarantee(values: Values) -> dict[str, Any]:
 def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From an RDP curve, or from zCDP, whose RDP curve is a line."""
     from dpcalc.accounting.routes import converted, to_total_variation
-    from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
+    from dpcalc.bounds.conversions import rdp_curves, zcdp
     from dpcalc.core.results import Route
 
     if question.asks == "rho":
-        return (Route(zcdp_composition.BOUND),)
-    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
+        return (Route(zcdp.COMPOSITION),)
+    bounds = {"rdp": rdp_curves.CURVE, "zcdp": zcdp.RDP}
     bound = bounds[given["from"]]
     return to_total_variation(bound) if question.asks == "tv" else converted(bound, by_conversion=True)
 
@@ -152,10 +152,10 @@ def rdp_params(values: Values) -> dict[str, Any]:
 
 def mixture_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From the RDP of several mechanisms of which one is drawn."""
-    from dpcalc.bounds.conversions import rdp_mixture
+    from dpcalc.bounds.conversions import rdp_curves
     from dpcalc.core.results import Route
 
-    return (Route(rdp_mixture.BOUND),)
+    return (Route(rdp_curves.MIXTURE),)
 
 
 def mixture_params(values: Values) -> dict[str, Any]:
@@ -192,11 +192,11 @@ def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From outcome probabilities: one use in closed form; several uses by their RDP, by composing the mechanism's own
     dominating pair, and by the sum of their pure ε."""
     from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import composition_basic, gdp_composition, outcomes, profile_composition
+    from dpcalc.bounds.conversions import composition_basic, gdp, outcomes, profile_composition
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=False)
     several = question.unknown is not None or total_count(given.values) > 1
@@ -248,15 +248,15 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
     basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
     from dpcalc.accounting.routes import converted, to_total_variation
-    from dpcalc.bounds.conversions import composition_basic, gdp_composition, profile_composition, rdp_composition
+    from dpcalc.bounds.conversions import composition_basic, gdp, profile_composition, rdp_curves
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if question.asks == "rho":
         return _terms_to_zcdp(given)
     curve = to_total_variation if question.asks == "tv" else partial(converted, by_conversion=True)
-    rdp = curve(rdp_composition.BOUND) if "parts" in given.values else ()
+    rdp = curve(rdp_curves.COMPOSITION) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
     has_sum = "points" in given.values and question.asks in ("epsilon", "delta")
     found = rdp + profile + ((Route(composition_basic.BOUND),) if has_sum else ())
@@ -267,15 +267,15 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 def _terms_to_zcdp(given: Given) -> tuple[Route, ...]:
     """From the ρ of several guarantees: by the theorem about their kind, where they all are of one."""
-    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp, zcdp_sum
+    from dpcalc.bounds.conversions import pure, zcdp
     from dpcalc.core.results import Route
 
     kinds = {divided_by for _, divided_by, _ in given["terms"] or ()}
-    if kinds == {zcdp_sum.BOUNDED_RANGE}:
-        return (Route(bounded_range_zcdp.BOUND), Route(pure_zcdp.BOUND))
-    if kinds <= {zcdp_sum.PURE} and "points" in given.values:
+    if kinds == {zcdp.BOUNDED_RANGE}:
+        return (Route(pure.BOUNDED_RANGE_ZCDP), Route(pure.ZCDP))
+    if kinds <= {zcdp.PURE} and "points" in given.values:
         return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
-    return (Route(zcdp_sum.BOUND),)
+    return (Route(zcdp.SUM),)
 
 
 def part_params(values: Values) -> dict[str, Any]:

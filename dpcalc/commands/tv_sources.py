@@ -11,8 +11,8 @@ from dpcalc.accounting import neighbours
 from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.neighbours import NOTHING, Promise
-from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition
-from dpcalc.bounds.total_variation import exact, kl, product
+from dpcalc.bounds.conversions import composition_optimal, gdp, outcomes, profile_composition
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.commands import convert_routes, subsample_run
 from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT
 from dpcalc.core import noise_multiplier
@@ -76,7 +76,7 @@ def _mechanism(name: str) -> Source:
         if mechanism.tv.ratio is None:
             return {**params, "step_tv": mechanism.profile(params).total_variation}
         ratio = mechanism.tv.ratio(params)
-        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"]}
+        return {**params, "mechanism": name, "ratio": ratio, "step_tv": closed_forms.of_mechanism(name, ratio, 1)["tv"]}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
         return {"kind": "mechanisms",
@@ -102,7 +102,7 @@ def _mechanism(name: str) -> Source:
         return mechanism.tv.often if several else mechanism.tv.once
 
     return Source(check, routes, bound_params, record, adjacency, "every output", notes,
-                  {exact.BOUND.name: mechanism.tv.profile}, lambda given, unknown: NOTHING,
+                  {closed_forms.EXACT.name: mechanism.tv.profile}, lambda given, unknown: NOTHING,
                   bool(mechanism.query.not_sampled))
 
 
@@ -141,7 +141,7 @@ def _gdp(values: Values) -> dict[str, Any]:
 def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
     def routes(given: Given, several: bool) -> tuple[Route, ...]:
         given = given.replace({**given.values, "from": name}, inputs=())
-        return (Route(kl.BOUND), *convert_routes.curve_routes(given, _ASKS_TV))
+        return (Route(closed_forms.KL), *convert_routes.curve_routes(given, _ASKS_TV))
 
     return routes
 
@@ -196,22 +196,22 @@ _COMPOSED = ("steps", "precision")
 SOURCES: dict[str, Source] = {
     **{name: _mechanism(name) for name in MECHANISMS},
     "run": _RUN,
-    "gdp": Source(_needs("with --mu", "mu"), lambda given, several: (Route(exact.BOUND),), _gdp,
-                  lambda values, tv: convert_routes.gdp_guarantee(values), profiles={"tv-exact": gdp_exact.BOUND}),
+    "gdp": Source(_needs("with --mu", "mu"), lambda given, several: (Route(closed_forms.EXACT),), _gdp,
+                  lambda values, tv: convert_routes.gdp_guarantee(values), profiles={"tv-exact": gdp.EXACT}),
     "zcdp": Source(_needs("with --rho", "rho"), _curve("zcdp"),
                    lambda v: {"rho": v["rho"], "kl": v["rho"], "steps": _steps(v)}, _tv_only),
     "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp, _tv_only),
-    "kl": Source(_needs("with --kl", "kl"), lambda given, several: (Route(kl.BOUND),),
+    "kl": Source(_needs("with --kl", "kl"), lambda given, several: (Route(closed_forms.KL),),
                  lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
     "outcomes": Source(_needs("with outcome probabilities", "p", "q", may=_COMPOSED),
                        _outcome_routes, _outcomes, _tv_only),
     "dp": Source(_needs("with an (ε, δ) guarantee", "epsilon", "delta"),
                  lambda given, several: convert_routes.tv_routes_of_dp(several), _dp, _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),
-    "tv": Source(_needs("with --tv", "tv"), lambda given, several: (Route(product.BOUND),),
+    "tv": Source(_needs("with --tv", "tv"), lambda given, several: (Route(closed_forms.PRODUCT),),
                  lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
-                     lambda given, several: (Route(profile_composition.BOUND), Route(product.BOUND),
+                     lambda given, several: (Route(profile_composition.BOUND), Route(closed_forms.PRODUCT),
                                              *convert_routes.tv_routes_of_dp(several=True)),
                      _points, _points_guarantee),
     "parts": Source(_needs("with an input", may=_COMPOSED),

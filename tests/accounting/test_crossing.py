@@ -7,7 +7,7 @@ from calling import call
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
-from dpcalc.bounds.total_variation.exact import CLOSED_FORMS
+from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
 from dpcalc.commands.catalogue import entries
 from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
@@ -49,7 +49,7 @@ def test_every_table_of_mechanisms_has_the_same_names():
     names = set(MECHANISMS)
     assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
-    assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/exact.py: CLOSED_FORMS"
+    assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
     continuous = {name for name, mechanism in MECHANISMS.items() if mechanism.atoms is None}
     assert set(VERIFIED) == continuous, "verify/mechanisms.py: MECHANISMS, unless the bounds list finitely many losses"
     levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcalc.accounting.mechanisms.record import SELECTION, Number, Part, of_bounds
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
-from dpcalc.bounds.conversions.zcdp_sum import BOUNDED_RANGE
+from dpcalc.bounds.conversions.zcdp import BOUNDED_RANGE
 from dpcalc.bounds.mechanisms import exponential
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.core.results import Route

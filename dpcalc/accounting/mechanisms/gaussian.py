@@ -7,7 +7,7 @@ from typing import Any
 from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, TotalVariation, of_bounds, zcdp_of_noise
 from dpcalc.accounting.routes import converted
 from dpcalc.bounds.mechanisms import gaussian
-from dpcalc.bounds.total_variation import exact, pinsker
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import ratio_down
@@ -24,7 +24,7 @@ def _pair(p: Params) -> Any:
 
 
 _ROUTES = (Route(gaussian.EXACT), *converted(gaussian.RDP), Route(gaussian.CLASSIC))
-_TV = (Route(exact.BOUND), Route(pinsker.BOUND))
+_TV = (Route(closed_forms.EXACT), Route(closed_forms.PINSKER))
 
 MECHANISM = of_bounds(
     gaussian.EXACT, gaussian.RDP, pair=_pair,

@@ -7,7 +7,7 @@ from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, TotalVaria
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import laplace
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
-from dpcalc.bounds.total_variation import exact, laplace_as_published, product
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core.results import Route
 from dpcalc.numerics.rounding import ratio_down
 
@@ -22,8 +22,8 @@ MECHANISM = of_bounds(
     optional=("sensitivity",),
     part=Part({"scale": Number()}, lambda p: {"scale": ratio_down(p["scale"], p["sensitivity"])}),
     tv=TotalVariation(
-        once=(Route(exact.BOUND), Route(laplace_as_published.BOUND, on_request=True)),
-        often=(Route(laplace.PROFILE), Route(product.BOUND), Route(composition_optimal.BOUND)),
+        once=(Route(closed_forms.EXACT), Route(closed_forms.LAPLACE_AS_PUBLISHED, on_request=True)),
+        often=(Route(laplace.PROFILE), Route(closed_forms.PRODUCT), Route(composition_optimal.BOUND)),
         profile=laplace.EXACT,
         ratio=lambda p: laplace.pure(p["scale"], p["sensitivity"]),
     ),

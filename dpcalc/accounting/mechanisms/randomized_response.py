@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpcalc.accounting.mechanisms.record import REPORT, Number, Part, TotalVariation, of_bounds
 from dpcalc.bounds.mechanisms import finite, randomized_response
-from dpcalc.bounds.total_variation import exact, product
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core.results import Route
 
 MECHANISM = of_bounds(
@@ -18,8 +18,8 @@ MECHANISM = of_bounds(
     options=("probability",),
     part=Part({"probability": Number(below=1.0)}),
     tv=TotalVariation(
-        once=(Route(exact.BOUND),),
-        often=(Route(randomized_response.EXACT), Route(product.BOUND)),
+        once=(Route(closed_forms.EXACT),),
+        often=(Route(randomized_response.EXACT), Route(closed_forms.PRODUCT)),
         profile=randomized_response.EXACT,
         ratio=lambda p: randomized_response.pure(p["probability"], 1),
     ),

@@ -11,7 +11,7 @@ from dpcalc.bounds.conversions import composition_basic, composition_optimal
 from dpcalc.bounds.curve import Curve, of_bound
 from dpcalc.bounds.mechanisms.finite import Losses
 from dpcalc.bounds.profile import Profile
-from dpcalc.bounds.total_variation import product
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound, Params, ProfileBound, RdpBound
 from dpcalc.core.errors import DpcalcError
@@ -69,8 +69,8 @@ class TotalVariation(NamedTuple):
     once: tuple[Route, ...]
     often: tuple[Route, ...]
     profile: Bound
-    # The argument of the closed form in bounds/total_variation/exact.py; None where that has none, and the profile
-    # itself is the bound.
+    # The argument of the closed form in bounds/total_variation/closed_forms.py; None where that has none, and the
+    # profile itself is the bound.
     ratio: Callable[[Params], float] | None = None
 
 
@@ -166,11 +166,11 @@ def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound 
     once = (Route(exact), *by_rdp)
     often = once if exact.pure is None or "steps" in exact.params else (*PURE_COMPOSITION, *by_rdp,
                                                                         Route(composed or exact))
+    several = (composed, closed_forms.PRODUCT, composition_optimal.BOUND) if composed else (exact, closed_forms.PRODUCT)
     usual = {
         "once": once, "often": often, "profile": profile, "pure": pure if exact.pure else None,
         "curve": (lambda p: of_bound(rdp, pure(p) if exact.pure else inf, **of(rdp, p))) if rdp else None,
-        "tv": TotalVariation((Route(exact),), (Route(composed), Route(product.BOUND), Route(composition_optimal.BOUND))
-                             if composed else (Route(exact), Route(product.BOUND)), exact),
+        "tv": TotalVariation((Route(exact),), tuple(map(Route, several)), exact),
         "group": of_larger_sensitivity if "sensitivity" in own.get("optional", ()) else None,
         "atoms": (lambda number, p: losses(number, **of(rdp or exact, p))) if losses else None,
     }

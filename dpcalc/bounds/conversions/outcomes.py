@@ -4,10 +4,9 @@ sums."""
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
-from dpcalc.bounds.conversions.bregman import bregman
 from dpcalc.core.bound import Directions, ProfileBound, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log_ratio
+from dpcalc.numerics.elementary import bregman, log_ratio
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]

@@ -6,7 +6,7 @@ module computes log H, its derivatives and lower bounds of its minimum. """
 from math import exp, expm1, inf, log, log1p
 from typing import Literal, NamedTuple
 
-from dpcalc.bounds.conversions.bregman import bregman
+from dpcalc.numerics.elementary import bregman
 
 _LARGEST_EXPONENT = 700.0  # e^700 is a double
 _ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1

@@ -22,7 +22,8 @@ becomes c. """
 from fractions import Fraction
 from typing import Any
 
-from dpcalc.bounds.conversions import composition_optimal, pure_rdp
+from dpcalc.bounds.conversions import composition_optimal
+from dpcalc.bounds.mechanisms import finite
 from dpcalc.core.bound import ProfileBound, RdpBound, Theorem
 from dpcalc.numerics.rounding import quotient_up
 
@@ -59,13 +60,14 @@ def exact(mp: Any, epsilon: float, threshold_scale: float, scale: float, sensiti
 
 def rdp(alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int, queries: str) -> float:
     """ε(α) of randomised response with log odds s/b₁ + 2cs/b₂."""
-    return pure_rdp.value(alpha, pure(threshold_scale, scale, sensitivity, hits, queries, 1))
+    one = pure(threshold_scale, scale, sensitivity, hits, queries, 1)
+    return finite.rdp(alpha, finite.binary(finite.DOUBLES, one), one)
 
 
 def exact_rdp(mp: Any, alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int,
           queries: str) -> Any:
     one = exact_pure(mp, threshold_scale, scale, sensitivity, hits, queries)
-    return pure_rdp.exact(mp, alpha, one)
+    return finite.exact_rdp(mp, alpha, finite.binary(mp, one))
 
 
 EXACT = ProfileBound(

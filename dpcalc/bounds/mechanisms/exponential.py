@@ -35,7 +35,7 @@ Two outcomes reach it. RDP adds up over adaptive composition, whichever t each s
 
 It is at most η²α/8 for all η: y²/6 − S(y) rises, since coth y − 1/y <= y/3. So x(x²h²/6 − S(xh)) is superadditive in
 x > 0, which with h = η/2 and α = (α − 1) + 1 is the claim, as (α³ − (α−1)³ − 1)h²/6 = (α−1)αη²/8. Where αη is small
-both are nearly equal (see bounds/conversions/bounded_range_zcdp.py).
+both are nearly equal (see bounds/conversions/pure.py).
 
 What T composed selections can lose at least. Two outcomes of the losses t and t − η, 0 < t < η, have a range of length
 η, and the exponential mechanism with two candidates has them: E_P[e^{−ℓ}] = 1 gives the first one the P-probability p =
