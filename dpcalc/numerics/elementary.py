@@ -2,6 +2,8 @@
 
 from math import exp, expm1, fsum, inf, log, log1p
 
+LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
+
 
 def expm1mx(x: float) -> float:
     """e^x − 1 − x >= 0, to a few units in the last place (ulp) also where x is small."""

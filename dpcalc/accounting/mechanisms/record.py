@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -140,7 +141,7 @@ def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound 
     closed form for many uses, that of `composed` (or `exact` itself) is composed numerically. `pair` is the dominating
     pair of one use where neither of these has it, and `atoms` lists its losses where they are finitely many.
     """
-    losses = atoms or exact.atoms
+    numerical, losses = composed or exact, atoms or exact.atoms
 
     def of(bound: Bound, params: Params) -> dict[str, Any]:
         """The parameters of a bound for one use."""
@@ -150,25 +151,18 @@ def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound 
     def pure(params: Params) -> float:
         return float(exact.pure(**of(exact, params)))  # type: ignore[misc]
 
-    def pair_of_one(params: Params) -> Any:
-        if pair:
-            return pair(params)
-        bound = composed or exact
-        assert bound.pair is not None, "the record needs a `pair`"
-        return bound.pair(**of(bound, params))
-
     def profile(params: Params) -> Profile:
         values = of(exact, params)
-        return Profile(lambda e: exact.value(e, **values), lambda mp, e: exact.exact(mp, e, **values),
-                       lambda: pair_of_one(params))
+        make_pair = partial(pair, params) if pair else lambda: numerical.pair(**of(numerical, params))  # type: ignore
+        return Profile(lambda e: exact.value(e, **values), lambda mp, e: exact.exact(mp, e, **values), make_pair)
 
     by_rdp = converted(rdp) if rdp else ()
     once = (Route(exact), *by_rdp)
-    often = once if exact.pure is None or "steps" in exact.params else (*PURE_COMPOSITION, *by_rdp,
-                                                                        Route(composed or exact))
+    has_often = exact.pure is None or "steps" in exact.params
     several = (composed, closed_forms.PRODUCT, composition_optimal.BOUND) if composed else (exact, closed_forms.PRODUCT)
     usual = {
-        "once": once, "often": often, "profile": profile, "pure": pure if exact.pure else None,
+        "once": once, "often": once if has_often else (*PURE_COMPOSITION, *by_rdp, Route(numerical)),
+        "profile": profile, "pure": pure if exact.pure else None,
         "curve": (lambda p: of_bound(rdp, pure(p) if exact.pure else inf, **of(rdp, p))) if rdp else None,
         "tv": TotalVariation((Route(exact),), tuple(map(Route, several)), exact),
         "group": of_larger_sensitivity if "sensitivity" in own.get("optional", ()) else None,

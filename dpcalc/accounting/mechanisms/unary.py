@@ -11,9 +11,9 @@ from typing import Any
 
 from dpcalc.accounting.mechanisms.record import REPORT, Number, Part, of_bounds
 from dpcalc.bounds.mechanisms import unary
-from dpcalc.bounds.mechanisms.finite import LARGEST_EXPONENT
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 
 
 def _probabilities(p: Params) -> dict[str, Any]:

@@ -46,12 +46,6 @@ BOUND = ProfileBound(
         source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",
         assumptions=("adaptive composition is allowed",),
         errata=("The CS5562 lecture's example, (0.005, 1e-5) × 1000 ⇒ (0.15, 1e-5), is not a theorem: 0.005√1000 = "
-                "0.158 "
-                "alone, and the optimal δ at 0.15 is 0.0254.",),
+                "0.158 alone, and the optimal δ at 0.15 is 0.0254.",),
     ),
-    params=("step_epsilon", "step_delta", "steps"),
-    value=value,
-    exact=exact,
-    rtol=1e-11,
-    inverse=inverse,
-)
+    params=("step_epsilon", "step_delta", "steps"), value=value, exact=exact, rtol=1e-11, inverse=inverse)

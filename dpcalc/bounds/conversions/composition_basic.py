@@ -89,10 +89,4 @@ BOUND = ProfileBound(
         source="Dwork & Roth 2014, Theorem 3.16",
         assumptions=("adaptive composition is allowed",),
     ),
-    params=("points",),
-    value=value,
-    exact=exact,
-    rtol=1e-14,
-    pure=pure,
-    inverse=inverse,
-)
+    params=("points",), value=value, exact=exact, rtol=1e-14, pure=pure, inverse=inverse)

@@ -37,19 +37,6 @@ def rdp(alpha: float, mu: float) -> float:
     return ratio_up((alpha, mu, mu), (2.0,))
 
 
-def exact_rdp(mp: Any, alpha: float, mu: float) -> Any:
-    return mp.mpf(alpha) * mp.mpf(mu) ** 2 / 2
-
-
-def zcdp(mu: float, steps: int) -> dict[str, float]:
-    """ρ = Tμ²/2, rounded up exactly."""
-    return {"rho": ratio_up((mu, mu, steps), (2.0,))}
-
-
-def exact_zcdp(mp: Any, mu: float, steps: int) -> Any:
-    return {"rho": mp.mpf(mu) ** 2 * steps / 2}
-
-
 def composition(mus: Mus, pure: Points) -> dict[str, float]:
     """μ = √Σμ_i², rounded up; `pure` are (ε, 0, count) of the pure releases."""
     squares = [count * (Fraction(top) / Fraction(bottom)) ** 2 for top, bottom, count in mus]
@@ -87,12 +74,7 @@ EXACT = ProfileBound(
         source="Dong, Roth & Su 2022, Corollaries 2.13 and 3.3, arXiv:1905.02383v3",
         assumptions=(),
     ),
-    params=("mu", "steps"),
-    value=value,
-    exact=exact,
-    rtol=2e-12,
-    inverse=inverse,
-)
+    params=("mu", "steps"), value=value, exact=exact, rtol=2e-12, inverse=inverse)
 
 RDP = RdpBound(
     Theorem(
@@ -102,11 +84,7 @@ RDP = RdpBound(
         source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3",
         assumptions=(),
     ),
-    params=("mu",),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=2.3e-16,
-)
+    params=("mu",), value=rdp, exact=lambda mp, alpha, mu: mp.mpf(alpha) * mp.mpf(mu) ** 2 / 2, rtol=2.3e-16)
 
 ZCDP = PointBound(
     Theorem(
@@ -117,12 +95,8 @@ ZCDP = PointBound(
                "arXiv:1605.02065v1",
         assumptions=(),
     ),
-    gives=("rho",),
-    params=("mu", "steps"),
-    value=zcdp,
-    exact=exact_zcdp,
-    rtol=2.3e-16,
-)
+    gives=("rho",), params=("mu", "steps"), value=lambda mu, steps: {"rho": ratio_up((mu, mu, steps), (2.0,))},
+    exact=lambda mp, mu, steps: {"rho": mp.mpf(mu) ** 2 * steps / 2}, rtol=2.3e-16)
 
 COMPOSITION = PointBound(
     Theorem(
@@ -134,12 +108,6 @@ COMPOSITION = PointBound(
                "dpcalc/bounds/conversions/pure.py",
         assumptions=("adaptive composition is allowed",),
     ),
-    gives=("mu",),
-    params=("mus", "pure"),
-    value=composition,
-    exact=exact_composition,
-    condition=condition,
-    rtol=5e-12,
-)
+    gives=("mu",), params=("mus", "pure"), value=composition, exact=exact_composition, condition=condition, rtol=5e-12)
 
 BOUNDS = (EXACT, RDP, ZCDP, COMPOSITION)

@@ -27,15 +27,6 @@ from dpcalc.numerics.rounding import quotient_up, up
 _PURE = ("pure differential privacy (δ = 0)",)
 
 
-def rdp(alpha: float, step_epsilon: float) -> float:
-    """ε(α) of randomised response with log odds ε."""
-    return finite.rdp(alpha, finite.binary(finite.DOUBLES, step_epsilon), step_epsilon)
-
-
-def exact_rdp(mp: Any, alpha: float, step_epsilon: float) -> Any:
-    return finite.exact_rdp(mp, alpha, finite.binary(mp, mp.mpf(step_epsilon)))
-
-
 def gdp(step_epsilon: float, steps: int) -> dict[str, float]:
     """μ = −2Φ⁻¹(1/(1+e^ε))·√T: the least that covers every ε-DP mechanism, composed T times."""
     return {"mu": up(_mu_of_one(step_epsilon) * sqrt(steps), 5e-16)}
@@ -76,16 +67,6 @@ def gdp_condition(mp: Any, mu: float, step_epsilon: float, steps: int) -> Any:
     return 1 - (1 + mp.exp(mp.mpf(step_epsilon))) * mp.erfc(mp.mpf(mu) / (2 * mp.sqrt(mp.mpf(2) * steps))) / 2
 
 
-def zcdp(points: Points) -> dict[str, float]:
-    """ρ = Σε_i²/2, rounded up exactly."""
-    return {"rho": _share_of_squares(points, 2)}
-
-
-def bounded_range_zcdp(points: Points) -> dict[str, float]:
-    """ρ = Σε_i²/8, rounded up exactly."""
-    return {"rho": _share_of_squares(points, 8)}
-
-
 def _share_of_squares(points: Points, part: int) -> float:
     """Σε_i²/part, for a whole number `part`, rounded up exactly."""
     total = sum((Fraction(epsilon) ** 2 * count for epsilon, _, count in points), Fraction(0)) / part
@@ -116,11 +97,9 @@ RDP = RdpBound(
                "response), with Mironov 2017, Proposition 5",
         assumptions=_PURE,
     ),
-    params=("step_epsilon",),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=3e-14,
-)
+    params=("step_epsilon",), value=finite.rdp_of_pure,
+    exact=lambda mp, alpha, step_epsilon: finite.exact_rdp(mp, alpha, finite.binary(mp, mp.mpf(step_epsilon))),
+    rtol=3e-14)
 
 GDP = PointBound(
     Theorem(
@@ -131,13 +110,7 @@ GDP = PointBound(
                "Dong, Roth & Su 2022",
         assumptions=_PURE,
     ),
-    gives=("mu",),
-    params=("step_epsilon", "steps"),
-    value=gdp,
-    exact=exact_gdp,
-    condition=gdp_condition,
-    rtol=5e-12,
-)
+    gives=("mu",), params=("step_epsilon", "steps"), value=gdp, exact=exact_gdp, condition=gdp_condition, rtol=5e-12)
 
 ZCDP = PointBound(
     Theorem(
@@ -147,12 +120,8 @@ ZCDP = PointBound(
         source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
         assumptions=_PURE,
     ),
-    gives=("rho",),
-    params=("points",),
-    value=zcdp,
-    exact=lambda mp, points: {"rho": _squares(mp, points) / 2},
-    rtol=2.3e-16,
-)
+    gives=("rho",), params=("points",), value=lambda points: {"rho": _share_of_squares(points, 2)},
+    exact=lambda mp, points: {"rho": _squares(mp, points) / 2}, rtol=2.3e-16)
 
 BOUNDED_RANGE_ZCDP = PointBound(
     Theorem(
@@ -164,12 +133,8 @@ BOUNDED_RANGE_ZCDP = PointBound(
         assumptions=("the privacy loss of each release lies in an interval of length ε, as that of the ε-DP "
                      "exponential mechanism does; not every ε-DP mechanism is of this kind",),
     ),
-    gives=("rho",),
-    params=("points",),
-    value=bounded_range_zcdp,
-    exact=lambda mp, points: {"rho": _squares(mp, points) / 8},
-    rtol=2.3e-16,
-)
+    gives=("rho",), params=("points",), value=lambda points: {"rho": _share_of_squares(points, 8)},
+    exact=lambda mp, points: {"rho": _squares(mp, points) / 8}, rtol=2.3e-16)
 
 TV = PointBound(
     Theorem(
@@ -182,11 +147,6 @@ TV = PointBound(
                 "interval of length R the stability is tanh(ε/2)·R, which is at most ε up to R = 2; the mean of cθ "
                 "under Laplace noise changes by c times the sensitivity, for any c.",),
     ),
-    gives=("tv",),
-    params=("step_epsilon", "step_delta"),
-    value=tv,
-    exact=exact_tv,
-    rtol=4e-15,
-)
+    gives=("tv",), params=("step_epsilon", "step_delta"), value=tv, exact=exact_tv, rtol=4e-15)
 
 BOUNDS = (RDP, GDP, ZCDP, BOUNDED_RANGE_ZCDP, TV)

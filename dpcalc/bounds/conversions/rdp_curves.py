@@ -18,8 +18,6 @@ from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
 Parts = tuple[tuple[Curve, int], ...]
-_TINY = -40.0  # e^−40 is below the rounding error of 1
-_SMALL = 1e-6  # below it, log((e^x − 1)/x) is x/2 but for x²/24
 
 
 def value(alpha: float, alphas: tuple[float, ...], rdps: tuple[float, ...]) -> float:
@@ -81,7 +79,7 @@ def mixture(alpha: float, rdps: Sequence[float], weights: Sequence[float]) -> fl
     terms = [log(q) + _log_expm1(alpha - 1, d) for q, d in zip(weights, rdps, strict=True) if q]
     total = log_sum(terms) - log(fsum(weights))
     raw = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
-    if total < _TINY:  # log(1 + x) <= x; the quotient may be in the range of doubles where x is not
+    if total < -40:  # log(1 + x) <= x, and equal in doubles; the quotient may be in their range where x is not
         raw = exp(total - log(alpha - 1))
     return min(max(up(raw, 4e-12), 5e-324 if total > -inf else 0.0), max(rdps))
 
@@ -90,7 +88,7 @@ def _log_expm1(a: float, d: float) -> float:
     """log(e^{ad} − 1), also where the product ad underflows; −inf at d = 0."""
     if d == 0:
         return -inf
-    if (x := a * d) < _SMALL:
+    if (x := a * d) < 1e-6:  # log((e^x − 1)/x) = x/2 + x²/24 − …
         return log(a) + log(d) + x / 2 + x * x / 24
     return log(expm1(x)) if x < 700 else x
 
@@ -110,11 +108,7 @@ CURVE = RdpBound(
                "dpcalc/bounds/conversions/rdp_curve.py",
         assumptions=("the curve holds at every order it lists",),
     ),
-    params=("alphas", "rdps"),
-    value=value,
-    exact=exact,
-    rtol=1e-14,
-)
+    params=("alphas", "rdps"), value=value, exact=exact, rtol=1e-14)
 
 COMPOSITION = RdpBound(
     Theorem(
@@ -124,12 +118,7 @@ COMPOSITION = RdpBound(
         source="Mironov 2017, Proposition 1, arXiv:1702.07476v3",
         assumptions=("all parts use the same notion of neighbouring data sets",),
     ),
-    params=("parts",),
-    value=composition,
-    exact=exact_composition,
-    coarse=coarse_composition,
-    rtol=1e-10,
-)
+    params=("parts",), value=composition, exact=exact_composition, coarse=coarse_composition, rtol=1e-10)
 
 MIXTURE = RdpBound(
     Theorem(
@@ -142,10 +131,6 @@ MIXTURE = RdpBound(
                      "all mechanisms use the same notion of neighbouring data sets"),
         in_words="It holds even where the output shows which mechanism was drawn.",
     ),
-    params=("rdps", "weights"),
-    value=mixture,
-    exact=exact_mixture,
-    rtol=1e-11,
-)
+    params=("rdps", "weights"), value=mixture, exact=exact_mixture, rtol=1e-11)
 
 BOUNDS = (CURVE, COMPOSITION, MIXTURE)

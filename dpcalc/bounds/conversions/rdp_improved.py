@@ -43,10 +43,6 @@ def original_log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     return min(0.0, x + 6e-16 * (alpha - 1) * (rdp + epsilon))
 
 
-def exact_original(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
-    return mp.mpf(rdp) - mp.log(mp.mpf(delta)) / (mp.mpf(alpha) - 1)
-
-
 IMPROVED = Conversion(
     Theorem(
         name="rdp-improved",
@@ -55,13 +51,7 @@ IMPROVED = Conversion(
         source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",
         assumptions=(),
     ),
-    params=(),
-    value=value,
-    exact=exact,
-    rtol=2e-15,
-    log_delta=log_delta,
-    default=True,
-)
+    params=(), value=value, exact=exact, rtol=2e-15, log_delta=log_delta, default=True)
 
 ORIGINAL = Conversion(
     Theorem(
@@ -71,14 +61,10 @@ ORIGINAL = Conversion(
         source="Mironov 2017, Proposition 3, arXiv:1702.07476v3; Altschuler & Talwar 2022, Lemma 2.5",
         assumptions=(),
         errata=("Sordello, Bu & Dong 2021, §5, uses it backwards, from (ε, δ) to RDP; it has no converse, and the "
-                "printed "
-                "formula is negative (−10.5 at ε = 1, δ = 1e-5, α = 2).",),
+                "printed formula is negative (−10.5 at ε = 1, δ = 1e-5, α = 2).",),
     ),
-    params=(),
-    value=original,
-    exact=exact_original,
-    rtol=2e-15,
-    log_delta=original_log_delta,
-)
+    params=(), value=original,
+    exact=lambda mp, alpha, rdp, delta: mp.mpf(rdp) - mp.log(mp.mpf(delta)) / (mp.mpf(alpha) - 1), rtol=2e-15,
+    log_delta=original_log_delta)
 
 BOUNDS = (IMPROVED, ORIGINAL)

@@ -20,15 +20,6 @@ Terms = tuple[Term, ...]
 PURE, BOUNDED_RANGE = (2.0,), (8.0,)  # the denominators of ε²/2 and η²/8
 
 
-def rdp(alpha: float, rho: float) -> float:
-    """ε(α) = ρα, rounded up exactly."""
-    return ratio_up((alpha, rho))
-
-
-def exact_rdp(mp: Any, alpha: float, rho: float) -> Any:
-    return mp.mpf(alpha) * mp.mpf(rho)
-
-
 def total(terms: Terms) -> dict[str, float]:
     """ρ = Σρ_i, rounded up exactly: 1 for 0.1 and 0.9."""
     found = _total(terms)
@@ -59,11 +50,8 @@ RDP = RdpBound(
         source="Bun & Steinke 2016, Definition 1.1, arXiv:1605.02065v1",
         assumptions=(),
     ),
-    params=("rho",),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=2.3e-16,
-)
+    params=("rho",), value=lambda alpha, rho: ratio_up((alpha, rho)),
+    exact=lambda mp, alpha, rho: mp.mpf(alpha) * mp.mpf(rho), rtol=2.3e-16)
 
 COMPOSITION = PointBound(
     Theorem(
@@ -73,12 +61,8 @@ COMPOSITION = PointBound(
         source="Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
         assumptions=("adaptive composition is allowed",),
     ),
-    gives=("rho",),
-    params=("rho", "steps"),
-    value=lambda rho, steps: total(equal(rho, steps)),
-    exact=lambda mp, rho, steps: exact_total(mp, equal(rho, steps)),
-    rtol=2.3e-16,
-)
+    gives=("rho",), params=("rho", "steps"), value=lambda rho, steps: total(equal(rho, steps)),
+    exact=lambda mp, rho, steps: exact_total(mp, equal(rho, steps)), rtol=2.3e-16)
 
 SUM = PointBound(
     Theorem(
@@ -92,11 +76,6 @@ SUM = PointBound(
                "(bounded range); Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3 (GDP)",
         assumptions=("adaptive composition is allowed",),
     ),
-    gives=("rho",),
-    params=("terms",),
-    value=total,
-    exact=exact_total,
-    rtol=2.3e-16,
-)
+    gives=("rho",), params=("terms",), value=total, exact=exact_total, rtol=2.3e-16)
 
 BOUNDS = (RDP, COMPOSITION, SUM)

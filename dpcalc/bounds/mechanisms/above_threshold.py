@@ -60,8 +60,7 @@ def exact(mp: Any, epsilon: float, threshold_scale: float, scale: float, sensiti
 
 def rdp(alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int, queries: str) -> float:
     """ε(α) of randomised response with log odds s/b₁ + 2cs/b₂."""
-    one = pure(threshold_scale, scale, sensitivity, hits, queries, 1)
-    return finite.rdp(alpha, finite.binary(finite.DOUBLES, one), one)
+    return finite.rdp_of_pure(alpha, pure(threshold_scale, scale, sensitivity, hits, queries, 1))
 
 
 def exact_rdp(mp: Any, alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int,
@@ -80,13 +79,8 @@ EXACT = ProfileBound(
                "Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4 (composition)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("threshold_scale", "scale", "sensitivity", "hits", "queries", "steps"),
-    value=value,
-    exact=exact,
-    rtol=3e-10,
-    pure=pure,
-    exact_steps=composition_optimal.BOUND.exact_steps,
-)
+    params=("threshold_scale", "scale", "sensitivity", "hits", "queries", "steps"), value=value, exact=exact,
+    rtol=3e-10, pure=pure, exact_steps=composition_optimal.BOUND.exact_steps)
 
 RDP = RdpBound(
     Theorem(
@@ -97,10 +91,6 @@ RDP = RdpBound(
                "Kairouz, Oh & Viswanath 2015, Theorem 2.1, with Mironov 2017, Proposition 5",
         assumptions=ASSUMPTIONS,
     ),
-    params=("threshold_scale", "scale", "sensitivity", "hits", "queries"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=3e-14,
-)
+    params=("threshold_scale", "scale", "sensitivity", "hits", "queries"), value=rdp, exact=exact_rdp, rtol=3e-14)
 
 BOUNDS = (EXACT, RDP)

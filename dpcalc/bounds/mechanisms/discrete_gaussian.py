@@ -24,6 +24,7 @@ from itertools import count
 from math import ceil, exp, expm1, floor, fsum, log, log1p, pi, sin, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.mechanisms import finite
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.core.bound import ProfileBound, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
@@ -38,12 +39,6 @@ NAME = "discrete Gaussian"
 LARGEST_SIGMA = 50_000.0  # δ is a sum of about 20σ terms, which takes a second there
 _POISSON_FROM = 0.4  # σ from which Poisson's summation formula converges fast; below, the sum itself does
 _REACH = 9.0  # standard deviations: beyond lies 1e-18 of a Gaussian sum
-# log of the tails that a pair counts as infinite losses: for up to 1e22 uses they add up to less than 5e-324, the least
-# positive double, and so to no lower end above 0.
-_LOG_CUT = -800.0
-_MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
-_GUARD_DIGITS = 15  # of a sum of up to 1e6 products of as many factors
-_LARGEST_THRESHOLD = 2.0**52  # larger doubles do not distinguish it from the next integer; log δ is below −1e21 there
 
 
 def sensitivity_and_sigma(sigma: float, sensitivity: float) -> tuple[int, float]:
@@ -104,7 +99,7 @@ def value(epsilon: float, sigma: float, sensitivity: float) -> float:
     """log δ(ε), rounded up. The threshold t is rounded down: that gives the δ of an ε that is smaller by rounding."""
     s, v = sensitivity_and_sigma(sigma, sensitivity)
     t = epsilon * v * v / s - s / 2 - 1e-15 * (epsilon * v * v / s + s / 2)
-    t = min(t, _LARGEST_THRESHOLD)
+    t = min(t, 2.0**52)  # larger doubles do not distinguish it from the next integer; log δ is below −1e21 there
     first, lowest = floor(t) + 1, -ceil(_REACH * v)
     rest = 0.0
     if first < lowest:  # all that is below counts in full, and is less than 1e-18
@@ -119,6 +114,15 @@ def value(epsilon: float, sigma: float, sensitivity: float) -> float:
     return min(0.0, up(log_delta, 4e-15) + 1e-14)
 
 
+def tails(sigma: float) -> tuple[int, float]:
+    """The largest |x| whose losses a pair lists, and the log of the probability of all others, rounded up, which count
+    as infinite losses. They are below e^−800: for up to 1e22 uses they add up to less than 5e-324, the least positive
+    double, and so to no lower end above 0."""
+    reach = ceil(sigma * sqrt(1600)) + 1
+    return reach, (log(2) - ((reach + 1) / sigma) ** 2 / 2 - log_total(sigma)
+                   - log(-expm1(-(2 * reach + 3) / (2 * sigma * sigma))))
+
+
 def pair(sigma: float, sensitivity: float) -> Pair:
     """The dominating pair of one release. Outcomes that P and Q both give with less than e^−800 count as infinite
     losses. Raises OutOfScope where too many losses are left to be composed."""
@@ -130,20 +134,19 @@ def pair(sigma: float, sensitivity: float) -> Pair:
     s, v = sensitivity_and_sigma(sigma, sensitivity)
     if s / v * (s / v) > 2 * MAX_BASE_LOSS:
         return approximate_dp(0.0, 0.0)  # an upper bound: the answer is revealed
-    reach = ceil(v * sqrt(-2 * _LOG_CUT)) + 1
-    if (number := min(2 * reach + s, 4 * reach + 1) + 1) > _MOST_LOSSES:
+    reach, log_infinite = tails(v)
+    if (number := min(2 * reach + s, 4 * reach + 1) + 1) > finite.MOST_LOSSES:
         raise OutOfScope("too-large", f"{number} privacy losses matter at this σ and sensitivity, too many to be "
-                                      f"composed numerically (at most {_MOST_LOSSES})", "--sigma")
+                                      f"composed numerically (at most {finite.MOST_LOSSES})", "--sigma")
     near_p, near_q = np.arange(-reach, reach + 1), np.arange(-reach - s, min(reach - s, -reach - 1) + 1)
     x = np.concatenate((near_q, near_p)).astype(float)
     log_p = -((x / v) ** 2) / 2 - log_total(v)
-    log_infinite = log(2) - ((reach + 1) / v) ** 2 / 2 - log_total(v) - log(-expm1(-(2 * reach + 3) / (2 * v * v)))
     return Atoms(tuple((s * (s + 2 * x) / (2 * v * v)).tolist()), tuple(log_p.tolist()), log_infinite, attained=True)
 
 
 def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float) -> Any:
     """Pr[X > t] − e^ε Pr[X > t + s], term by term."""
-    with mp.workdps(mp.dps + _GUARD_DIGITS):
+    with mp.workdps(mp.dps + 15):  # of a sum of up to 1e6 products of as many factors
         s, v = sensitivity_and_sigma(sigma, sensitivity)
         e, v = mp.mpf(epsilon), mp.mpf(v)
         return _exact_sum(mp, float(e * v**2 / s - mp.mpf(s) / 2), s, v, mp.exp(e))
@@ -200,12 +203,7 @@ EXACT = ProfileBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("sigma", "sensitivity"),
-    value=value,
-    exact=exact,
-    rtol=1e-13,
-    pair=pair,
-)
+    params=("sigma", "sensitivity"), value=value, exact=exact, rtol=1e-13, pair=pair)
 
 RDP = RdpBound(
     Theorem(
@@ -215,10 +213,6 @@ RDP = RdpBound(
         source="Canonne, Kamath & Steinke 2020, arXiv:2004.00010 (the upper bound)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("sigma", "sensitivity"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=5e-14,
-)
+    params=("sigma", "sensitivity"), value=rdp, exact=exact_rdp, rtol=5e-14)
 
 BOUNDS = (EXACT, RDP)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ("the query is one integer that changes by at most s between neighbouring data sets",
                "noise on the integers with Pr[X = x] proportional to e^(−|x|/v)")
 NAME = "discrete Laplace"
-_MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
 
 
 def atoms(number: Any, scale: float, sensitivity: float) -> finite.Losses:
@@ -87,10 +86,10 @@ def inverse(log_delta: float, scale: float, sensitivity: float) -> float:
 
 def pair(scale: float, sensitivity: float) -> "Pair":
     """The dominating pair of one release. Raises OutOfScope where it has too many losses to be composed."""
-    if (s := whole(sensitivity, NAME)) >= _MOST_LOSSES:
+    if (s := whole(sensitivity, NAME)) >= finite.MOST_LOSSES:
         raise OutOfScope("too-large", f"a sensitivity of {s} gives too many privacy losses to be composed numerically "
-                                      f"(at most {_MOST_LOSSES}); --mechanism laplace with the same scale loses nearly "
-                                      "the same, and may lose less", "--sensitivity")
+                                      f"(at most {finite.MOST_LOSSES}); --mechanism laplace with the same scale loses "
+                                      "nearly the same, and may lose less", "--sensitivity")
     return finite.pair(atoms(finite.DOUBLES, scale, sensitivity))
 
 
@@ -152,15 +151,8 @@ EXACT = ProfileBound(
                "(composition)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("scale", "sensitivity"),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    pure=pure,
-    inverse=inverse,
-    pair=pair,
-    atoms=atoms,
-)
+    params=("scale", "sensitivity"), value=value, exact=exact, rtol=2e-14, pure=pure, inverse=inverse, pair=pair,
+    atoms=atoms)
 
 RDP = RdpBound(
     Theorem(
@@ -172,10 +164,6 @@ RDP = RdpBound(
                "Roughgarden & Sundararajan 2012",
         assumptions=ASSUMPTIONS,
     ),
-    params=("scale", "sensitivity"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=3e-14,
-)
+    params=("scale", "sensitivity"), value=rdp, exact=exact_rdp, rtol=3e-14)
 
 BOUNDS = (EXACT, RDP)

@@ -61,9 +61,6 @@ RANGE = ("the privacy loss of one selection lies in an interval of length η: th
 # S(y) = Σ c_k y^{2k}, k = 1, 2, …: c_k = 4^k B_{2k}/(2k·(2k)!). For y <= 1/2 the omitted terms are below 2^-53 of S.
 _SERIES = (1 / 6, -1 / 180, 1 / 2835, -1 / 37800, 1 / 467775, -691 / 3831077250, 2 / 127702575, -3617 / 2605132530000,
            43867 / 350813659321125, -174611 / 15313294652906250)
-_SMALL = 0.5  # of αη/2: up to it the series is used, as the terms of the closed form cancel
-LOG_DELTA = log(1e-6)  # a usual δ; the t of another δ would raise ε by 2 % in the cases tried
-ORDERS = tuple(1 + 10 ** (k / 20) for k in range(-40, 101))  # from 1.01 to 1e5, 12 % apart
 
 
 def value(epsilon: float, step_epsilon: float) -> float:
@@ -99,18 +96,16 @@ def pair(step_epsilon: float) -> "Pair":
 
 def rdp(alpha: float, step_epsilon: float) -> float:
     """ε(α), at most η."""
-    half = step_epsilon / 2
-    raw = _series(alpha - 1, half) if alpha * half <= _SMALL else _closed(alpha, alpha - 1, step_epsilon)
+    a, half = alpha - 1, step_epsilon / 2
+    if alpha * half <= 0.5:  # the terms of the closed form cancel: Σ_k c_k h^{2k}((a+1)^{2k+1} − a^{2k+1} − 1)/a
+        raw = fsum(c * _powers(a, half, 2 * k) for k, c in enumerate(_SERIES, 1))
+    else:
+        raw = _closed(alpha, a, step_epsilon)
     return max(min(up(raw, 1e-14), step_epsilon), 5e-324)
 
 
-def _series(a: float, half: float) -> float:
-    """Σ_k c_k h^{2k}((a+1)^{2k+1} − a^{2k+1} − 1)/a, in which the powers of a are added by the binomial theorem."""
-    return fsum(c * _powers(a, half, 2 * k) for k, c in enumerate(_SERIES, 1))
-
-
 def _powers(a: float, half: float, n: int) -> float:
-    """h^n Σ_{j=1}^{n} C(n+1, j) a^{j−1} = h^n((a+1)^{n+1} − a^{n+1} − 1)/a."""
+    """h^n((a+1)^{n+1} − a^{n+1} − 1)/a = h^n Σ_{j=1}^{n} C(n+1, j) a^{j−1}."""
     total, binomial = 0.0, 1
     for j in range(1, n + 1):
         binomial = binomial * (n + 2 - j) // j
@@ -139,9 +134,10 @@ def exact_rdp(mp: Any, alpha: float, step_epsilon: float) -> Any:
 def largest_loss(step_epsilon: float, steps: int) -> float:
     """The loss t of the first outcome."""
     def epsilon(alpha: float) -> float:
-        return steps * rdp(alpha, step_epsilon) - LOG_DELTA / (alpha - 1)
+        return steps * rdp(alpha, step_epsilon) - log(1e-6) / (alpha - 1)
 
-    alpha, eta = min(ORDERS, key=epsilon), step_epsilon
+    # a usual δ, and orders 12 % apart; the t of another δ would raise ε by 2 % in the cases tried
+    alpha, eta = min((1 + 10 ** (k / 20) for k in range(-40, 101)), key=epsilon), step_epsilon
     t = eta + log((1 - 1 / alpha) * expm1(-alpha * eta) / expm1((1 - alpha) * eta))
     return min(max(t, eta / 2), eta * (1 - 1e-6))
 
@@ -183,13 +179,8 @@ EXACT = ProfileBound(
                "proof in dpcalc/bounds/mechanisms/exponential.py",
         assumptions=(RANGE, "one selection"),
     ),
-    params=("step_epsilon",),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    pure=lambda step_epsilon: step_epsilon,
-    inverse=inverse,
-)
+    params=("step_epsilon",), value=value, exact=exact, rtol=2e-14, pure=lambda step_epsilon: step_epsilon,
+    inverse=inverse)
 
 PROFILE = ProfileBound(
     Theorem(
@@ -202,12 +193,7 @@ PROFILE = ProfileBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=(RANGE,),
     ),
-    params=("step_epsilon",),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    pair=pair,
-)
+    params=("step_epsilon",), value=value, exact=exact, rtol=2e-14, pair=pair)
 
 RDP = RdpBound(
     Theorem(
@@ -219,11 +205,7 @@ RDP = RdpBound(
                "proof in dpcalc/bounds/mechanisms/exponential.py",
         assumptions=(RANGE,),
     ),
-    params=("step_epsilon",),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=3e-14,
-)
+    params=("step_epsilon",), value=rdp, exact=exact_rdp, rtol=3e-14)
 
 LOWER = CompositionBound(
     Theorem(
@@ -235,10 +217,6 @@ LOWER = CompositionBound(
         assumptions=(RANGE,),
         status="lower",
     ),
-    params=("step_epsilon", "steps"),
-    value=two_outcomes,
-    exact=exact_two_outcomes,
-    rtol=1e-9,
-)
+    params=("step_epsilon", "steps"), value=two_outcomes, exact=exact_two_outcomes, rtol=1e-9)
 
 BOUNDS = (EXACT, PROFILE, RDP, LOWER)

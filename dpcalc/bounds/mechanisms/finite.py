@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import ProfileBound, RdpBound, Theorem
-from dpcalc.numerics.elementary import log1mexp, log_ratio, log_sum
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp, log_ratio, log_sum
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Losses = list[tuple[Any, Any]]
 DOUBLES: Any = SimpleNamespace(mpf=float, exp=exp, expm1=expm1, log=log, log1p=log1p, tanh=tanh)
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
+MOST_LOSSES = 2**18  # of a pair: a composition of so many takes seconds
 _ERROR = 4e-15  # relative: more than the rounding errors of a loss, of a mass, and of the few operations with them
 
 
@@ -87,6 +87,11 @@ def rdp(alpha: float, losses: Losses, largest: float) -> float:
         raw = log_sum([0.0, *(log_p + b * loss + log1mexp(-b * loss) + log1mexp(-alpha * loss)
                               + _ERROR * (b * loss - log_p) for loss, log_p in above)]) / b
     return max(min(up(raw, _ERROR), largest), 5e-324 if largest else 0.0)
+
+
+def rdp_of_pure(alpha: float, step_epsilon: float) -> float:
+    """ε(α) of randomised response with log odds ε, which is the largest of all ε-DP mechanisms, rounded up."""
+    return rdp(alpha, binary(DOUBLES, step_epsilon), step_epsilon)
 
 
 def pair(losses: Losses) -> Atoms:

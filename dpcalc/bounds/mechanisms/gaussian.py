@@ -10,7 +10,6 @@ from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import ratio_up, up
 
 NOISE = ("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)")
-_MOST_DIGITS = 20_000  # decimal digits of an evaluation at high precision: more take seconds
 _REASON = "the classic formula holds for 0 < ε < 1 only (Dwork & Roth 2014, Theorem A.1); use gaussian-exact"
 
 
@@ -49,7 +48,7 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     # The two terms agree to about r/a relative: so many more digits are needed as cancel (0.302 of a digit a bit).
     a = abs(e / r - r / 2) + 1
     extra = int(0.302 * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
-    if extra > _MOST_DIGITS:
+    if extra > 20_000:  # more take seconds
         raise OverflowError("a ratio too far from 1 to be evaluated as printed")
     with mp.workdps(mp.dps + extra):
         return tail(e / r - r / 2) - mp.exp(e) * tail(e / r + r / 2)
@@ -62,10 +61,6 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps: int)
 def rdp(alpha: float, sigma: float, sensitivity: float) -> float:
     """ε(α) = αs²/(2σ²), rounded up exactly."""
     return ratio_up((alpha, sensitivity, sensitivity), (2.0, sigma, sigma))
-
-
-def exact_rdp(mp: Any, alpha: float, sigma: float, sensitivity: float) -> Any:
-    return mp.mpf(alpha) * mp.mpf(sensitivity) ** 2 / (2 * mp.mpf(sigma) ** 2)
 
 
 def classic(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
@@ -102,12 +97,7 @@ EXACT = ProfileBound(
                 "outputs y, as it goes on, is necessary, not sufficient: two disjoint uniform laws on 1/δ outputs "
                 "satisfy it at ε = 0.",),
     ),
-    params=("sigma", "sensitivity", "steps"),
-    value=value,
-    exact=exact,
-    rtol=2e-12,
-    inverse=inverse,
-)
+    params=("sigma", "sensitivity", "steps"), value=value, exact=exact, rtol=2e-12, inverse=inverse)
 
 RDP = RdpBound(
     Theorem(
@@ -118,11 +108,9 @@ RDP = RdpBound(
         assumptions=NOISE,
         errata=("Berthier 2019, §3.2.2, prints σ² = αs²/(2ε²); it must be αs²/(2ε).",),
     ),
-    params=("sigma", "sensitivity"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=2.3e-16,
-)
+    params=("sigma", "sensitivity"), value=rdp,
+    exact=lambda mp, alpha, sigma, sensitivity: mp.mpf(alpha) * mp.mpf(sensitivity) ** 2 / (2 * mp.mpf(sigma) ** 2),
+    rtol=2.3e-16)
 
 CLASSIC = ProfileBound(
     Theorem(
@@ -138,11 +126,6 @@ CLASSIC = ProfileBound(
             "only ε ≤ 2 log 1.25 ≈ 0.446. The formula itself is right on (0, 1).",
         ),
     ),
-    params=("sigma", "sensitivity", "steps"),
-    value=classic,
-    exact=exact_classic,
-    rtol=1e-13,
-    inverse=inverse_classic,
-)
+    params=("sigma", "sensitivity", "steps"), value=classic, exact=exact_classic, rtol=1e-13, inverse=inverse_classic)
 
 BOUNDS = (EXACT, RDP, CLASSIC)

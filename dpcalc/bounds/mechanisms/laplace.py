@@ -72,13 +72,7 @@ EXACT = ProfileBound(
         source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
         assumptions=(*NOISE, "one release"),
     ),
-    params=("scale", "sensitivity"),
-    value=value,
-    exact=exact,
-    rtol=1e-14,
-    pure=pure,
-    inverse=inverse,
-)
+    params=("scale", "sensitivity"), value=value, exact=exact, rtol=1e-14, pure=pure, inverse=inverse)
 
 PROFILE = ProfileBound(
     Theorem(
@@ -89,12 +83,7 @@ PROFILE = ProfileBound(
         source="Sordello, Bu & Dong 2021, eq. 5; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=NOISE,
     ),
-    params=("scale", "sensitivity"),
-    value=value,
-    exact=exact,
-    rtol=1e-14,
-    pair=pair,
-)
+    params=("scale", "sensitivity"), value=value, exact=exact, rtol=1e-14, pair=pair)
 
 RDP = RdpBound(
     Theorem(
@@ -104,10 +93,6 @@ RDP = RdpBound(
         source="Mironov 2017, Proposition 6, arXiv:1702.07476v3",
         assumptions=NOISE,
     ),
-    params=("scale", "sensitivity"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=1e-14,
-)
+    params=("scale", "sensitivity"), value=rdp, exact=exact_rdp, rtol=1e-14)
 
 BOUNDS = (EXACT, PROFILE, RDP)

@@ -48,13 +48,8 @@ EXACT = ProfileBound(
         source="Warner 1965; Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4; Berthier 2019, §2.2",
         assumptions=ASSUMPTIONS,
     ),
-    params=("probability", "steps"),
-    value=value,
-    exact=exact,
-    rtol=3e-10,
-    pure=pure,
-    exact_steps=composition_optimal.BOUND.exact_steps,
-)
+    params=("probability", "steps"), value=value, exact=exact, rtol=3e-10, pure=pure,
+    exact_steps=composition_optimal.BOUND.exact_steps)
 
 RDP = RdpBound(
     Theorem(
@@ -66,8 +61,6 @@ RDP = RdpBound(
     ),
     params=("probability",),
     value=lambda alpha, probability: finite.rdp(alpha, atoms(DOUBLES, probability), pure(probability, 1)),
-    exact=lambda mp, alpha, probability: finite.exact_rdp(mp, alpha, atoms(mp, probability)),
-    rtol=5e-14,
-)
+    exact=lambda mp, alpha, probability: finite.exact_rdp(mp, alpha, atoms(mp, probability)), rtol=5e-14)
 
 BOUNDS = (EXACT, RDP)
