@@ -1,10 +1,14 @@
 """Every mechanism in every use: what is forgotten of a new one is named here, by the use that lacks it."""
 
 import json
+import random
+from pathlib import Path
 
+import domains
 import pytest
 from calling import call
 
+from dpcalc import accounting, bounds
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
@@ -13,7 +17,7 @@ from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
 
-# A value of every option that says how much noise there is.
+# A value of every option that says how much noise there is; of others one that domains.py draws.
 LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5",
           "threshold_scale": "40", "n": "100"}
 NINE = ("--steps", "9")
@@ -26,10 +30,11 @@ BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 def options(name):
     """A mechanism with its noise, as options."""
-    missing = set(MECHANISMS[name].options) - LEVELS.keys()
-    assert not missing, f"a value of {missing} is needed in LEVELS"
-    return ("--mechanism", name,
-            *(word for option in MECHANISMS[name].options for word in (flag(option), LEVELS[option])))
+    return ("--mechanism", name, *(word for option in MECHANISMS[name].options for word in (flag(option), level(name, option))))
+
+
+def level(name, option):
+    return LEVELS.get(option) or repr(domains.PARAMETERS[name](random.Random(1))[option])
 
 
 def answered(*args, stdin=""):
@@ -46,8 +51,13 @@ def refused(reason, *args, stdin=""):
 
 
 def test_every_table_of_mechanisms_has_the_same_names():
-    names = set(MECHANISMS)
-    assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
+    for room, others in ((accounting, {"__init__", "record"}),
+                         (bounds, {"__init__", "finite", "whole_sensitivity", "shuffled_ldp_lower"})):
+        files = {path.stem for path in (Path(room.__file__).parent / "mechanisms").glob("*.py")} - others
+        own = {name.replace("-", "_") for name in q.MECHANISM.choices} - ({"optimized_unary"} if room is bounds else set())
+        assert files == own, f"a name in core/quantities.py: MECHANISM, or a file of {room.__name__}.mechanisms"
+    drawn = {name for name, mechanism in MECHANISMS.items() if mechanism.curve}
+    assert set(domains.PARAMETERS) == drawn, "tests/oracles/domains.py: PARAMETERS"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
     continuous = {name for name, mechanism in MECHANISMS.items() if mechanism.atoms is None}
@@ -73,7 +83,7 @@ def test_questions(name, steps, question):
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_solving(name, steps):
     unknown, *others = MECHANISMS[name].options
-    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), LEVELS[o])))
+    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), level(name, o))))
     found = answered(*run, *BUDGET, "--solve", flag(unknown))["result"]
     again = answered(*run, flag(unknown), repr(found[unknown]), "--delta", "1e-5")["result"]
     assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve",
@@ -144,10 +154,10 @@ def test_pipes(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_batches_and_plots(name):
     option = MECHANISMS[name].options[0]
-    line = json.dumps({"mechanism": name, **{o: LEVELS[o] for o in MECHANISMS[name].options}})
+    line = json.dumps({"mechanism": name, **{o: level(name, o) for o in MECHANISMS[name].options}})
     code, out, err = call(["rdp", "--batch", "--delta", "1e-5"], line)
     assert code == 0 and json.loads(out)["status"] == "proven", err
-    first, second = LEVELS[option], repr(float(LEVELS[option]) * 1.1)
+    first, second = level(name, option), repr(float(level(name, option)) * 1.1)
     swept = [f"{first},{second}" if word == first else word for word in options(name)]
     code, out, err = call(["rdp", *swept, "--delta", "1e-5", "--plot", "-"])
     assert code == 0 and out, err

@@ -1,5 +1,7 @@
-"""Single mechanisms: noise on real numbers and on integers, randomised responses, selections, thresholds, and shuffled
-reports."""
+"""Single mechanisms, a file each: noise on real numbers and on integers, randomised responses, selections, thresholds,
+and shuffled reports."""
 
-MODULES = ("gaussian", "laplace", "exponential", "above_threshold", "shuffled_ldp", "shuffled_ldp_lower",
-           "randomized_response", "discrete_gaussian", "discrete_laplace", "k_randomized_response", "unary")
+from dpcalc.core.quantities import MECHANISM
+
+# Optimised unary encoding is a case of unary encoding, and what shuffled reports lose at least fills a file of its own.
+MODULES = (*(name.replace("-", "_") for name in MECHANISM.choices if name != "optimized-unary"), "shuffled_ldp_lower")
