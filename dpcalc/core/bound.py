@@ -142,8 +142,9 @@ class ProfileBound(Bound):
     inverse: Callable[..., float] | None = None  # (log_delta, *params) → ε, where it is better than a search
     rdp: Callable[..., float] | None = None  # (alpha, *params) → ε(α) of one use, exact or by its integral
     pair: Callable[..., Any] | None = None  # (*params) → the dominating pair of one use
-    # (number, *params) → the losses of one use, where they are finitely many (bounds/mechanisms/finite.py)
-    atoms: Callable[..., list[tuple[Any, Any]]] | None = None
+    # (mp, *params) → the (P-mass, Q-mass) of all outcomes of one use that differ in their loss, and an upper bound of
+    # the mass of those that are left out, at high precision; of pairs with so few outcomes
+    outcomes: Callable[..., tuple[list[tuple[Any, Any]], Any]] | None = None
     one: ProfileBound | None = None  # of a profile over epochs that is composed numerically: the bound of one epoch
     mu: GaussianDp | None = None
     directions: Directions | None = None  # where they differ

@@ -150,6 +150,12 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
     return min(own, shift / levels.exact(mp, noisiest))
 
 
+def _pure_epsilon_of_bits(mp: Any, probability: float, flip_probability: float) -> Any:
+    """Return log(p/q) + log((1−q)/(1−p))."""
+    p, q = mp.mpf(probability), mp.mpf(flip_probability)
+    return mp.log(p / q) + mp.log((1 - q) / (1 - p))
+
+
 def refuse_positive_delta(row: Row) -> None:
     """Raise OtherQuestion where a release that is composed has a positive δ."""
     p = row.params
@@ -165,14 +171,13 @@ def pure_epsilon(row: Row) -> Formula:
     if "level" in p:
         return lambda mp: steps * _pure_epsilon_of_step(mp, row.route.bound.name, p)
     refuse_positive_delta(row)
-    bound = row.route.bound
-    if isinstance(bound, ProfileBound) and (atoms := bound.atoms):
-        return lambda mp: steps * max(loss for loss, _ in atoms(mp, **own_params(bound, p)))
-    if "step_epsilon" in bound.params:
+    if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
     if "threshold_scale" in p:
         own = {name: p[name] for name in above_threshold.RDP.params}
         return lambda mp: steps * above_threshold.exact_pure(mp, **own)
+    if "flip_probability" in row.route.bound.params:
+        return lambda mp: _pure_epsilon_of_bits(mp, p["probability"], p["flip_probability"])
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.mechanisms import MECHANISMS as RECORDS
 from dpcalc.accounting.mechanisms import Mechanism
+from dpcalc.bounds.mechanisms import finite, unary
+from dpcalc.core.bound import ProfileBound
 from dpcalc.verify import composition_atoms, composition_finite, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 from dpcalc.verify.composition_atoms import Atoms
@@ -43,6 +45,19 @@ def _laplace_losses(part: Part) -> LossPair:
     return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
 
 
+def _refuse_groups(part: Part) -> None:
+    """Raises Unchecked for several respondents."""
+    if _group_size(part) > 1:
+        raise Unchecked("groups of respondents have no pair of one use")
+
+
+def _randomized_response_losses(part: Part) -> LossPair:
+    p = part["probability"]
+    _refuse_groups(part)
+    return composition_atoms.approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0,
+                                                 abs(log(p / (1 - p))))
+
+
 def _exponential_losses(part: Part) -> LossPair:
     eta, size = part["step_epsilon"], _group_size(part)
     return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
@@ -58,17 +73,29 @@ def _above_threshold_losses(part: Part) -> LossPair:
     return composition_atoms.approximate_dp_pair(lambda mp: above_threshold_epsilon(mp, part), 0.0, about)
 
 
-def _finite_losses(record: Mechanism, part: Part) -> LossPair:
-    """Return the pair of a mechanism with finitely many losses, of which its record has the list."""
+def _listed_losses(record: Mechanism, part: Part) -> LossPair:
+    """Return the pair of a mechanism with finitely many losses, whose bound lists them."""
     if (size := _group_size(part)) > 1 and record.group is None:
         raise Unchecked("groups of respondents have no pair of one use")
-    params, listed = record.of_group(record.of_part(part), size), record.atoms
-    assert record.pure is not None and listed is not None
+    params = record.of_group(record.of_part(part), size)
+    bound = next(route.bound for route in record.once if isinstance(route.bound, ProfileBound))
+    assert record.pure is not None and bound.outcomes is not None
+    return _finite_pair(partial(bound.outcomes, **{name: params[name] for name in bound.params}), record.pure(params))
 
+
+def _optimized_unary_losses(part: Part) -> LossPair:
+    """Return the pair with the exact probabilities, which the parameters of its bound are rounded from."""
+    e = part["step_epsilon"]
+    _refuse_groups(part)
+    return _finite_pair(lambda mp: finite.exact_outcomes(
+        mp, unary.atoms(mp, 0.5, 1 / (mp.exp(mp.mpf(e)) + 1))), e)
+
+
+def _finite_pair(outcomes: Callable[[Any], tuple[list[tuple[Any, Any]], Any]], largest: float) -> LossPair:
     def atoms(mp: Any) -> Atoms:
-        return [(float(loss), mp.exp(log_p), mp.exp(log_p - loss)) for loss, log_p in listed(mp, params)]
+        return [(float(mp.log(p / q)), p, q) for p, q in outcomes(mp)[0]]
 
-    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(record.pure(params)))
+    return composition_atoms.atomic_pair(atoms, lambda mp: mp.mpf(0), above_rounding(largest))
 
 
 def _discrete_gaussian_losses(part: Part) -> LossPair:
@@ -159,13 +186,10 @@ def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta
 
 
 class _Mechanisms(dict[str, Verified]):
-    """Name → mechanism, for those below, and for all with finitely many losses."""
+    """Name → mechanism, for those below, and for all of which a bound lists finitely many losses."""
 
     def __missing__(self, name: str) -> Verified:
-        record = RECORDS[name]
-        if record.atoms is None:
-            raise KeyError(name)
-        losses = partial(_finite_losses, record)
+        losses = partial(_listed_losses, RECORDS[name])
         return Verified(losses, _sampled_finite_rdp(losses))
 
 
@@ -175,5 +199,7 @@ MECHANISMS = _Mechanisms({
     "exponential": Verified(_exponential_losses, _sampled_exponential_rdp),
     "shuffled-ldp": Verified(shuffled_reports.losses, _no_sampled_rdp),
     "above-threshold": Verified(_above_threshold_losses, _sampled_above_threshold_rdp),
+    "randomized-response": Verified(_randomized_response_losses, _sampled_finite_rdp(_randomized_response_losses)),
+    "optimized-unary": Verified(_optimized_unary_losses, _sampled_finite_rdp(_optimized_unary_losses)),
     "discrete-gaussian": Verified(_discrete_gaussian_losses, _no_sampled_rdp),
 })

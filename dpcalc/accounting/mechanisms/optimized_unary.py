@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dpcalc.accounting.mechanisms import unary
 from dpcalc.accounting.mechanisms.record import Number, Part
-from dpcalc.bounds.mechanisms import unary as bits
 
 MECHANISM = unary.MECHANISM._replace(
     name="optimized-unary",
@@ -16,5 +15,4 @@ MECHANISM = unary.MECHANISM._replace(
     options=("step_epsilon",),
     optional=(),
     part=Part({"step_epsilon": Number()}),
-    atoms=lambda number, p: bits.atoms(number, 0.5, 1 / (number.exp(number.mpf(p["step_epsilon"])) + 1)),
 )

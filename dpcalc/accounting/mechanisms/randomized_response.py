@@ -8,7 +8,7 @@ from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core.results import Route
 
 MECHANISM = of_bounds(
-    randomized_response.EXACT, randomized_response.RDP, atoms=randomized_response.atoms,
+    randomized_response.EXACT, randomized_response.RDP,
     pair=lambda p: finite.pair(randomized_response.atoms(finite.DOUBLES, p["probability"])),
     name="randomized-response",
     words="randomised response",

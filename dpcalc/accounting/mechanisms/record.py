@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds.conversions import composition_basic, composition_optimal
 from dpcalc.bounds.curve import Curve, of_bound
-from dpcalc.bounds.mechanisms.finite import Losses
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core import noise_multiplier
@@ -103,8 +102,6 @@ class Mechanism(NamedTuple):
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
     replaced: Callable[[Params, float], Profile] | None = None
-    # (kind of number, parameters of one use) → its losses, where they are finitely many (bounds/mechanisms/finite.py)
-    atoms: Callable[[Any, Params], Losses] | None = None
 
     def rdp_curve(self, params: Params) -> Curve:
         """The RDP curve of one use. Raises DpcalcError where none is computed."""
@@ -133,15 +130,15 @@ class Mechanism(NamedTuple):
 
 
 def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound | None = None,
-              pair: Callable[[Params], Any] | None = None, atoms: Callable[..., Losses] | None = None,
-              bound_params: Callable[[Params], dict[str, Any]] = dict, **own: Any) -> Mechanism:
+              pair: Callable[[Params], Any] | None = None, bound_params: Callable[[Params], dict[str, Any]] = dict,
+              **own: Any) -> Mechanism:
     """The record of a mechanism with these bounds, in which everything is as usual that `own` does not say.
 
     `exact` is the profile of one use, or of any number of them where the steps are among its parameters. Without a
     closed form for many uses, that of `composed` (or `exact` itself) is composed numerically. `pair` is the dominating
-    pair of one use where neither of these has it, and `atoms` lists its losses where they are finitely many.
+    pair of one use where neither of these has it.
     """
-    numerical, losses = composed or exact, atoms or exact.atoms
+    numerical = composed or exact
 
     def of(bound: Bound, params: Params) -> dict[str, Any]:
         """The parameters of a bound for one use."""
@@ -166,7 +163,6 @@ def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound 
         "curve": (lambda p: of_bound(rdp, pure(p) if exact.pure else inf, **of(rdp, p))) if rdp else None,
         "tv": TotalVariation((Route(exact),), tuple(map(Route, several)), exact),
         "group": of_larger_sensitivity if "sensitivity" in own.get("optional", ()) else None,
-        "atoms": (lambda number, p: losses(number, **of(rdp or exact, p))) if losses else None,
     }
     return Mechanism(bound_params=bound_params, **{**usual, **own})
 

@@ -18,7 +18,7 @@ which rises in j.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import count
 from math import ceil, exp, expm1, floor, fsum, log, log1p, pi, sin, sqrt
@@ -81,6 +81,17 @@ def exact_total(mp: Any, sigma: Any, centre: Any = 0) -> Any:
     last = int(sqrt(0.7 * bits / 2) / (pi * float(sigma))) + 2
     waves = mp.fsum(mp.exp(-2 * (mp.pi * sigma * j) ** 2) * mp.cos(2 * mp.pi * j * centre) for j in range(1, last + 1))
     return sigma * mp.sqrt(2 * mp.pi) * (1 + 2 * waves)
+
+
+def exact_outcomes(mp: Any, sigma: float, shifts: Sequence[int]) -> tuple[list[tuple[Any, ...]], Any]:
+    """The probabilities of x + shift for each shift, of all outcomes x that matter at this precision, and an upper
+    bound of the mass of the others."""
+    v, most = mp.mpf(sigma), max(map(abs, shifts))
+    reach = int(sigma * sqrt(1.4 * (mp.prec + 40))) + 1  # where g is 2^−bits
+    far, total = reach + 2 * most, exact_total(mp, v)
+    g = [x / total for x, _ in zip(exact_weights(mp, v, -far), range(2 * far + 1), strict=False)]
+    return ([tuple(g[k + shift] for shift in shifts) for k in range(most, 2 * far + 1 - most)],
+            2 * g[far + reach] * v**2 / reach)  # Σ_{k > x} g(k) <= g(x)σ²/x
 
 
 def exact_weights(mp: Any, sigma: Any, first: int) -> Iterator[Any]:
@@ -203,7 +214,8 @@ EXACT = ProfileBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("sigma", "sensitivity"), value=value, exact=exact, rtol=1e-13, pair=pair)
+    params=("sigma", "sensitivity"), value=value, exact=exact, rtol=1e-13, pair=pair,
+    outcomes=lambda mp, sigma, sensitivity: exact_outcomes(mp, sigma, (0, whole(sensitivity, NAME))))
 
 RDP = RdpBound(
     Theorem(

@@ -152,7 +152,7 @@ EXACT = ProfileBound(
         assumptions=ASSUMPTIONS,
     ),
     params=("scale", "sensitivity"), value=value, exact=exact, rtol=2e-14, pure=pure, inverse=inverse, pair=pair,
-    atoms=atoms)
+    outcomes=lambda mp, *own, **named: finite.exact_outcomes(mp, atoms(mp, *own, **named)))
 
 RDP = RdpBound(
     Theorem(

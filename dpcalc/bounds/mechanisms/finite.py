@@ -118,6 +118,11 @@ def exact_rdp(mp: Any, alpha: Any, losses: Losses) -> Any:
     return mp.log(mp.fsum(mp.exp(log_p + b * loss) for loss, log_p in losses)) / b
 
 
+def exact_outcomes(mp: Any, losses: Losses) -> tuple[list[tuple[Any, Any]], Any]:
+    """The (P-mass, Q-mass) of each loss, of which none is left out."""
+    return [(mp.exp(log_p), mp.exp(log_p - loss)) for loss, log_p in losses], mp.mpf(0)
+
+
 def bounds(exact: Theorem, renyi: Theorem, params: tuple[str, ...], atoms: Callable[..., Losses],
            pure: Callable[..., float]) -> tuple[ProfileBound, RdpBound]:
     """The profile and the RDP curve of a mechanism. `pure` takes its parameters, and returns the largest loss, rounded
@@ -127,11 +132,12 @@ def bounds(exact: Theorem, renyi: Theorem, params: tuple[str, ...], atoms: Calla
         return pair(atoms(DOUBLES, *own, **named))
 
     profile = ProfileBound(
-        exact, params, rtol=2e-14, pure=pure, pair=pair_of_one, atoms=atoms,
+        exact, params, rtol=2e-14, pure=pure, pair=pair_of_one,
         value=lambda epsilon, *own, **named: log_delta(epsilon, atoms(DOUBLES, *own, **named), pure(*own, **named)),
         exact=lambda mp, epsilon, *own, **named: exact_delta(mp, epsilon, atoms(mp, *own, **named)),
         inverse=lambda log_delta, *own, **named: least_epsilon(log_delta, atoms(DOUBLES, *own, **named),
-                                                               pure(*own, **named)))
+                                                               pure(*own, **named)),
+        outcomes=lambda mp, *own, **named: exact_outcomes(mp, atoms(mp, *own, **named)))
     return profile, RdpBound(
         renyi, params, rtol=5e-14,
         value=lambda alpha, *own, **named: rdp(alpha, atoms(DOUBLES, *own, **named), pure(*own, **named)),
