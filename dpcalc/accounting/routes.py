@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpcalc.bounds.conversions import (
-    composition_advanced,
     composition_basic,
     composition_optimal,
     rdp_improved,
@@ -28,5 +27,5 @@ def to_total_variation(bound: Bound) -> tuple[Route, ...]:
     return (Route(bound, tv_rdp.BOUND, by_conversion=True), *converted(bound, by_conversion=True))
 
 
-COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUND), Route(composition_basic.BOUND))
+COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.ADVANCED), Route(composition_basic.BOUND))
 PURE_COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.BOUND))

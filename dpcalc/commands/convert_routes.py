@@ -30,7 +30,7 @@ def scalar_params(*names: str) -> Callable[[Values], dict[str, Any]]:
 def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From (ε, δ) of every step."""
     from dpcalc.accounting.routes import COMPOSITION, converted
-    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, pure
+    from dpcalc.bounds.conversions import composition_basic, composition_optimal, pure
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
@@ -42,7 +42,7 @@ def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     if question.asks == "tv":
         return tv_routes_of_dp(given["steps"] > 1)
     if given["slack"] is not None:
-        return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
+        return (Route(composition_basic.ADVANCED), Route(composition_optimal.BOUND))
     return COMPOSITION + (converted(pure.RDP) if given["delta"] == 0 else ())
 
 
