@@ -95,6 +95,13 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
             return -inf
         height = height_left + log1p(drop)
         return height - max(_ULPS, rounding(alpha, epsilon, delta, left, height))
+    height = _where_tangents_meet(left, right, height_left, height_right, slope_left, slope_right)
+    return height - rounding(alpha, epsilon, delta, u, height)
+
+
+def _where_tangents_meet(left: float, right: float, height_left: float, height_right: float, slope_left: float,
+                         slope_right: float) -> float:
+    """log of a lower bound of H between two u, from log H and its derivatives at both; −inf where they say nothing."""
     # H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r), which meet inside; H′ = d log H/du · H/x.
     scale, x, width = min(height_left, height_right), exp(left), exp(right) - exp(left)
     near_one = scale < _NEAR_ONE
@@ -110,8 +117,7 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
     least = min(h_left, h_right, h_left + fall * min(max(meet, 0.0), width))
     if least <= (-1.0 if near_one else 0.0):
         return -inf  # the tangents meet below H = 0: they are of no use
-    height = log1p(least) if near_one else scale + log(least)
-    return height - rounding(alpha, epsilon, delta, u, height)
+    return log1p(least) if near_one else scale + log(least)
 
 
 def rounding(alpha: float, epsilon: float, delta: float, u: float, log_h: float) -> float:
