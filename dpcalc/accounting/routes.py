@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from dpcalc.bounds.conversions import (
-    composition_basic,
-    composition_optimal,
-    rdp_improved,
-    rdp_optimal,
-)
+from dpcalc.bounds.conversions import composition_basic, composition_optimal, rdp_improved, rdp_optimal
 from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.core.bound import Bound
 from dpcalc.core.results import Route
