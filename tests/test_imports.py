@@ -42,7 +42,7 @@ CASES = [
      "--delta 1e-5 --json",
      {"rich"}),
     ("rdp --sigma 1 --delta 1e-5 --json",
-     {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
+     {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
     ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
     ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
@@ -64,7 +64,7 @@ CASES = [
     ("shuffle-pnsgd --help", {"pydantic_core", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "
-     "--json", {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential_exact", "dpcalc.bounds.sampling"}),
+     "--json", {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta "
      "1e-5 --json", {"rich"}),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),

@@ -8,10 +8,10 @@ from fractions import Fraction
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds import curve
-from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
+from dpcalc.bounds.conversions import gdp, outcomes, pure, rdp_curves, zcdp
 from dpcalc.bounds.conversions.composition_basic import Points
-from dpcalc.bounds.conversions.gdp_composition import Mus
-from dpcalc.bounds.conversions.zcdp_sum import PURE, Term, Terms
+from dpcalc.bounds.conversions.gdp import Mus
+from dpcalc.bounds.conversions.zcdp import PURE, Term, Terms
 from dpcalc.bounds.curve import Curve
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.rounding import decimal, quotient_up, ratio_down, root_up
@@ -173,17 +173,17 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Mechanisms):
         return tuple((_part_curve(part, guarantee), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
-        given = curve.of_bound(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
-        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
+        given = curve.of_bound(rdp_curves.CURVE, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        return ((given._replace(rdp=rdp_curves.follow(guarantee.alpha, guarantee.rdp)), 1),)
     if isinstance(guarantee, Gdp):
-        return ((curve.of_bound(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+        return ((curve.of_bound(gdp.RDP, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
     if isinstance(guarantee, Zcdp):
-        return ((curve.of_bound(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
+        return ((curve.of_bound(zcdp.RDP, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
     if isinstance(guarantee, Outcomes):
         return ((curve.of_bound(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
                  guarantee.count),)
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
-        return ((curve.of_bound(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+        return ((curve.of_bound(pure.RDP, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
         raise DpcalcError("refused", "a total variation alone is (0, TV)-DP, which implies no RDP; ask with --delta or "
                                      "--epsilon", "--input")

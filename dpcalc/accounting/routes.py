@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from dpcalc.bounds.conversions import (
-    composition_advanced,
-    composition_basic,
-    composition_optimal,
-    rdp_improved,
-    rdp_mironov,
-    rdp_optimal,
-)
+from dpcalc.bounds.conversions import composition_basic, composition_optimal, rdp_improved, rdp_optimal
 from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.core.bound import Bound
 from dpcalc.core.results import Route
@@ -19,8 +12,8 @@ def converted(bound: Bound, by_conversion: bool = False) -> tuple[Route, ...]:
     """An RDP bound, through each conversion."""
     return (
         Route(bound, rdp_optimal.BOUND, by_conversion=by_conversion),
-        Route(bound, rdp_improved.BOUND, by_conversion=by_conversion),
-        Route(bound, rdp_mironov.BOUND, on_request=not by_conversion, by_conversion=by_conversion),
+        Route(bound, rdp_improved.IMPROVED, by_conversion=by_conversion),
+        Route(bound, rdp_improved.ORIGINAL, on_request=not by_conversion, by_conversion=by_conversion),
     )
 
 
@@ -29,5 +22,5 @@ def to_total_variation(bound: Bound) -> tuple[Route, ...]:
     return (Route(bound, tv_rdp.BOUND, by_conversion=True), *converted(bound, by_conversion=True))
 
 
-COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUND), Route(composition_basic.BOUND))
+COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.ADVANCED), Route(composition_basic.BOUND))
 PURE_COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.BOUND))

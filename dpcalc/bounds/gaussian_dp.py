@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.conversions import gdp
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.core.bound import NO_CHOICES, Choices, GaussianDp, ProfileBound, Theorem
 
 
@@ -19,19 +19,19 @@ def gaussian_bound(theorem: Theorem, params: tuple[str, ...], mu: Callable[..., 
 
     def value(epsilon: float, **own: Any) -> float:
         """log δ(ε) = log θ(ε, μ)."""
-        return gdp_exact.value(epsilon, mu(**own), 1)
+        return gdp.value(epsilon, mu(**own), 1)
 
     def inverse(log_delta: float, **own: Any) -> float:
         """The least ε with δ(ε) <= δ, rounded up."""
-        return gdp_exact.inverse(log_delta, mu(**own), 1)
+        return gdp.inverse(log_delta, mu(**own), 1)
 
     def rdp(alpha: float, **own: Any) -> float:
         """ε(α) = αμ²/2."""
-        return gdp_rdp.value(alpha, mu(**own))
+        return gdp.rdp(alpha, mu(**own))
 
     def exact(mp: Any, epsilon: float, **own: Any) -> Any:
         """δ(ε) at high precision."""
-        return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **own))
+        return gaussian.theta(mp, epsilon, exact_mu(mp, **own))
 
     return ProfileBound(theorem=theorem, params=params, value=value, exact=exact, rtol=rtol, inverse=inverse, rdp=rdp,
                         choices=choices, mu=GaussianDp(mu, exact_mu))

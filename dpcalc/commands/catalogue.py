@@ -224,6 +224,8 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
             continue
         seen.add(file)
         text = _docstring(file)
+        if file == own:  # in a file of several bounds, a paragraph "Proof of NAME" is about the one of this name alone
+            text = re.sub(rf"^Proof of (?!{bound.name}\b)[a-z]+-.*?(\n\n|\Z)", "", text, flags=re.M | re.S)
         if has_proof := re.search(r"^Proof\b", text, re.M):
             found[file] = text.strip()
         if has_proof or file == own:

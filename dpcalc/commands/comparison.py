@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.evaluate import evaluate
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.conversions import dp_tv
+from dpcalc.bounds.conversions import pure
 from dpcalc.commands import calculator
 from dpcalc.commands.asking import key_of_rows
 from dpcalc.commands.interpretations import INTERPRETATIONS, Interpretation
@@ -199,7 +199,7 @@ def _may_attain(run: TrainingRun) -> bool:
 
 def _tv_of_point(row: Row) -> float:
     """The total variation that follows from the (ε, δ) of a row."""
-    return dp_tv.value(row.result["epsilon"], row.result["delta"])["tv"]
+    return pure.tv(row.result["epsilon"], row.result["delta"])["tv"]
 
 
 def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:

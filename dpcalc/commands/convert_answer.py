@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.bounds.conversions import group_privacy, rdp_mixture, to_replace_one
+from dpcalc.bounds.conversions import group_privacy, rdp_curves, to_replace_one
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
 from dpcalc.commands.convert import COMMAND
@@ -176,7 +176,7 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 _TARGET_OPTIONS = ("target_epsilon", "target_delta")
 _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
-    "mixture": _Source(("alpha", "rdp", "weights"), (), lambda run: (Route(rdp_mixture.BOUND),), r.mixture_params,
+    "mixture": _Source(("alpha", "rdp", "weights"), (), lambda run: (Route(rdp_curves.MIXTURE),), r.mixture_params,
                        questions.mixture_question),
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes,

@@ -10,25 +10,14 @@ from typing import Any
 
 from dpcalc.accounting.routes import COMPOSITION, converted, to_total_variation
 from dpcalc.bounds.conversions import (
-    bounded_range_zcdp,
-    composition_advanced,
     composition_basic,
     composition_optimal,
-    dp_tv,
-    gdp_composition,
-    gdp_exact,
-    gdp_rdp,
-    gdp_zcdp,
+    gdp,
     outcomes,
     profile_composition,
-    pure_gdp,
-    pure_rdp,
-    pure_zcdp,
-    rdp_composition,
-    rdp_curve,
-    zcdp_composition,
-    zcdp_rdp,
-    zcdp_sum,
+    pure,
+    rdp_curves,
+    zcdp,
 )
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, OutOfScope
@@ -36,7 +25,7 @@ from dpcalc.core.results import Route
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import up
 
-CURVES = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}  # of zCDP the RDP curve is a line
+CURVES = {"rdp": rdp_curves.CURVE, "zcdp": zcdp.RDP}  # of zCDP the RDP curve is a line
 
 # --- (ε, δ) of every step --------------------------------------------------------------------------------------------
 
@@ -44,29 +33,29 @@ CURVES = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}  # of zCDP the RDP cur
 def dp_routes(run: Run) -> tuple[Route, ...]:
     """From (ε, δ) of every step."""
     if run.question.asks == "mu":
-        return (Route(pure_gdp.BOUND),)
+        return (Route(pure.GDP),)
     if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=True)
     if run.question.asks == "rdp":
-        return (Route(pure_rdp.BOUND),)
+        return (Route(pure.RDP),)
     if run.question.asks == "tv":
         return tv_routes_of_dp(run["steps"] > 1)
     if run["slack"] is not None:
-        return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
-    return COMPOSITION + (converted(pure_rdp.BOUND) if run["delta"] == 0 else ())
+        return (Route(composition_basic.ADVANCED), Route(composition_optimal.BOUND))
+    return COMPOSITION + (converted(pure.RDP) if run["delta"] == 0 else ())
 
 
 def tv_routes_of_dp(several: bool) -> tuple[Route, ...]:
     """From (ε, δ) of every release to the total variation of one or of several."""
-    return (Route(composition_optimal.BOUND if several else dp_tv.BOUND),)
+    return (Route(composition_optimal.BOUND if several else pure.TV),)
 
 
 def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
     """From pure ε to zCDP, with bounded range on request. Bounded range, a privacy loss with a range of length ε, is an
     assumption about an unknown mechanism. It is false for the described ones: with Laplace noise and with randomised
     response of this ε the range has the length 2ε."""
-    bounded = (Route(bounded_range_zcdp.BOUND, on_request=True),) if may_have_bounded_range else ()
-    return (Route(pure_zcdp.BOUND), *bounded)
+    bounded = (Route(pure.BOUNDED_RANGE_ZCDP, on_request=True),) if may_have_bounded_range else ()
+    return (Route(pure.ZCDP), *bounded)
 
 
 def dp_params(run: Run) -> dict[str, Any]:
@@ -86,10 +75,10 @@ def group_params(run: Run) -> dict[str, Any]:
 def gdp_routes(run: Run) -> tuple[Route, ...]:
     """From μ-GDP."""
     if run.question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if run.question.asks == "rho":
-        return (Route(gdp_zcdp.BOUND),)
-    return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
+        return (Route(gdp.ZCDP),)
+    return (Route(gdp.EXACT), *converted(gdp.RDP))
 
 
 def gdp_params(run: Run) -> dict[str, Any]:
@@ -106,7 +95,7 @@ def gdp_guarantee(run: Run) -> dict[str, Any]:
 def curve_routes(run: Run) -> tuple[Route, ...]:
     """From an RDP curve, or from zCDP, whose RDP curve is a line."""
     if run.question.asks == "rho":
-        return (Route(zcdp_composition.BOUND),)
+        return (Route(zcdp.COMPOSITION),)
     bound = CURVES[run["from"]]
     return to_total_variation(bound) if run.question.asks == "tv" else converted(bound, by_conversion=True)
 
@@ -157,7 +146,7 @@ def outcome_routes(run: Run) -> tuple[Route, ...]:
     """From outcome probabilities: one use in closed form; several uses by their RDP, by composing the mechanism's own
     dominating pair, and by the sum of their pure ε."""
     if run.question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=False)
     several = run.unknown is not None or total_count(run) > 1
@@ -207,11 +196,11 @@ def part_routes(run: Run) -> tuple[Route, ...]:
     """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
     basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
     if run.question.asks == "mu":
-        return (Route(gdp_composition.BOUND),)
+        return (Route(gdp.COMPOSITION),)
     if run.question.asks == "rho":
         return _terms_to_zcdp(run)
     curve = to_total_variation if run.question.asks == "tv" else partial(converted, by_conversion=True)
-    rdp = curve(rdp_composition.BOUND) if "parts" in run else ()
+    rdp = curve(rdp_curves.COMPOSITION) if "parts" in run else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in run and run.question.asks != "rdp" else ()
     has_sum = "points" in run and run.question.asks in ("epsilon", "delta")
     found = rdp + profile + ((Route(composition_basic.BOUND),) if has_sum else ())
@@ -223,11 +212,11 @@ def part_routes(run: Run) -> tuple[Route, ...]:
 def _terms_to_zcdp(run: Run) -> tuple[Route, ...]:
     """From the ρ of several guarantees: by the theorem about their kind, where they all are of one."""
     kinds = {divided_by for _, divided_by, _ in run["terms"] or ()}
-    if kinds == {zcdp_sum.BOUNDED_RANGE}:
-        return (Route(bounded_range_zcdp.BOUND), Route(pure_zcdp.BOUND))
-    if kinds <= {zcdp_sum.PURE} and "points" in run:
+    if kinds == {zcdp.BOUNDED_RANGE}:
+        return (Route(pure.BOUNDED_RANGE_ZCDP), Route(pure.ZCDP))
+    if kinds <= {zcdp.PURE} and "points" in run:
         return _pure_to_zcdp(all(part["kind"] == "dp" for part in run["described"] or ()))
-    return (Route(zcdp_sum.BOUND),)
+    return (Route(zcdp.SUM),)
 
 
 def part_params(run: Run) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.neighbours import NOTHING, Promise
 from dpcalc.accounting.routes import to_total_variation
 from dpcalc.accounting.schemes import scheme_of
-from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition, rdp_optimal
-from dpcalc.bounds.total_variation import exact, kl, product
+from dpcalc.bounds.conversions import composition_optimal, gdp, outcomes, profile_composition, rdp_optimal
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.commands import convert_routes
 from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.convert_inputs import EVERY_OUTPUT, THOSE_OF_INPUT
@@ -87,7 +87,7 @@ def _mechanism(name: str) -> Source:
         if mechanism.tv.ratio is None:
             return {**params, "step_tv": mechanism.profile(params).total_variation}
         ratio = mechanism.tv.ratio(params)
-        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"]}
+        return {**params, "mechanism": name, "ratio": ratio, "step_tv": closed_forms.of_mechanism(name, ratio, 1)["tv"]}
 
     def checked(run: Run) -> Run:
         required, optional = noise_multiplier.options(mechanism, run.given, run.unknown)
@@ -109,7 +109,7 @@ def _mechanism(name: str) -> Source:
         lambda run, tv: {"kind": "mechanisms", "mechanisms": [mechanism.as_part(unsampled(run), None, _steps(run))]},
         adjacency, "every output", notes,
         lambda run: {"steps": run.params["steps"], **noise_multiplier.companion(run, ADD_REMOVE, of_sum=False)},
-        {exact.BOUND.name: mechanism.tv.profile}, lambda run: NOTHING,
+        {closed_forms.EXACT.name: mechanism.tv.profile}, lambda run: NOTHING,
         of_respondents=bool(mechanism.query.not_sampled))
 
 
@@ -133,7 +133,7 @@ def _run_checked(run: Run) -> Run:
 
 
 def _curve(name: str) -> Callable[[Run], tuple[Route, ...]]:
-    return lambda run: (Route(kl.BOUND), *to_total_variation(convert_routes.CURVES[name]))
+    return lambda run: (Route(closed_forms.KL), *to_total_variation(convert_routes.CURVES[name]))
 
 
 def _rdp(run: Run) -> Params:
@@ -177,13 +177,13 @@ SOURCES: dict[str, Source] = {
     "run": Source(_run_checked, lambda run: batches.routes(run, run.question), batches.bound_params,
                   lambda run, tv: batches.guarantee(run, run.params), lambda run: scheme_of(run).relation(run),
                   "every step's output", batches.notes, batches.numbers, promise=_run_promise, scope=batches.scope),
-    "gdp": Source(_needs("with --mu", "mu"), lambda run: (Route(exact.BOUND),),
+    "gdp": Source(_needs("with --mu", "mu"), lambda run: (Route(closed_forms.EXACT),),
                   lambda run: {"mechanism": "gaussian", "ratio": run["mu"], "mu": run["mu"], "steps": _steps(run)},
-                  lambda run, tv: convert_routes.gdp_guarantee(run), profiles={"tv-exact": gdp_exact.BOUND}),
+                  lambda run, tv: convert_routes.gdp_guarantee(run), profiles={"tv-exact": gdp.EXACT}),
     "zcdp": Source(_needs("with --rho", "rho"), _curve("zcdp"),
                    lambda run: {"rho": run["rho"], "kl": run["rho"], "steps": _steps(run)}),
     "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp),
-    "kl": Source(_needs("with --kl", "kl"), lambda run: (Route(kl.BOUND),),
+    "kl": Source(_needs("with --kl", "kl"), lambda run: (Route(closed_forms.KL),),
                  lambda run: {"kl": run["kl"], "steps": _steps(run)}),
     "outcomes": Source(_needs("with outcome probabilities", "p", "q", may=_COMPOSED),
                        lambda run: (Route(profile_composition.BOUND if _several(run) or convert_routes.total_count(run)
@@ -192,10 +192,10 @@ SOURCES: dict[str, Source] = {
                  lambda run: convert_routes.tv_routes_of_dp(_several(run)), _dp,
                  _unless_several(lambda run: {"kind": "dp", "epsilon": run["epsilon"], "delta": run["delta"]}),
                  profiles={"dp-tv": composition_optimal.BOUND}),
-    "tv": Source(_needs("with --tv", "tv"), lambda run: (Route(product.BOUND),),
+    "tv": Source(_needs("with --tv", "tv"), lambda run: (Route(closed_forms.PRODUCT),),
                  lambda run: {"step_tv": run["tv"], "steps": _steps(run)}),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
-                     lambda run: (Route(profile_composition.BOUND), Route(product.BOUND),
+                     lambda run: (Route(profile_composition.BOUND), Route(closed_forms.PRODUCT),
                                   *convert_routes.tv_routes_of_dp(several=True)), _points,
                      _unless_several(lambda run: {k: list(v) if isinstance(v, tuple) else v
                                                   for k, v in _profile(run).items()})),

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from math import exp, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.binomial import stirling_error, stirling_series
+from dpcalc.numerics.binomial import log_binomial_pmf, stirling_error, stirling_series
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
 
 _SMALL = np.array([stirling_error(n) for n in range(16)])  # below 16 the series is not accurate
+
+
+def log_pmf_range(first: int, last: int, n: int, log_p: float, log_q: float) -> tuple[Array, float]:
+    """log(Pr[k]/Pr[m]) for k = first, …, last and the law Bin(n, p), q = 1 − p, and log Pr[m], where m is the most
+    likely of these numbers."""
+    mode = min(max(first, floor(n * exp(log_p))), last)
+    k = np.arange(first, last, dtype=float)
+    steps = np.log((n - k) / (k + 1)) + (log_p - log_q)  # from each number to the next
+    below, above = steps[: mode - first], steps[mode - first:]
+    logs = np.concatenate((-np.cumsum(below[::-1])[::-1], [0.0], np.cumsum(above)))
+    return logs, log_binomial_pmf(mode, n, log_p, log_q, exp(log_p), exp(log_q))
 
 
 def log_fair_pmf(k: Array, n: Array) -> Array:

@@ -183,7 +183,7 @@ class Laplace:
 @dataclass(frozen=True)
 class BoundedRange:
     """The pair that dominates every mechanism whose privacy loss has a range of length η: the loss has the density
-    e^{ℓ/2}·e^{η/2}/(2(e^η − 1)) on [−η, η] under P (see bounds/mechanisms/exponential_exact.py). It is not attained: at
+    e^{ℓ/2}·e^{η/2}/(2(e^η − 1)) on [−η, η] under P (see bounds/mechanisms/exponential.py). It is not attained: at
     every ε it has the δ of another mechanism."""
 
     eta: float

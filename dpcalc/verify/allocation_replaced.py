@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
 from dpcalc.pld import allocation_replaced
 from dpcalc.pld.allocation_replaced import Point

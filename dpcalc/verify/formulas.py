@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.mechanisms import above_threshold_exact, above_threshold_rdp, unary_exact
+from dpcalc.bounds.mechanisms import above_threshold, unary
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.noisy_sgd.lower_bound import BOUND as LOWER_BOUND
 from dpcalc.bounds.online._engine.levels import Schedule
@@ -126,10 +126,10 @@ def pure_epsilon(row: Row) -> Formula:
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
     if "threshold_scale" in p:
-        own = {name: p[name] for name in above_threshold_rdp.BOUND.params}
-        return lambda mp: steps * above_threshold_exact.exact_pure(mp, **own)
+        own = {name: p[name] for name in above_threshold.RDP.params}
+        return lambda mp: steps * above_threshold.exact_pure(mp, **own)
     if "flip_probability" in row.route.bound.params:
-        return lambda mp: unary_exact.exact_losses(mp, p["probability"], p["flip_probability"])[0]
+        return lambda mp: unary.atoms(mp, p["probability"], p["flip_probability"])[0][0]
     if "probability" in p:
         return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
     if "scale" in p:

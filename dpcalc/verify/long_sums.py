@@ -7,12 +7,7 @@ from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.bounds.mechanisms import (
-    above_threshold_exact,
-    randomized_response_exact,
-    shuffled_ldp_exact,
-    shuffled_ldp_profile,
-)
+from dpcalc.bounds.mechanisms import above_threshold, randomized_response, shuffled_ldp
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.pnsgd import iteration, output_perturbation, smooth_nonconvex, without_replacement
 from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
@@ -144,10 +139,10 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
     smooth_nonconvex.HIGH_NOISE.name: _smooth_nonconvex_high_noise,
     without_replacement.SUM.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
-    randomized_response_exact.BOUND.name: lambda mp, epsilon, probability, steps: _composition(
+    randomized_response.EXACT.name: lambda mp, epsilon, probability, steps: _composition(
         mp, epsilon, abs(mp.log(mp.mpf(probability) / (1 - mp.mpf(probability)))), 0.0, steps),
-    above_threshold_exact.BOUND.name: lambda mp, epsilon, steps, **own: _composition(
-        mp, epsilon, above_threshold_exact.exact_pure(mp, **own), 0.0, steps),
-    shuffled_ldp_exact.BOUND.name: shuffled_reports.delta,
-    shuffled_ldp_profile.BOUND.name: shuffled_reports.delta,
+    above_threshold.EXACT.name: lambda mp, epsilon, steps, **own: _composition(
+        mp, epsilon, above_threshold.exact_pure(mp, **own), 0.0, steps),
+    shuffled_ldp.EXACT.name: shuffled_reports.delta,
+    shuffled_ldp.PROFILE.name: shuffled_reports.delta,
 }

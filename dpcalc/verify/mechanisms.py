@@ -14,7 +14,7 @@ from math import expm1, log1p
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds.mechanisms import above_threshold_exact, exponential_lower, shuffled_ldp_lower, unary_exact
+from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
 from dpcalc.core.bound import ProfileBound
 from dpcalc.verify import composition_atoms, loss_distributions, mixtures, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once
@@ -64,13 +64,13 @@ def _randomized_response(part: Part) -> LossPair:
 
 def _above_threshold(part: Part) -> LossPair:
     own = part["threshold_scale"], part["scale"], _group_size(part), part["hits"], "any"
-    return approximate_dp_pair(lambda mp: above_threshold_exact.exact_pure(mp, *own), 0.0)
+    return approximate_dp_pair(lambda mp: above_threshold.exact_pure(mp, *own), 0.0)
 
 
 def _optimized_unary(part: Part) -> LossPair:
     """Return the pair with the exact probabilities, which the parameters of its bound are rounded from."""
-    return pair_of_outcomes(lambda mp: unary_exact.exact_outcomes(
-        mp, mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(part["step_epsilon"])) + 1)))
+    return pair_of_outcomes(lambda mp: finite.exact_outcomes(mp, unary.atoms(
+        mp, mp.mpf(1) / 2, 1 / (mp.exp(mp.mpf(part["step_epsilon"])) + 1))))
 
 
 def _of_respondents(describe: Callable[[Part], LossPair]) -> Callable[[Part], LossPair]:
@@ -98,9 +98,9 @@ _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
 
 
 def two_outcomes(part: Part) -> LossPair:
-    """Return the pair of a selection with the losses t and t − η (see bounds/mechanisms/exponential_lower.py)."""
+    """Return the pair of a selection with the losses t and t − η (see bounds/mechanisms/exponential.py)."""
     eta = float(part["step_epsilon"])
-    t = exponential_lower.largest_loss(eta, int(part["steps"]))
+    t = exponential.largest_loss(eta, int(part["steps"]))
 
     def atoms(mp: Any) -> Atoms:
         p = mp.expm1(mp.mpf(t) - mp.mpf(eta)) / mp.expm1(-mp.mpf(eta))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.online import online_contraction, online_hybrid
 from dpcalc.bounds.online._engine import shift
 from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule

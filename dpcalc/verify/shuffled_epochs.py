@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.atoms import Atoms

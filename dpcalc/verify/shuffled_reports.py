@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from dpcalc.bounds.mechanisms import shuffled_ldp_exact, shuffled_ldp_profile
+from dpcalc.bounds.mechanisms import shuffled_ldp
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
@@ -15,7 +15,7 @@ _NEGLIGIBLE = 2.0**-90  # relative, of the rest of a sum: differences of such su
 
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
-    """Return δ(ε) as `shuffled_ldp_exact.exact` does, with the far ends of its sums bounded by geometric series."""
+    """Return δ(ε) as `shuffled_ldp.exact` does, with the far ends of its sums bounded by geometric series."""
     return deltas_at(mp, [epsilon], n, step_epsilon)[0]
 
 
@@ -24,10 +24,10 @@ def deltas_at(mp: Any, epsilons: list[float], n: int, step_epsilon: float) -> li
     pass."""
     below = [e for e in epsilons if e < step_epsilon]
     if n <= 30 or not below:  # the printed sums take milliseconds
-        return [shuffled_ldp_exact.exact(mp, e, n, step_epsilon) for e in epsilons]
-    shares = [shuffled_ldp_exact.exact_share(mp, e, step_epsilon) for e in below]
+        return [shuffled_ldp.exact(mp, e, n, step_epsilon) for e in epsilons]
+    shares = [shuffled_ldp.exact_share(mp, e, step_epsilon) for e in below]
     totals = [mp.mpf(0)] * len(below)
-    for m, mass in shuffled_ldp_exact.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon):
+    for m, mass in shuffled_ldp.exact_masses(mp, n, mp.mpf(step_epsilon), step_epsilon):
         means = _means(mp, m, [m * share for share in shares])
         totals = [total + mass * mean for total, mean in zip(totals, means, strict=True)]
     e0 = mp.mpf(step_epsilon)
@@ -79,8 +79,8 @@ def losses(part: Mapping[str, Any]) -> LossPair:
     from dpcalc.pld.atoms import hull
 
     n, e0 = int(part["n"]), float(part["step_epsilon"])
-    points = shuffled_ldp_profile.epsilons(n, e0)
-    values = [shuffled_ldp_profile.value(x, n, e0) for x in points]
+    points = shuffled_ldp.epsilons(n, e0)
+    values = [shuffled_ldp.value(x, n, e0) for x in points]
     corners = [x for x, _ in hull(points, values)]
     deltas = compute_once(lambda mp: dict(zip(corners, deltas_at(mp, corners, n, e0), strict=True)))
     return composition_atoms.profile_pair(corners, lambda mp, x: deltas(mp)[x])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import shuffled_epoch, shuffled_used

@@ -1,20 +1,24 @@
 """Every mechanism in every use: what is forgotten of a new one is named here, by the use that lacks it."""
 
 import json
+import random
+from pathlib import Path
 
+import domains
 import pytest
 from calling import call
 from conftest import slow
 
+from dpcalc import accounting, bounds
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
-from dpcalc.bounds.total_variation.exact import TOTAL_VARIATIONS
+from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
 from dpcalc.commands.catalogue import entries
 from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import losses
 
-# A value of every option that says how much noise there is.
+# A value of every option that says how much noise there is; of others one that domains.py draws.
 LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5",
           "threshold_scale": "40", "n": "100"}
 NINE = ("--steps", "9")
@@ -27,10 +31,11 @@ BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 def options(name):
     """A mechanism with its noise, as options."""
-    missing = set(MECHANISMS[name].options) - LEVELS.keys()
-    assert not missing, f"a value of {missing} is needed in LEVELS"
-    return ("--mechanism", name,
-            *(word for option in MECHANISMS[name].options for word in (flag(option), LEVELS[option])))
+    return ("--mechanism", name, *(word for option in MECHANISMS[name].options for word in (flag(option), level(name, option))))
+
+
+def level(name, option):
+    return LEVELS.get(option) or repr(domains.PARAMETERS[name](random.Random(1))[option])
 
 
 def answered(*args, stdin=""):
@@ -47,10 +52,16 @@ def refused(reason, *args, stdin=""):
 
 
 def test_every_table_of_mechanisms_has_the_same_names():
-    names = set(MECHANISMS)
-    assert set(q.MECHANISM.choices) == names, "core/mechanism_names.py: NAMES"
+    for room, others in ((accounting, {"__init__", "record"}),
+                         (bounds, {"__init__", "finite", "whole_sensitivity", "shuffled_ldp_lower"})):
+        files = {path.stem for path in (Path(room.__file__).parent / "mechanisms").glob("*.py")} - others
+        own = {name.replace("-", "_") for name in q.MECHANISM.choices} - ({"optimized_unary"} if room is bounds else set())
+        assert not files - own, f"core/mechanism_names.py: NAMES lack {files - own}"
+        assert not own - files, f"{room.__name__}.mechanisms lacks a file {own - files}"
+    missing = {name for name, mechanism in MECHANISMS.items() if mechanism.curve} - domains.PARAMETERS.keys()
+    assert not missing, f"tests/oracles/domains.py: PARAMETERS of {missing}"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
-    assert set(TOTAL_VARIATIONS) == by_ratio, "bounds/total_variation/exact.py: TOTAL_VARIATIONS"
+    assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
     levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
     assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
 
@@ -78,7 +89,7 @@ def test_questions(name, steps, question):
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_solving(name, steps):
     unknown, *others = MECHANISMS[name].options
-    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), LEVELS[o])))
+    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), level(name, o))))
     found = answered(*run, *BUDGET, "--solve", flag(unknown))["result"]
     again = answered(*run, flag(unknown), repr(found[unknown]), "--delta", "1e-5")["result"]
     assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve",
@@ -149,10 +160,10 @@ def test_pipes(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_batches_and_plots(name):
     option = MECHANISMS[name].options[0]
-    line = json.dumps({"mechanism": name, **{o: LEVELS[o] for o in MECHANISMS[name].options}})
+    line = json.dumps({"mechanism": name, **{o: level(name, o) for o in MECHANISMS[name].options}})
     code, out, err = call(["rdp", "--batch", "--delta", "1e-5"], line)
     assert code == 0 and json.loads(out)["status"] == "proven", err
-    first, second = LEVELS[option], repr(float(LEVELS[option]) * 1.1)
+    first, second = level(name, option), repr(float(level(name, option)) * 1.1)
     swept = [f"{first},{second}" if word == first else word for word in options(name)]
     code, out, err = call(["rdp", *swept, "--delta", "1e-5", "--plot", "-"])
     assert code == 0 and out, err

@@ -10,7 +10,7 @@ import enclose
 import mpmath
 import pytest
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine import sums
@@ -94,10 +94,10 @@ def test_gaussian_epsilon_meets_its_delta():
         log_delta = log_theta(float(r) * double(rng, -14, 1), float(r)) if rng.random() < 0.7 else -double(rng, -6, 2.5)
         if not -700 < log_delta < -1e-25:  # nearer to δ = 1, 60 digits do not hold it
             continue
-        epsilon, own = gaussian_exact.inverse(log_delta, sigma, sensitivity, steps), mp.mpf(log_delta)
-        assert mp.log(gaussian_exact.theta(mp, epsilon, r)) <= own, (log_delta, float(r))
+        epsilon, own = gaussian.inverse(log_delta, sigma, sensitivity, steps), mp.mpf(log_delta)
+        assert mp.log(gaussian.theta(mp, epsilon, r)) <= own, (log_delta, float(r))
         earlier = epsilon * (1 - 1e-12) - 1e-10 * float(r)
-        assert earlier < 0 or mp.log(gaussian_exact.theta(mp, earlier, r)) > own, (log_delta, float(r))
+        assert earlier < 0 or mp.log(gaussian.theta(mp, earlier, r)) > own, (log_delta, float(r))
 
 
 def test_gaussian_delta_is_not_below_its_theorem():
@@ -106,11 +106,11 @@ def test_gaussian_delta_is_not_below_its_theorem():
         sigma, sensitivity, steps = double(rng, -2, 3), double(rng, -1, 1), rng.choice((1, 3, 1000))
         r = mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma)
         epsilon = max(0.0, float(r) * (float(r) / 2 + rng.uniform(-20, 12)))
-        want, got = mp.log(gaussian_exact.theta(mp, epsilon, r)), gaussian_exact.value(epsilon, sigma, sensitivity,
+        want, got = mp.log(gaussian.theta(mp, epsilon, r)), gaussian.value(epsilon, sigma, sensitivity,
                                                                                        steps)
         if want > -1e-40:
             continue  # beyond 60 digits
-        earlier = mp.log(gaussian_exact.theta(mp, mp.mpf(epsilon) * (1 - mp.mpf(2e-12)), r))
+        earlier = mp.log(gaussian.theta(mp, mp.mpf(epsilon) * (1 - mp.mpf(2e-12)), r))
         assert want <= got <= earlier + 2e-12 * max(1, -want)
 
 

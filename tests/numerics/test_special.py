@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics import binomial_array, elementary, hockey_stick_array, legendre, normal, tails_array
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement
 

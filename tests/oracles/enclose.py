@@ -13,7 +13,7 @@ import integrals
 import limits
 
 from dpcalc.bounds.conversions import rdp_optimal, two_outcomes
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
@@ -263,7 +263,7 @@ def composed(c, epsilon, pairs):
     """δ by the definition for a few pairs of atoms; of Gaussian steps, and of one Laplace step, by their closed
     forms."""
     if pairs.gaussian:
-        return gaussian_exact.theta(c, epsilon,
+        return gaussian.theta(c, epsilon,
                                     c.mpf(sum(count * flint.arb(mu) ** 2 for mu,
                                               (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
     if pairs.laplace:

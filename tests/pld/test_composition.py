@@ -16,7 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dpcalc.bounds.conversions import composition_optimal, profile_composition
-from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
+from dpcalc.bounds.mechanisms import gaussian, laplace
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
 from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
@@ -43,7 +43,7 @@ def is_around(bracket, exact, room=1e-9):
 @pytest.mark.parametrize("total", [0.01, 0.3, 1.0, 8.0, 100.0])
 def test_gaussian_noise_has_its_closed_form(log10_delta, total):
     log_delta = log10_delta * log(10)
-    exact = gaussian_exact.inverse(log_delta, 1.0, total, 1)
+    exact = gaussian.inverse(log_delta, 1.0, total, 1)
     for parts in (((Gaussian(total), 1),), ((Gaussian(total / 10), 99), (Gaussian(total / 20), 4))):
         found = epsilon_at_delta(parts, log_delta)
         assert is_around(found, exact) and found.upper - found.lower <= PRECISION * found.upper
@@ -63,7 +63,7 @@ def test_pure_and_approximate_steps_have_the_optimal_composition(steps, epsilon,
 
 @pytest.mark.parametrize("ratio, epsilon", [(0.5, 0.1), (2.0, 1.0), (10.0, 0.0), (10.0, 9.5), (1e-4, 5e-5)])
 def test_one_laplace_release(ratio, epsilon):
-    exact = laplace_exact.value(epsilon, 1.0, ratio)
+    exact = laplace.value(epsilon, 1.0, ratio)
     found = log_delta_at_epsilon(((Laplace(ratio), 1),), epsilon)
     assert is_around(found, exact) and found.upper - found.lower <= PRECISION
 
@@ -71,7 +71,7 @@ def test_one_laplace_release(ratio, epsilon):
 @pytest.mark.parametrize("rate, sigma, epsilon",
                          [(0.3, 1.0, 0.4), (1e-3, 0.5, 0.05), (1e-6, 0.6, 1.0), (0.01, 20.0, 1e-4)])
 def test_one_sampled_step(rate, sigma, epsilon):
-    exact = log(rate) + gaussian_exact.value(log1p((exp(epsilon) - 1) / rate), 1.0, 1 / sigma, 1)
+    exact = log(rate) + gaussian.value(log1p((exp(epsilon) - 1) / rate), 1.0, 1 / sigma, 1)
     for parts in (dp_sgd(rate, sigma, 1), replaced(rate, sigma, 1)):
         found = log_delta_at_epsilon(parts, epsilon)
         assert is_around(found, exact) and found.upper - found.lower <= PRECISION * max(1, abs(exact))
@@ -97,7 +97,7 @@ def test_binomial_sums_of_very_many_steps():
     """Randomised response a billion times, by the normal law of its losses: 1e-4 of it is what that is off."""
     epsilon, steps = 1e-6, 10**9
     found = epsilon_at_delta(((approximate_dp(epsilon), steps),), log(1e-6))
-    assert found.upper == pytest.approx(gaussian_exact.inverse(log(1e-6), 1.0, epsilon * steps**0.5, 1), rel=1e-3)
+    assert found.upper == pytest.approx(gaussian.inverse(log(1e-6), 1.0, epsilon * steps**0.5, 1), rel=1e-3)
     assert found.upper - found.lower <= 2 * PRECISION * found.upper
 
 

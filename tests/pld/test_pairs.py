@@ -9,15 +9,14 @@ from conftest import slow
 from pair_masses import delta_of_cells, masses
 
 from dpcalc.bounds.mechanisms import (
-    discrete_gaussian_exact,
-    discrete_laplace_exact,
-    exponential_exact,
-    exponential_lower,
-    gaussian_exact,
-    k_randomized_response_exact,
-    laplace_exact,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential,
+    gaussian,
+    k_randomized_response,
+    laplace,
     shuffled_ldp_lower,
-    unary_exact,
+    unary,
 )
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.bounds.sampling.poisson_replace_one_comonotone import of_discrete_laplace, of_laplace
@@ -33,10 +32,10 @@ PAIRS = {
     "bounded range": BoundedRange(1.3), "wide range": BoundedRange(40.0),
     "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0),
     "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
-    "discrete gaussian": discrete_gaussian_exact.pair(3.0, 2.0),
-    "discrete gaussian far": discrete_gaussian_exact.pair(0.8, 100.0),
-    "discrete laplace": discrete_laplace_exact.pair(3.0, 4.0), "categories": k_randomized_response_exact.pair(0.5, 7),
-    "bits": unary_exact.pair(0.6, 0.3),
+    "discrete gaussian": discrete_gaussian.EXACT.pair(3.0, 2.0),
+    "discrete gaussian far": discrete_gaussian.EXACT.pair(0.8, 100.0),
+    "discrete laplace": discrete_laplace.EXACT.pair(3.0, 4.0), "categories": k_randomized_response.EXACT.pair(0.5, 7),
+    "bits": unary.EXACT.pair(0.6, 0.3),
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
     **{f"a {name} record replaced in {noise} noise": pair for rate, name in ((0.1, "sampled"), (1e-6, "rare"))
        for noise, pair in (("gaussian", poisson_replaced(0.7, rate, 1)), ("laplace", of_laplace(1.0, 1.3, rate).pair()),
@@ -76,10 +75,10 @@ def test_cells_are_sums_of_finer_cells(name):
         assert np.allclose(whole, sums, rtol=1e-10, atol=1e-16)
 
 
-@pytest.mark.parametrize("bound, own", [(discrete_gaussian_exact, (3.0, 2.0)), (discrete_gaussian_exact, (0.8, 100.0)),
-                                        (discrete_gaussian_exact, (0.05, 3.0)), (discrete_laplace_exact, (3.0, 4.0)),
-                                        (discrete_laplace_exact, (0.3, 7.0)), (k_randomized_response_exact, (0.5, 7)),
-                                        (k_randomized_response_exact, (9.0, 2)), (unary_exact, (0.6, 0.3))])
+@pytest.mark.parametrize("bound, own", [(discrete_gaussian.EXACT, (3.0, 2.0)), (discrete_gaussian.EXACT, (0.8, 100.0)),
+                                        (discrete_gaussian.EXACT, (0.05, 3.0)), (discrete_laplace.EXACT, (3.0, 4.0)),
+                                        (discrete_laplace.EXACT, (0.3, 7.0)), (k_randomized_response.EXACT, (0.5, 7)),
+                                        (k_randomized_response.EXACT, (9.0, 2)), (unary.EXACT, (0.6, 0.3))])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.99])
 def test_pairs_of_finite_mechanisms_have_their_profiles(bound, own, share):
     """In both directions, as they are symmetric; and no δ is below the profile by more than rounding."""
@@ -91,9 +90,9 @@ def test_pairs_of_finite_mechanisms_have_their_profiles(bound, own, share):
     assert delta_of(pair, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-11)
 
 
-@pytest.mark.parametrize("base, log_delta", [(Gaussian(0.8), lambda e: gaussian_exact.value(e, 1.0, 0.8, 1)),
-                                             (Laplace(1.3), lambda e: laplace_exact.value(e, 1.0, 1.3)),
-                                             (BoundedRange(1.3), lambda e: exponential_exact.value(e, 1.3))])
+@pytest.mark.parametrize("base, log_delta", [(Gaussian(0.8), lambda e: gaussian.value(e, 1.0, 0.8, 1)),
+                                             (Laplace(1.3), lambda e: laplace.value(e, 1.0, 1.3)),
+                                             (BoundedRange(1.3), lambda e: exponential.value(e, 1.3))])
 @pytest.mark.parametrize("rate", [0.02, 0.4])
 @pytest.mark.parametrize("epsilon", [0.01, 0.2, 0.5])
 def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):
@@ -138,14 +137,14 @@ def test_losses_of_rare_records_keep_their_digits(rate):
 def test_a_profile_at_points_is_its_hull():
     """On and between corners the hull of points and mirror images; above the truth, and below the points left out."""
     epsilons = [0.0, 0.3, 0.6, 1.0, 2.0]
-    truth = [laplace_exact.value(e, 1.0, 3.0) for e in epsilons]
+    truth = [laplace.value(e, 1.0, 3.0) for e in epsilons]
     pair = profile_at_points(epsilons,
                              [x + (log(1.5) if e == 0.6 else 0.0) for e, x in zip(epsilons, truth, strict=True)])
     for e, x in zip(epsilons, truth, strict=True):
         if e != 0.6:
             assert delta_of(pair, e) == pytest.approx(exp(x), rel=1e-9)
     for e in np.linspace(0, 2, 41).tolist():
-        assert delta_of(pair, e) >= exp(laplace_exact.value(e, 1.0, 3.0)) * (1 - 1e-9)
+        assert delta_of(pair, e) >= exp(laplace.value(e, 1.0, 3.0)) * (1 - 1e-9)
     assert delta_of(pair, 0.6) < 1.5 * exp(truth[2])
 
 
@@ -224,7 +223,7 @@ def test_a_rate_next_to_one(exponent):
 @mpmath.workdps(60)
 def test_the_logs_of_the_masses_of_reports_are_accurate(p, q):
     """Also where a report is nearly certain, and its log is tiny: it is multiplied by the number of reports."""
-    pair, x, y = unary_exact.pair(p, q), mpmath.mpf(p), mpmath.mpf(q)
+    pair, x, y = unary.EXACT.pair(p, q), mpmath.mpf(p), mpmath.mpf(q)
     for found, mass in zip(pair.log_p, (x * (1 - y), x * y + (1 - x) * (1 - y), y * (1 - x)), strict=True):
         assert found == pytest.approx(float(mpmath.log(mass)), rel=2e-14, abs=0)
 
@@ -232,7 +231,7 @@ def test_the_logs_of_the_masses_of_reports_are_accurate(p, q):
 @pytest.mark.parametrize("epsilon, categories", [(20.0, 10), (1e-3, 10**9), (1.0, 5)])
 @mpmath.workdps(60)
 def test_so_are_those_of_reports_about_many_categories(epsilon, categories):
-    pair, total = k_randomized_response_exact.pair(epsilon, categories), mpmath.exp(epsilon) + categories - 1
+    pair, total = k_randomized_response.EXACT.pair(epsilon, categories), mpmath.exp(epsilon) + categories - 1
     for found, share in zip(pair.log_p, (mpmath.exp(epsilon), mpmath.mpf(categories - 2), mpmath.mpf(1)), strict=True):
         assert found == pytest.approx(float(mpmath.log(share / total)), rel=2e-14, abs=0)
 
@@ -241,8 +240,8 @@ def test_so_are_those_of_reports_about_many_categories(epsilon, categories):
 @mpmath.workdps(60)
 def test_the_two_outcomes_of_a_selection_are_accurate(eta, steps):
     """To a few ulp of the logs of their masses and of the range, in both directions."""
-    (pair, _), = exponential_lower.value(eta, steps)
-    t = mpmath.mpf(exponential_lower.largest_loss(eta, steps))
+    (pair, _), = exponential.two_outcomes(eta, steps)
+    t = mpmath.mpf(exponential.largest_loss(eta, steps))
     p = mpmath.expm1(t - eta) / mpmath.expm1(-eta)
     for one, known in ((pair, (p, 1 - p)), (pair.reverse, (p * mpmath.exp(-t), (1 - p) * mpmath.exp(eta - t)))):
         for found, mass in zip(one.log_p, known, strict=True):

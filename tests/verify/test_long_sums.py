@@ -5,8 +5,8 @@ import pytest
 from verifying import ask
 
 from dpcalc.bounds.curve import of_bound
-from dpcalc.bounds.mechanisms import gaussian_rdp, shuffled_ldp_exact
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms import gaussian, shuffled_ldp
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling import wor_rdp
 from dpcalc.core.errors import OutOfScope
 from dpcalc.verify import shuffled_reports
@@ -60,10 +60,10 @@ def test_short_sums_of_reports_hold_the_long_ones(n, e0, epsilons):
     term."""
     mp = Context(192)
     for epsilon, short in zip(epsilons, shuffled_reports.deltas_at(mp, epsilons, n, e0), strict=True):
-        printed = shuffled_ldp_exact.exact(mp, epsilon, n, e0)
+        printed = shuffled_ldp.exact(mp, epsilon, n, e0)
         assert short.x.overlaps(printed.x) and (epsilon >= e0 or short.x.rel_accuracy_bits() > 60)
 
 
 def test_orders_beyond_the_largest_are_refused():
     with pytest.raises(OutOfScope):
-        wor_rdp.value(100_001, 0.1, of_bound(gaussian_rdp.BOUND, sigma=30.0, sensitivity=1.0))
+        wor_rdp.value(100_001, 0.1, of_bound(gaussian.RDP, sigma=30.0, sensitivity=1.0))

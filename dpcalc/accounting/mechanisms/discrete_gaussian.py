@@ -6,35 +6,12 @@ holds. It is that of Gaussian noise: --mechanism gaussian --bound gaussian-rdp.
 
 from __future__ import annotations
 
-from dpcalc.accounting.mechanisms.record import (
-    NUMBER,
-    Mechanism,
-    Number,
-    Part,
-    TotalVariation,
-    of_larger_sensitivity,
-    zcdp_of_noise,
-)
-from dpcalc.accounting.routes import converted
-from dpcalc.bounds import curve
-from dpcalc.bounds.mechanisms import discrete_gaussian_exact, discrete_gaussian_rdp
-from dpcalc.bounds.profile import Profile
+from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, of_bounds, zcdp_of_noise
+from dpcalc.bounds.mechanisms import discrete_gaussian
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
-from dpcalc.bounds.total_variation import product
-from dpcalc.core.bound import Params
-from dpcalc.core.results import Route
 
-
-def _profile(p: Params) -> Profile:
-    own = (p["sigma"], p["sensitivity"])
-    return Profile(lambda e: discrete_gaussian_exact.value(e, *own),
-                   lambda mp, e: discrete_gaussian_exact.exact(mp, e, *own), lambda: discrete_gaussian_exact.pair(*own))
-
-
-_EXACT = Route(discrete_gaussian_exact.BOUND)
-_ROUTES = (_EXACT, *converted(discrete_gaussian_rdp.BOUND))
-
-MECHANISM = Mechanism(
+MECHANISM = of_bounds(
+    discrete_gaussian.EXACT, discrete_gaussian.RDP,
     name="discrete-gaussian",
     words="discrete Gaussian noise",
     sentence=lambda text: f"Discrete Gaussian noise of parameter σ = {text('sigma')}",
@@ -43,15 +20,7 @@ MECHANISM = Mechanism(
            "several of them with ℓ2 sensitivity s, use --mechanism gaussian --bound gaussian-rdp",),
     options=("sigma",),
     optional=("sensitivity",),
-    once=_ROUTES,
-    often=_ROUTES,
-    curve=lambda p: curve.of_bound(discrete_gaussian_rdp.BOUND, sigma=p["sigma"], sensitivity=p["sensitivity"]),
-    profile=_profile,
-    pure=None,
-    part=Part(fields={"sigma": Number(), "sensitivity": Number(least=1)},
-              write=lambda p: {"sigma": p["sigma"], "sensitivity": int(p["sensitivity"])}),
-    tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), discrete_gaussian_exact.BOUND),
-    group=of_larger_sensitivity,
+    part=Part({"sigma": Number(), "sensitivity": Number(least=1)}),
     zcdp=zcdp_of_noise,
     whole_sensitivity=True,
     replaced=lambda p, rate: poisson_replace_one_comonotone.of_discrete_gaussian(p["sigma"], p["sensitivity"], rate),

@@ -14,5 +14,5 @@ MECHANISM = unary.MECHANISM._replace(
         f"{text('step_epsilon')}."),
     options=("step_epsilon",),
     optional=(),
-    part=Part(fields={"step_epsilon": Number()}, write=lambda p: {"step_epsilon": p["step_epsilon"]}),
+    part=Part({"step_epsilon": Number()}),
 )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.conversions import composition_basic
-from dpcalc.bounds.curve import Curve
+from dpcalc.accounting.routes import PURE_COMPOSITION, converted
+from dpcalc.bounds.conversions import composition_basic, composition_optimal
+from dpcalc.bounds.curve import Curve, of_bound
 from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.core import noise_multiplier
-from dpcalc.core.bound import Bound, Params
+from dpcalc.core.bound import Bound, Params, ProfileBound, RdpBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE
 from dpcalc.core.results import Route
@@ -46,8 +50,17 @@ class Part(NamedTuple):
     """The mechanism as a part of a guarantee in JSON."""
 
     fields: Mapping[str, Number]
-    write: Callable[[Params], dict[str, Any]]  # parameters of a command → the fields
-    read: Callable[[Params], dict[str, Any]] = dict  # the fields → parameters, where the sensitivity is 1
+    # parameters of a command → the fields, and back, where they are not those of the same names; a field is about a
+    # query whose sensitivity is 1, unless the sensitivity is a field
+    as_fields: Callable[[Params], dict[str, Any]] | None = None
+    read: Callable[[Params], dict[str, Any]] = dict
+
+    def write(self, params: Params) -> dict[str, Any]:
+        """The fields of a use with these parameters."""
+        if self.as_fields:
+            return self.as_fields(params)
+        return {name: params[name] if number.least is None else int(params[name])
+                for name, number in self.fields.items()}
 
 
 class TotalVariation(NamedTuple):
@@ -56,8 +69,8 @@ class TotalVariation(NamedTuple):
     once: tuple[Route, ...]
     often: tuple[Route, ...]
     profile: Bound
-    # The argument of the closed form in bounds/total_variation/exact.py; None where that has none, and the profile
-    # itself is the bound.
+    # The argument of the closed form in bounds/total_variation/closed_forms.py; None where that has none, and the
+    # profile itself is the bound.
     ratio: Callable[[Params], float] | None = None
 
 
@@ -68,9 +81,7 @@ class Mechanism(NamedTuple):
     words: str  # in a sentence about a use of it
     sentence: Callable[[Callable[[str], str]], str]  # for a statement: the noise, from the function option → its text
     query: Query
-    notes: tuple[str, ...]  # beside every answer: what the parameter of the noise means, where it may be misread
     options: tuple[str, ...]  # required, by the names of core/quantities.py; the first one says how much noise there is
-    optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release
     often: tuple[Route, ...]  # and of many
     curve: Callable[[Params], Curve] | None  # None where no RDP curve is computed
@@ -78,6 +89,8 @@ class Mechanism(NamedTuple):
     pure: Callable[[Params], float] | None
     part: Part
     tv: TotalVariation
+    optional: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # beside every answer: what the parameter of the noise means, where it may be misread
     # (parameters of one use, K) → those of one use for data sets that differ in K records; None where no pair of
     # distributions of one use covers such groups exactly
     group: Callable[[Params, int], Params] | None = None
@@ -114,6 +127,44 @@ class Mechanism(NamedTuple):
             raise DpcalcError("refused", f"not supported for {self.name}, of which one use has no theorem for groups; "
                               "dpcalc convert --group-size gives the generic bound for its (ε, δ)", "--group-size")
         return self.group(params, size)
+
+
+def of_bounds(exact: ProfileBound, rdp: RdpBound | None, composed: ProfileBound | None = None,
+              pair: Callable[[Params], Any] | None = None, bound_params: Callable[[Params], dict[str, Any]] = dict,
+              **own: Any) -> Mechanism:
+    """The record of a mechanism with these bounds, in which everything is as usual that `own` does not say.
+
+    `exact` is the profile of one use, or of any number of them where the steps are among its parameters. Without a
+    closed form for many uses, that of `composed` (or `exact` itself) is composed numerically. `pair` is the dominating
+    pair of one use where neither of these has it.
+    """
+    numerical = composed or exact
+
+    def of(bound: Bound, params: Params) -> dict[str, Any]:
+        """The parameters of a bound for one use."""
+        values = bound_params(params)
+        return {name: 1 if name == "steps" else values[name] for name in bound.params}
+
+    def pure(params: Params) -> float:
+        return float(exact.pure(**of(exact, params)))  # type: ignore[misc]
+
+    def profile(params: Params) -> Profile:
+        values = of(exact, params)
+        make_pair = partial(pair, params) if pair else lambda: numerical.pair(**of(numerical, params))  # type: ignore
+        return Profile(lambda e: exact.value(e, **values), lambda mp, e: exact.exact(mp, e, **values), make_pair)
+
+    by_rdp = converted(rdp) if rdp else ()
+    once = (Route(exact), *by_rdp)
+    has_often = exact.pure is None or "steps" in exact.params
+    several = (composed, closed_forms.PRODUCT, composition_optimal.BOUND) if composed else (exact, closed_forms.PRODUCT)
+    usual = {
+        "once": once, "often": once if has_often else (*PURE_COMPOSITION, *by_rdp, Route(numerical)),
+        "profile": profile, "pure": pure if exact.pure else None,
+        "curve": (lambda p: of_bound(rdp, pure(p) if exact.pure else inf, **of(rdp, p))) if rdp else None,
+        "tv": TotalVariation((Route(exact),), tuple(map(Route, several)), exact),
+        "group": of_larger_sensitivity if "sensitivity" in own.get("optional", ()) else None,
+    }
+    return Mechanism(bound_params=bound_params, **{**usual, **own})
 
 
 def of_larger_sensitivity(params: Params, size: int) -> Params:

@@ -9,16 +9,11 @@ from __future__ import annotations
 from math import exp
 from typing import Any
 
-from dpcalc.accounting.mechanisms.record import REPORT, Mechanism, Number, Part, TotalVariation
-from dpcalc.accounting.routes import PURE_COMPOSITION, converted
-from dpcalc.bounds import curve
-from dpcalc.bounds.mechanisms import unary_exact, unary_rdp
-from dpcalc.bounds.mechanisms.three_losses import LARGEST_EXPONENT
-from dpcalc.bounds.profile import Profile
-from dpcalc.bounds.total_variation import product
+from dpcalc.accounting.mechanisms.record import REPORT, Number, Part, of_bounds
+from dpcalc.bounds.mechanisms import unary
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import OutOfScope
-from dpcalc.core.results import Route
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 
 
 def _probabilities(p: Params) -> dict[str, Any]:
@@ -33,19 +28,8 @@ def _probabilities(p: Params) -> dict[str, Any]:
     return {"probability": p["probability"], "flip_probability": 1 - p["probability"] if flip is None else flip}
 
 
-def _pure(p: Params) -> float:
-    return unary_exact.pure(**_probabilities(p))
-
-
-def _profile(p: Params) -> Profile:
-    own = tuple(_probabilities(p).values())
-    return Profile(lambda e: unary_exact.value(e, *own), lambda mp, e: unary_exact.exact(mp, e, *own),
-                   lambda: unary_exact.pair(*own))
-
-
-_EXACT = Route(unary_exact.BOUND)
-
-MECHANISM = Mechanism(
+MECHANISM = of_bounds(
+    unary.EXACT, unary.RDP, bound_params=_probabilities,
     name="unary",
     words="unary encoding",
     sentence=lambda text: (
@@ -53,15 +37,7 @@ MECHANISM = Mechanism(
         f"probability {text('probability')}, and every other bit with probability "
         + (text("flip_probability") or f"1 − {text('probability')}") + ", all of them independently."),
     query=REPORT,
-    notes=(),
     options=("probability",),
     optional=("flip_probability",),
-    once=(_EXACT, *converted(unary_rdp.BOUND)),
-    often=(*PURE_COMPOSITION, *converted(unary_rdp.BOUND), _EXACT),
-    curve=lambda p: curve.of_bound(unary_rdp.BOUND, _pure(p), **_probabilities(p)),
-    profile=_profile,
-    pure=_pure,
-    part=Part(fields={"probability": Number(below=1.0), "flip_probability": Number(below=1.0)}, write=_probabilities),
-    tv=TotalVariation((_EXACT,), (_EXACT, Route(product.BOUND)), unary_exact.BOUND),
-    bound_params=_probabilities,
+    part=Part({"probability": Number(below=1.0), "flip_probability": Number(below=1.0)}, _probabilities),
 )

@@ -9,7 +9,6 @@ from dpcalc.numerics.binomial import log_binomial_pmf
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import decimal, decimal_up, up
 
-_MOST_STEPS = 10**10  # beyond, the sum has more than 2e6 terms, and takes seconds
 _ERROR = 2.5e-11  # of log δ, absolute and relative: far more than the rounding of the sum
 
 
@@ -23,7 +22,7 @@ def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
 
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
     """log δ(ε) = log(1 − (1−δ)^T (1 − h)), h = Σ_l C(T,l)[e^{(T−l)ε₀} − e^{ε + lε₀}]₊/(1+e^{ε₀})^T."""
-    if steps > _MOST_STEPS:
+    if steps > 10**10:  # the sum has more than 2e6 terms, and takes seconds
         raise OutOfScope("out-of-range", f"{steps:g} is above 1e10, the most steps that composition-optimal sums",
                          "--steps")
     log_h = _log_finite_part(float(epsilon), float(step_epsilon), steps)
@@ -89,10 +88,5 @@ BOUND = ProfileBound(
         source="Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4",
         assumptions=("adaptive composition is allowed",),
     ),
-    params=("step_epsilon", "step_delta", "steps"),
-    value=value,
-    exact=exact,
-    rtol=3e-10,
-    pure=pure,
-    exact_steps=100_000,
-)
+    params=("step_epsilon", "step_delta", "steps"), value=value, exact=exact, rtol=3e-10, pure=pure,
+    exact_steps=100_000)

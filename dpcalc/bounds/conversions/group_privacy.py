@@ -19,7 +19,6 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import ratio_up
 
 Points = tuple[tuple[float, float], ...]  # (ε, δ), for one record
-_ROUNDING = 4e-15  # relative: more than the rounding errors of the terms of log δ, which are 2e-16 each
 
 
 def of_group(epsilon: float, delta: float, group_size: int) -> tuple[float, float]:
@@ -30,7 +29,8 @@ def of_group(epsilon: float, delta: float, group_size: int) -> tuple[float, floa
     log_delta = log(delta)
     # the sum 1 + e^ε + … + e^{(K−1)ε} of the proof
     ratio = group_size if epsilon == 0 else expm1(-total) / expm1(-epsilon)
-    return total, log_delta + (total - epsilon) + log(ratio) + _ROUNDING * (1 + abs(log_delta) + total + log(ratio))
+    size = 1 + abs(log_delta) + total + log(ratio)  # of the terms, whose rounding errors are 2e-16 each
+    return total, log_delta + (total - epsilon) + log(ratio) + 4e-15 * size
 
 
 def value(epsilon: float, profile_points: Points, group_size: int) -> float:
@@ -44,7 +44,12 @@ def inverse(log_delta: float, profile_points: Points, group_size: int) -> float:
     found = [of_group(e, d, group_size) for e, d in profile_points]
     enough = [e for e, own in found if own <= log_delta]
     if not enough:
-        raise _too_small(min(own for _, own in found))
+        from dpcalc.core.numbers import human_probability
+        from dpcalc.numerics.elementary import exp_or_zero
+
+        least = min(0.0, *(own for _, own in found))
+        reached = f"the least δ it gives is {human_probability(exp_or_zero(least), least)}"
+        raise OutOfScope("no-solution", f"no ε is enough for this δ by group-privacy; {reached}", "--delta")
     return min(enough)
 
 
@@ -55,14 +60,6 @@ def pure(profile_points: Points, group_size: int) -> float:
         raise OutOfScope("no-solution", "0 is not possible, as the guarantee has a positive δ; give a positive δ",
                          "--delta")
     return min(exact)
-
-
-def _too_small(log_delta: float) -> OutOfScope:
-    from dpcalc.core.numbers import human_probability
-    from dpcalc.numerics.elementary import exp_or_zero
-
-    reached = f"the least δ it gives is {human_probability(exp_or_zero(min(log_delta, 0.0)), min(log_delta, 0.0))}"
-    return OutOfScope("no-solution", f"no ε is enough for this δ by group-privacy; {reached}", "--delta")
 
 
 def exact(mp: Any, epsilon: float, profile_points: Points, group_size: int) -> Any:
@@ -87,10 +84,4 @@ BOUND = ProfileBound(
         in_words="If all you know is an (ε, δ), this is what it says of a user with K records. Where the mechanism is "
                  "known, its own bound for groups is usually far smaller.",
     ),
-    params=("profile_points", "group_size"),
-    value=value,
-    exact=exact,
-    rtol=1e-13,
-    pure=pure,
-    inverse=inverse,
-)
+    params=("profile_points", "group_size"), value=value, exact=exact, rtol=1e-13, pure=pure, inverse=inverse)

@@ -4,10 +4,9 @@ sums."""
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
-from dpcalc.bounds.conversions.bregman import bregman
 from dpcalc.core.bound import Directions, ProfileBound, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log_ratio
+from dpcalc.numerics.elementary import bregman, log_ratio
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]
@@ -31,21 +30,15 @@ def value(epsilon: float, p: Vector, q: Vector) -> float:
 
 def sided(epsilon: float, side: int, p: Vector, q: Vector) -> float:
     """log E_{e^ε}(p‖q), or for side −1 log E_{e^ε}(q‖p)."""
-    delta = _hockey_stick(epsilon, *((p, q) if side > 0 else (q, p)))
-    return min(0.0, up(log(delta), 1e-15) + 1e-15) if delta > 0 else -inf
-
-
-def _hockey_stick(epsilon: float, p: Vector, q: Vector) -> float:
-    """Σ (p_i − e^ε q_i)₊, rounded up where ε and a loss cancel."""
     terms = []
-    for a, b in zip(p, q, strict=True):
+    for a, b in zip(*((p, q) if side > 0 else (q, p)), strict=True):
         if a > 0 and b == 0:
             terms.append(a)
         elif a > 0:
             loss = log_ratio(a, b)
-            difference = epsilon - loss - _ROUNDING * (epsilon + abs(loss))
+            difference = epsilon - loss - _ROUNDING * (epsilon + abs(loss))  # the two may cancel
             terms.append(-a * expm1(min(difference, 0.0)))
-    return fsum(terms)
+    return min(0.0, up(log(delta), 1e-15) + 1e-15) if (delta := fsum(terms)) > 0 else -inf
 
 
 def _renyi(alpha: float, p: Vector, q: Vector) -> float:
@@ -102,13 +95,7 @@ PROFILE = ProfileBound(
         source="Dwork & Roth 2014, Definition 2.4 (the definition itself)",
         assumptions=_ASSUMPTIONS,
     ),
-    params=("p", "q"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=1e-13,
-    pure=pure,
-)
+    params=("p", "q"), value=value, exact=exact, directions=Directions(sided, sided_exact), rtol=1e-13, pure=pure)
 
 RDP = RdpBound(
     Theorem(
@@ -118,10 +105,6 @@ RDP = RdpBound(
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)",
         assumptions=_ASSUMPTIONS,
     ),
-    params=("p", "q"),
-    value=rdp,
-    exact=exact_rdp,
-    rtol=1e-12,
-)
+    params=("p", "q"), value=rdp, exact=exact_rdp, rtol=1e-12)
 
 BOUNDS = (PROFILE, RDP)

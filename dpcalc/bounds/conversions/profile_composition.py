@@ -54,8 +54,4 @@ BOUND = CompositionBound(
         assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs "
                      "before it", "the privacy parameters and the number of the parts do not depend on these outputs"),
     ),
-    params=("pairs",),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("pairs",), value=value, exact=exact, rtol=1e-9)

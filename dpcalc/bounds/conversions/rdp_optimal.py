@@ -25,13 +25,8 @@ from dpcalc.numerics.root import Unreachable, boundary
 
 _LEAST_LOG_DELTA = -700.0  # e^−700 is a double; for smaller δ the improved conversion is as good to (αδ)^{1/α}
 _LEAST_MOMENT = 1e-290  # of (α−1)ε(α); below it H − 1 and its derivatives may be subnormal doubles, which lose digits
-_EXP_ERROR = 3e-16  # relative error of e^x, divided by 1 + |x|
 _PRODUCT_ERROR = 4e-16  # relative, above that of a product of two rounded numbers
 _TIGHT, _TIGHT_LOG_DELTA = 2e-13, 2e-14  # relative, by which ε or log δ may be larger than the least that is proven
-_LOG_DELTA_ERROR, _DELTA_ERROR = 4e-14, 1e-15  # rounding errors of a result log δ: relative, and of δ near 1
-_TRIES = 4  # evaluations from an estimate on, of which one or two are usual; then the slow search begins
-_OFF_CLOSED = 0.1  # by how much log δ is below the range of the closed form, αδ >= 1, at the start of a search
-_NEXT_TO_ONE, _MOMENT_ERROR = 1e-12, 5e-9  # for α − 1 below the first, (α−1)ε(α) has up to the other as relative error
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -40,7 +35,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top == 0 or log_delta <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
-    delta = exp(log_delta) * (1 - _EXP_ERROR * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
+    delta = exp(log_delta) * (1 - 3e-16 * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
     if alpha * delta >= 1:
         return min(top, max(0.0, rdp + log1p(-delta) + _PRODUCT_ERROR * rdp))
 
@@ -74,7 +69,7 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
         return top
 
     def rounded_up(x: float) -> float:
-        return min(top, x + _LOG_DELTA_ERROR * abs(x) + _DELTA_ERROR)  # δ itself is rounded where it is near 1
+        return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it is near 1
 
     closed = _closed_log_delta(alpha, rdp, epsilon)
     if closed is not None:
@@ -138,7 +133,7 @@ def _feasible_near(residual: Callable[[float], float], x: float, growth: float, 
     such x is found soon."""
     enough = _TIGHT * abs(x) + 3 * spare
     x += 1.5 * spare
-    for _ in range(_TRIES):
+    for _ in range(4):  # one or two evaluations are usual
         if not low <= x <= high:
             return None
         above = residual(x) / growth
@@ -158,12 +153,12 @@ def _closed_log_delta(alpha: float, rdp: float, epsilon: float) -> float | None:
 
 def _below_closed(alpha: float) -> float:
     """A log δ with αδ < 1, so that the closed form does not apply."""
-    return -log(alpha) - _OFF_CLOSED
+    return -log(alpha) - 0.1
 
 
 def _rounded_up(alpha: float, rdp: float) -> float:
-    """The divergence, which is raised at orders next to 1, where (α−1)ε(α) has a large rounding error."""
-    return rdp * (1 + _MOMENT_ERROR) if alpha - 1 < _NEXT_TO_ONE else rdp
+    """The divergence, which is raised at orders next to 1, where (α−1)ε(α) has a relative error of up to 5e-9."""
+    return rdp * (1 + 5e-9) if alpha - 1 < 1e-12 else rdp
 
 
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
@@ -223,12 +218,5 @@ BOUND = Conversion(
         source="Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3, arXiv:2008.06529v2",
         assumptions=(),
     ),
-    params=(),
-    value=value,
-    exact=exact,
-    # at orders within 1e-2 of 1 and δ above .9, where the minimum of H is at the end of its range; 5e-10 elsewhere
-    rtol=2e-8,
-    log_delta=log_delta,
-    condition=condition,
-)
+    params=(), value=value, exact=exact, rtol=2e-8, log_delta=log_delta, condition=condition)
 BOUND = replace(BOUND, estimate=replace(BOUND, value=estimate, log_delta=estimate_log_delta))

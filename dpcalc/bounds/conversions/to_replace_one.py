@@ -52,9 +52,4 @@ BOUND = PointBound(
                      "has it zeroed out",),
         released="whatever the given guarantee covers",
     ),
-    gives=("epsilon", "delta"),
-    params=("step_epsilon", "step_delta"),
-    value=value,
-    exact=exact,
-    rtol=1e-15,
-)
+    gives=("epsilon", "delta"), params=("step_epsilon", "step_delta"), value=value, exact=exact, rtol=1e-15)

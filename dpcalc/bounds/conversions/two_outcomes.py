@@ -6,20 +6,11 @@ module computes log H, its derivatives and lower bounds of its minimum. """
 from math import exp, expm1, inf, log, log1p
 from typing import Literal, NamedTuple
 
-from dpcalc.bounds.conversions.bregman import bregman
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, bregman
 
-_LARGEST_EXPONENT = 700.0  # e^700 is a double
 _ULPS = 4e-15  # rounding error of log H, absolute where H is large and relative where H is near 1
-_TERM_ULPS = 5e-16  # rounding error of the logarithms of the two terms of H, relative to what they are sums of
 _NORMAL = 1e-300  # smaller x and q, which may be subnormal doubles, lose digits
-_NARROW, _GROWTH = 1e-8, 16  # half the width of the first enclosure of log x; the factor from one step to the next
-_WIDE, _HIGH_SIDE = 1e-6, 1.0  # an enclosure of log x that is wider, or whose right end is that much higher, is halved
 _NEAR_ONE = 0.1  # a log H below it is computed as log1p(H − 1): as log H it would have lost a digit
-_NEWTON_STEPS = 20  # one to three are usual, and more next to order 1
-_LARGEST_TURN = 1.0  # step of η = log(x/δ) in Newton's method: H is no parabola over longer ones
-# The safeguarded secant: its first step of log x, the most steps, and the last step or width of log x.
-_SECANT_START, _SECANT_STEPS, _SECANT_END = 1e-4, 120, 1e-9
-_CLOSE, _CLOSE_TURN = 1e-5, 1e-3  # the last steps of ε or log δ, relative, and of η: the errors left are their squares
 
 
 class Stationary(NamedTuple):
@@ -41,7 +32,7 @@ def stationary(alpha: float, rdp: float, epsilon: float, log_delta: float,
     """
     a1, eta = alpha - 1, log(alpha - 1)
     moment = a1 * rdp
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(20):  # one to three are usual, and more next to order 1
         y, delta = exp(eta), exp(log_delta)
         x = delta * y
         p, q = delta + x, x * exp(-epsilon)
@@ -59,14 +50,15 @@ def stationary(alpha: float, rdp: float, epsilon: float, log_delta: float,
         growth = a1 * (1 - weight * odds_q) if unknown == "epsilon" else 1 + weight * (a1 * odds_q - alpha * odds_p)
         if not (bend > 0 and growth > 0):
             return None
-        turn = min(max(-f_eta / bend, -_LARGEST_TURN), _LARGEST_TURN)
+        turn = min(max(-f_eta / bend, -1.0), 1.0)  # H is no parabola over longer steps of η
         step = -(f + turn * (f_eta + turn * bend / 2)) / growth
         eta += turn
         if unknown == "epsilon":
             epsilon = max(epsilon + step, 0.0)
         else:
             log_delta = min(log_delta + step, 0.0)
-        if abs(step) <= _CLOSE * abs(epsilon if unknown == "epsilon" else log_delta) and abs(turn) <= _CLOSE_TURN:
+        # the errors that are left are the squares of these
+        if abs(step) <= 1e-5 * abs(epsilon if unknown == "epsilon" else log_delta) and abs(turn) <= 1e-3:
             return Stationary(epsilon, log_delta, eta + log_delta, growth * missing)
     return None
 
@@ -75,20 +67,20 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
     """A lower bound of log min_x H(x) where αδ < 1, from an enclosure of the minimizer that starts at x = e^u; tight to
     1e-14 where u is near it."""
     low, high = log(alpha - 1) + log(delta), log1p(-delta)
-    step = _NARROW
+    step = 1e-8
     left, right = max(low, u - step), min(high, u + step)
     height_left, slope_left = _log_h(alpha, epsilon, delta, left)
     while left > low and slope_left > 0:
-        step *= _GROWTH
+        step *= 16
         left = max(low, left - step)
         height_left, slope_left = _log_h(alpha, epsilon, delta, left)
     height_right, slope_right = _log_h(alpha, epsilon, delta, right)
     while right < high and slope_right < 0:
-        step *= _GROWTH
+        step *= 16
         right = min(high, right + step)
         height_right, slope_right = _log_h(alpha, epsilon, delta, right)
     # The tangents at the ends of a wider or steeper enclosure meet too much below the minimum.
-    while right - left > _WIDE or height_right > height_left + _HIGH_SIDE:
+    while right - left > 1e-6 or height_right > height_left + 1:
         middle = (left + right) / 2
         if not left < middle < right:
             break
@@ -103,11 +95,18 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
             return -inf
         height = height_left + log1p(drop)
         return height - max(_ULPS, rounding(alpha, epsilon, delta, left, height))
+    height = _where_tangents_meet(left, right, height_left, height_right, slope_left, slope_right)
+    return height - rounding(alpha, epsilon, delta, u, height)
+
+
+def _where_tangents_meet(left: float, right: float, height_left: float, height_right: float, slope_left: float,
+                         slope_right: float) -> float:
+    """log of a lower bound of H between two u, from log H and its derivatives at both; −inf where they say nothing."""
     # H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r), which meet inside; H′ = d log H/du · H/x.
     scale, x, width = min(height_left, height_right), exp(left), exp(right) - exp(left)
     near_one = scale < _NEAR_ONE
     scale = 0.0 if near_one else scale
-    if max(height_left, height_right) - scale > _LARGEST_EXPONENT:
+    if max(height_left, height_right) - scale > LARGEST_EXPONENT:
         return -inf  # log H is too steep for doubles
     h_left, h_right = (expm1(h) if near_one else exp(h - scale) for h in (height_left, height_right))  # H − 1, or H
     fall = min(slope_left, 0.0) * exp(height_left - scale) / x
@@ -118,8 +117,7 @@ def log_minimum(alpha: float, epsilon: float, delta: float, u: float) -> float:
     least = min(h_left, h_right, h_left + fall * min(max(meet, 0.0), width))
     if least <= (-1.0 if near_one else 0.0):
         return -inf  # the tangents meet below H = 0: they are of no use
-    height = log1p(least) if near_one else scale + log(least)
-    return height - rounding(alpha, epsilon, delta, u, height)
+    return log1p(least) if near_one else scale + log(least)
 
 
 def rounding(alpha: float, epsilon: float, delta: float, u: float, log_h: float) -> float:
@@ -129,8 +127,8 @@ def rounding(alpha: float, epsilon: float, delta: float, u: float, log_h: float)
     positive, it is relative. """
     if abs(log_h) < _NEAR_ONE:
         y = epsilon + log1p(delta / exp(u))
-        return _ULPS * abs(log_h) * (2 + (alpha * y if alpha * y < _LARGEST_EXPONENT else (alpha - 1) * y))
-    return _ULPS + _TERM_ULPS * (abs(log_h) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
+        return _ULPS * abs(log_h) * (2 + (alpha * y if alpha * y < LARGEST_EXPONENT else (alpha - 1) * y))
+    return _ULPS + 5e-16 * (abs(log_h) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
 
 
 def _log_h(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float]:
@@ -145,7 +143,7 @@ def _log_h(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float,
     w1, w2 = exp(first - top), exp(second - top)
     log_h = top + log(w1 + w2)
     if log_h < _NEAR_ONE:
-        near = alpha * (epsilon + log1p(delta / x)) < _LARGEST_EXPONENT
+        near = alpha * (epsilon + log1p(delta / x)) < LARGEST_EXPONENT
         excess, slope = (_excess if near else _excess_of_large_ratios)(alpha, epsilon, delta, u)
         return log1p(excess), slope / (1 + excess)
     slope = w1 * (alpha * x / p - a1) + w2 * (a1 * q / (1 - q) - alpha * x / rest)
@@ -185,10 +183,10 @@ def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> f
     left, right = log(alpha - 1) + log(delta), log1p(-delta)
     u = min(max(start, left), right)
     slope = _log_h(alpha, epsilon, delta, u)[1]
-    v = min(u + _SECANT_START, right) if slope < 0 else max(u - _SECANT_START, left)
+    v = min(u + 1e-4, right) if slope < 0 else max(u - 1e-4, left)
     left, right = (u, right) if slope < 0 else (left, u)
-    for k in range(_SECANT_STEPS):
-        if v == u or right - left < _SECANT_END:
+    for k in range(120):
+        if v == u or right - left < 1e-9:
             break
         slope_v = _log_h(alpha, epsilon, delta, v)[1]
         left, right = (max(left, v), right) if slope_v < 0 else (left, min(right, v))
@@ -196,6 +194,6 @@ def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> f
         secant = v - slope_v * (v - u) / (slope_v - slope) if slope_v != slope else middle
         u, slope = v, slope_v
         v = secant if left <= secant <= right and k % 3 < 2 else middle  # every third step halves the bracket
-        if abs(v - u) < _SECANT_END:
+        if abs(v - u) < 1e-9:
             return v
     return u

@@ -12,10 +12,9 @@ from itertools import pairwise
 from math import ceil, exp, floor, log1p, sqrt, tanh
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.shuffled_ldp_exact import ASSUMPTIONS
-from dpcalc.bounds.mechanisms.three_losses import LARGEST_EXPONENT
+from dpcalc.bounds.mechanisms.shuffled_ldp import ASSUMPTIONS
 from dpcalc.core.bound import CompositionBound, Theorem
-from dpcalc.numerics.binomial import log_binomial_pmf
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,56 +23,41 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-GROUPS = 1000  # of numbers k; with more of them the compositions of rounds take seconds
-REACH = 12  # standard deviations of K; beyond is e^−72 of both laws
-LEAST = 1e-306  # smaller probabilities are left out, as those below 2e-308 lose digits
-MARGIN = 1e-9  # relative, by which the probabilities are rounded down: a hundred times their rounding errors
-
-
 def groups(n: int, step_epsilon: float) -> list[int]:
     """The first number k of each group, and the number after the last group. Any choice is valid."""
     a = 1 / (1 + exp(min(step_epsilon, LARGEST_EXPONENT)))
-    mean, reach = (n - 1) * a, REACH * sqrt((n - 1) * a)
+    mean, reach = (n - 1) * a, 12 * sqrt((n - 1) * a)  # beyond 12 standard deviations is e^−72 of both laws
     first, last = max(0, floor(mean - reach)), min(n, ceil(mean + reach) + 40)
-    return [*range(first, last + 1, -(-(last - first + 1) // GROUPS)), last + 1]
+    return [*range(first, last + 1, -(-(last - first + 1) // 1000)), last + 1]  # with more, rounds take seconds
 
 
 def value(n: int, step_epsilon: float) -> Parts:
     """The pair of one round."""
     import numpy as np
 
+    from dpcalc.numerics.binomial_array import log_pmf_range
     from dpcalc.pld.atoms import Atoms
 
     step_epsilon = min(step_epsilon, LARGEST_EXPONENT)
     ends = groups(n, step_epsilon)
     log_q = -log1p(exp(-step_epsilon))
-    b, log_top = _others(n, ends[0], ends[-1], log_q - step_epsilon, log_q)
+    # b(k) for k from the first one − 1 to the last one, over its largest value
+    logs, log_top = log_pmf_range(max(ends[0], 1) - 1, min(ends[-1], n) - 1, n - 1, log_q - step_epsilon, log_q)
+    b = np.concatenate((np.zeros(int(ends[0] == 0)), np.exp(logs), np.zeros(int(ends[-1] == n + 1))))
     one, zero = (np.add.reduceat(np.exp(log_q) * x + np.exp(log_q - step_epsilon) * y, np.array(ends[:-1]) - ends[0])
                  for x, y in ((b[:-1], b[1:]), (b[1:], b[:-1])))
-    seen = np.minimum(one, zero) > LEAST
+    seen = np.minimum(one, zero) > 1e-306  # those below 2e-308 lose digits
     one, zero = one[seen], zero[seen]
     at = np.array(ends)[np.append(seen, False)] - ends[0], np.array(ends)[np.append(False, seen)] - ends[0]
     excess = np.maximum(tanh(step_epsilon / 2) * (b[at[0]] - b[at[1]]) / zero, -0.5)  # Pr₁ − Pr₀ is t(b(k−1) − b(k))
     loss = np.where(np.abs(excess) < 0.5, np.log1p(excess), np.log(one) - np.log(zero))
 
     def atoms(loss: Array, mass: Array, reverse: Atoms | None = None) -> Atoms:
-        return Atoms(tuple((loss - MARGIN).tolist()), tuple((np.log(mass) + log_top - MARGIN).tolist()),
+        margin = 1e-9  # relative: a hundred times the rounding errors of the probabilities
+        return Atoms(tuple((loss - margin).tolist()), tuple((np.log(mass) + log_top - margin).tolist()),
                      reverse=reverse, attained=True, rounding_scale=step_epsilon)
 
     return ((atoms(loss, one, atoms(-loss, zero)), 1),)
-
-
-def _others(n: int, first: int, end: int, log_p: float, log_q: float) -> tuple[Array, float]:
-    """b(k) for k from first − 1 to end − 1, over its largest value, and the log of that."""
-    import numpy as np
-
-    k = np.arange(max(first, 1) - 1, min(end, n), dtype=float)
-    mode = min(max(floor(n * exp(log_p)), int(k[0])), int(k[-1]))
-    steps = np.log((n - 1 - k[:-1]) / (k[:-1] + 1)) + (log_p - log_q)
-    m = mode - int(k[0])
-    logs = np.concatenate((-np.cumsum(steps[:m][::-1])[::-1], [0.0], np.cumsum(steps[m:])))
-    log_top = log_binomial_pmf(mode, n - 1, log_p, log_q, exp(log_p), exp(log_q)) if n > 1 else 0.0
-    return np.concatenate((np.zeros(int(first == 0)), np.exp(logs), np.zeros(int(end == n + 1)))), log_top
 
 
 def exact(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
@@ -114,8 +98,4 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         status="lower",
     ),
-    params=("n", "step_epsilon"),
-    value=value,
-    exact=exact,
-    rtol=1e-8,
-)
+    params=("n", "step_epsilon"), value=value, exact=exact, rtol=1e-8)

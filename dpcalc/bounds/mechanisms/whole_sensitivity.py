@@ -2,12 +2,10 @@
 
 from dpcalc.core.errors import OutOfScope
 
-LARGEST = 2.0**53  # larger doubles do not distinguish neighbouring integers
-
 
 def whole(sensitivity: float, mechanism: str) -> int:
     """The sensitivity as an integer. Raises OutOfScope where it is none."""
-    if sensitivity != int(sensitivity) or not 1 <= sensitivity <= LARGEST:
+    if sensitivity != int(sensitivity) or not 1 <= sensitivity <= 2.0**53:  # where doubles are all integers
         raise OutOfScope("out-of-range", f"{sensitivity:g} is not a whole number from 1 on; {mechanism} noise is for "
                                          "queries with integer values, whose sensitivity is a whole number: scale the "
                                          "query to integers, and the noise with it",

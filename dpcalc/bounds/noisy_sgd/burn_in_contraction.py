@@ -72,7 +72,7 @@ from __future__ import annotations
 from math import ceil, exp, log, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.start import GRADIENTS, START
 from dpcalc.core.bound import Choices, ProfileBound, RdpBound, Theorem
@@ -156,7 +156,7 @@ def exact_delta(mp: Any, epsilon: float, n: int, batch_size: int, iterations: in
         raise OutOfScope("out-of-range", "not used by a composed profile, which has no closed form; drop it",
                          "--digits")
     q = mp.mpf(batch_size) / n
-    return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q),
+    return q * gaussian.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q),
                                     2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
 
 

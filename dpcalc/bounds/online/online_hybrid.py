@@ -4,7 +4,7 @@ iteration and contraction together, the tightest bound here."""
 from functools import lru_cache
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine.levels import ASSUMPTIONS, EXAMPLE, STREAM, Levels
 from dpcalc.bounds.online._engine.shift import finite, path, path_exact, record_ratio, sums_exact

@@ -54,7 +54,7 @@ lower bound for one epoch, and for every composition of epochs. ∎ """
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling.allocation_profile import ASSUMPTIONS as SHARED
 from dpcalc.bounds.sampling.allocation_profile import blocks, refuse_participations

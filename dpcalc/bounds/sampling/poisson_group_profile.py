@@ -25,7 +25,7 @@ arXiv:1905.02383v3).
 from math import inf, log1p
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine import group_mixture
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT, POISSON
 from dpcalc.bounds.sampling._engine.group_mixture import ULPS
@@ -52,7 +52,7 @@ def sided(epsilon: float, side: int, sampling_rate: float, noise_multiplier: flo
     """log E_{e^ε}(P‖Q), of a group removed, for side +1, or log E_{e^ε}(Q‖P), of one added, for side −1."""
     is_revealed = reveals(group_size, noise_multiplier)
     if sampling_rate == 1:
-        return gaussian_exact.value(epsilon, noise_multiplier, float(group_size), 1)
+        return gaussian.value(epsilon, noise_multiplier, float(group_size), 1)
     if is_revealed:
         return log_delta_revealed(epsilon, side, sampling_rate, group_size)
     return group_mixture.log_delta(epsilon, side, group_mixture.mu_up(noise_multiplier), sampling_rate, group_size)
@@ -91,7 +91,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, noise_
     """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, or Q(z < z*) − e^ε P(z < z*) at that whose loss is
     −ε, as the sum of the differences of each component."""
     if sampling_rate == 1:
-        return gaussian_exact.exact(mp, epsilon, noise_multiplier, float(group_size), 1)
+        return gaussian.exact(mp, epsilon, noise_multiplier, float(group_size), 1)
     return group_mixture.exact(mp, epsilon, side, 1 / mp.mpf(noise_multiplier), sampling_rate, group_size)
 
 

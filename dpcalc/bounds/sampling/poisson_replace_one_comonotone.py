@@ -52,10 +52,10 @@ response of ε′ (the worst case of Kairouz, Oh & Viswanath 2015). """
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, exp, expm1, inf, log, log1p, sinh, sqrt
+from math import exp, expm1, inf, log, log1p, sinh
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.discrete_gaussian_law import exact_outcomes, log_total, sensitivity_and_sigma
+from dpcalc.bounds.mechanisms.discrete_gaussian import exact_outcomes, log_total, sensitivity_and_sigma, tails
 from dpcalc.bounds.mechanisms.whole_sensitivity import whole
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.sampling._engine.assumptions import ONLY_SUMS, POISSON
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 _ROUNDING = 4e-15  # relative: more than the rounding errors of the few operations of a closed form
-_LOG_CUT = -800.0  # log of the tails of discrete Gaussian noise that count as infinite losses
+_LARGEST = 300.0  # exponents above it are handled by logs
 
 
 # --- Laplace noise ---------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def of_discrete_laplace(scale: float, sensitivity: float, rate: float) -> Profil
 def of_discrete_gaussian(sigma: float, sensitivity: float, rate: float) -> Profile:
     """The profile of a step with discrete Gaussian noise. Outcomes that are as rare as e^−800 count as revealing."""
     s, v = sensitivity_and_sigma(sigma, sensitivity)
-    reach = ceil(v * sqrt(-2 * _LOG_CUT)) + 1
+    reach, log_infinite = tails(v)
 
     def make_pair() -> Atoms:
         import numpy as np
@@ -141,7 +141,6 @@ def of_discrete_gaussian(sigma: float, sensitivity: float, rate: float) -> Profi
 
         x = np.arange(-reach - s, reach + s + 1).astype(float)
         log_f = -((x / v) ** 2) / 2 - log_total(v)
-        log_infinite = log(2) - ((reach + 1) / v) ** 2 / 2 - log_total(v) - log(-expm1(-(2 * reach + 3) / (2 * v * v)))
         return integers_replaced(log_f, s * (2 * x - s) / (2 * v * v), -s * (2 * x + s) / (2 * v * v), rate,
                                  min(0.0, log_infinite))
 

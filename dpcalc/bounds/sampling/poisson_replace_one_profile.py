@@ -38,7 +38,7 @@ from a batch, for every batch and past: see poisson_replace_one_comonotone.py. O
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine import replaced_mixture
 from dpcalc.bounds.sampling._engine.assumptions import ONLY_SUMS, OWN_GRADIENT, POISSON
 from dpcalc.bounds.sampling._engine.group_mixture import mu_up
@@ -55,7 +55,7 @@ def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_s
     """log E_{e^ε}(P ‖ Q), never below the theorem."""
     is_revealed = reveals(group_size, noise_multiplier)
     if sampling_rate == 1:
-        return gaussian_exact.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
+        return gaussian.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
     if is_revealed:
         return log_delta_revealed(epsilon, +1, sampling_rate, group_size)
     return replaced_mixture.log_delta(epsilon, mu_up(noise_multiplier), sampling_rate, group_size)
@@ -75,7 +75,7 @@ def pair(sampling_rate: float, noise_multiplier: float, group_size: int, attaine
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
     """P(z > z*) − e^ε Q(z > z*) at the outcome z* whose loss is ε, as a sum of differences without cancellation."""
     if sampling_rate == 1:
-        return gaussian_exact.exact(mp, epsilon, noise_multiplier, 2.0 * group_size, 1)
+        return gaussian.exact(mp, epsilon, noise_multiplier, 2.0 * group_size, 1)
     return replaced_mixture.exact(mp, epsilon, 1 / mp.mpf(noise_multiplier), sampling_rate, group_size)
 
 

@@ -14,7 +14,7 @@ independent. ∎
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling.shuffle_lower import FRESH, INSTANCE, PARAMS, noise_of_whole_epochs
 from dpcalc.bounds.sampling.shuffle_no_amplification import NEIGHBOURS, NOISE, ONCE
 from dpcalc.core.bound import CompositionBound, Theorem

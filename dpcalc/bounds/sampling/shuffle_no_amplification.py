@@ -16,7 +16,7 @@ The order of the records need not be random for this.
 from typing import Any
 
 from dpcalc.bounds.gaussian_dp import gaussian_bound
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.core.bound import Theorem
 
@@ -29,7 +29,7 @@ NEIGHBOURS = ("neighbours have equally many records: one is replaced, or its gra
 
 def mu(noise_multiplier: float, epochs: int) -> float:
     """μ = √E/z, rounded up."""
-    return gaussian_exact.ratio(noise_multiplier, 1.0, epochs)
+    return gaussian.ratio(noise_multiplier, 1.0, epochs)
 
 
 def exact_mu(mp: Any, noise_multiplier: float, epochs: int) -> Any:

@@ -34,7 +34,7 @@ is always the smaller one.
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling._engine.chain import of_records
 from dpcalc.bounds.sampling._engine.swapped_exact import cdf
@@ -94,7 +94,7 @@ def exact(mp: Any, epsilon: float, noise_of_record: float, n: int, batch_size: i
         return mp.quad(inner, [-80, -40, -20, -10, -5, -2, 0, 2, 5, 10, 20, 40, 80])
 
     found = max(mean(1), mean(-1)) / (1 + w)
-    return min(found, gaussian_exact.theta(mp, epsilon, mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_of_record)))
+    return min(found, gaussian.theta(mp, epsilon, mp.sqrt(mp.mpf(epochs)) / mp.mpf(noise_of_record)))
 
 
 BOUND = CompositionBound(

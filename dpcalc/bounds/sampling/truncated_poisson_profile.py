@@ -49,7 +49,7 @@ from math import exp, expm1, inf, log, log1p
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.profile import Profile, sampled_epsilon
 from dpcalc.bounds.sampling import poisson_profile, poisson_replace_one_profile
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
@@ -132,11 +132,11 @@ def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float, r
     up: θ falls in γ′, so r is rounded up there; β = r/(r + (1−r)x) rises in r, and 1−β falls, with x = 1 − e^{−ε}."""
     inner, x = sampled_epsilon(epsilon, w.r), -expm1(-epsilon)
     if replaced:
-        return gaussian_exact.value(inner, noise_multiplier, 2.0, 1)
-    near = gaussian_exact.value(inner, noise_multiplier, 1.0, 1)
+        return gaussian.value(inner, noise_multiplier, 2.0, 1)
+    near = gaussian.value(inner, noise_multiplier, 1.0, 1)
     if side < 0 or x == 0:
         return near
-    far = gaussian_exact.value(inner, noise_multiplier, 2.0, 1)
+    far = gaussian.value(inner, noise_multiplier, 2.0, 1)
     beta, rest = w.r / (w.r + (1 - w.r) * x), (1 - w.r_down) * x / (w.r_down + (1 - w.r_down) * x)
     return log_add(log(beta) + near, log(rest + float_info.min) + far + ROUNDING)  # more than an underflow of `rest`
 
@@ -144,14 +144,14 @@ def _truncated(epsilon: float, side: int, w: Weights, noise_multiplier: float, r
 def gaussian_profile(noise_multiplier: float) -> Profile:
     """The profile of the Gaussian mechanism on all records, with sensitivity 1."""
     own = (noise_multiplier, 1.0, 1)
-    return Profile(lambda e: gaussian_exact.value(e, *own), lambda mp, e: gaussian_exact.exact(mp, e, *own),
+    return Profile(lambda e: gaussian.value(e, *own), lambda mp, e: gaussian.exact(mp, e, *own),
                    lambda: _gaussian_pair(noise_multiplier))
 
 
 def _gaussian_pair(noise_multiplier: float) -> Pair:
     from dpcalc.pld.pair import Gaussian
 
-    return Gaussian(gaussian_exact.ratio(noise_multiplier, 1.0, 1))
+    return Gaussian(gaussian.ratio(noise_multiplier, 1.0, 1))
 
 
 # --- the pair that is composed ---------------------------------------------------------------------------------------
@@ -211,12 +211,12 @@ def sided_exact(mp: Any, epsilon: float, side: int, n: float, sampling_rate: flo
     r, mu = kappa / tau, 1 / mp.mpf(noise_multiplier)
     log_gamma = mp.log1p(mp.expm1(e) / r)
     if replaced:
-        return total + kappa * gaussian_exact.theta(mp, log_gamma, 2 * mu)
-    near = gaussian_exact.theta(mp, log_gamma, mu)
+        return total + kappa * gaussian.theta(mp, log_gamma, 2 * mu)
+    near = gaussian.theta(mp, log_gamma, mu)
     if side < 0:
         return total + kappa * near
     beta = mp.exp(e) / (1 + mp.expm1(e) / r)
-    return total + kappa * ((1 - beta) * gaussian_exact.theta(mp, log_gamma, 2 * mu) + beta * near)
+    return total + kappa * ((1 - beta) * gaussian.theta(mp, log_gamma, 2 * mu) + beta * near)
 
 
 @cached_by_precision()

@@ -49,7 +49,7 @@ from functools import lru_cache
 from math import inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
 from dpcalc.bounds.sampling._engine.group_mixture import ULPS
@@ -114,7 +114,7 @@ def pair(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Pa
     from dpcalc.pld.pair import Gaussian
 
     if n == 1:
-        return Gaussian(gaussian_exact.ratio(noise_multiplier, float(batch_size), 1))
+        return Gaussian(gaussian.ratio(noise_multiplier, float(batch_size), 1))
     return minorant_pair(noise_multiplier, draws(n, batch_size), (reach_of(+1, replaced), reach_of(-1, replaced)))
 
 

@@ -51,7 +51,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.mechanisms import gaussian
 from dpcalc.bounds.sampling import poisson_profile
 from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, OWN_GRADIENT
@@ -86,7 +86,7 @@ def pair(sampling_rate: float, noise_multiplier: float) -> Pair:
     from dpcalc.pld.pair import Gaussian
 
     if sampling_rate == 1:
-        return Gaussian(gaussian_exact.ratio(noise_multiplier, 1.0, 1))
+        return Gaussian(gaussian.ratio(noise_multiplier, 1.0, 1))
     return minorant_pair(noise_multiplier, repeated_draws.once(sampling_rate), (2, 1))
 
 

@@ -11,29 +11,27 @@ response itself attains the bound, also at all orders of a curve together. ∎ "
 from math import sqrt, tanh
 from typing import Any
 
-from dpcalc.bounds.mechanisms.binary import binary_rdp
+from dpcalc.bounds.mechanisms import finite
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import up
 
-_LEAST_MOMENT = 1e-290  # of (α−1)ε(α); below it the divergence of randomised response is computed by subnormal doubles
 _DIVERGENCE_ERROR = 2.5e-14  # relative; of the divergence of randomised response in doubles
-_BEYOND = 0.56  # x <= r + 0.56, as r >= D_1 = x·tanh(x/2) and x(1 − tanh(x/2)) <= 0.557
-_TIGHT = 1e-14  # relative width of the search for x
 
 
 def value(alpha: float, rdp: float) -> dict[str, float]:
     """tanh(x/2) for an x at which randomised response has at least the divergence ε(α), rounded up."""
     by_kl = sqrt(rdp) * sqrt(0.5)  # Pinsker's inequality, as D_α rises with α
-    if (alpha - 1) * rdp < _LEAST_MOMENT:
+    if (alpha - 1) * rdp < 1e-290:  # the divergence of randomised response is computed by subnormal doubles
         return {"tv": min(1.0, up(by_kl, 1e-15))}
 
     def residual(x: float) -> float:
-        return rdp * (1 + _DIVERGENCE_ERROR) - binary_rdp(alpha, x)
+        return rdp * (1 + _DIVERGENCE_ERROR) - finite.rdp_of_pure(alpha, x)
 
     least = max(rdp, sqrt(2 / alpha) * sqrt(rdp))  # D_α <= x, and D_α <= αx²/2
-    x = boundary(residual, rdp * (1 + 2 * _DIVERGENCE_ERROR) + _BEYOND, least * (1 - 1e-9), _TIGHT)
+    # x <= r + 0.56, as r >= D_1 = x·tanh(x/2) and x(1 − tanh(x/2)) <= 0.557
+    x = boundary(residual, rdp * (1 + 2 * _DIVERGENCE_ERROR) + 0.56, least * (1 - 1e-9), 1e-14)
     return {"tv": min(1.0, up(tanh(x / 2), 1e-15))}
 
 
@@ -67,10 +65,4 @@ BOUND = PointBound(
                "arXiv:1206.2459v2",
         assumptions=("ε(α) holds for both orders of the neighbours",),
     ),
-    gives=("tv",),
-    params=("alpha", "rdp"),
-    value=value,
-    exact=exact,
-    condition=condition,
-    rtol=1e-13,
-)
+    gives=("tv",), params=("alpha", "rdp"), value=value, exact=exact, condition=condition, rtol=1e-13)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import slow
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd import iteration, smooth_nonconvex
 from dpcalc.bounds.pnsgd._engine import averages, positions
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian

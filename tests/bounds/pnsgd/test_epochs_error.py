@@ -12,8 +12,8 @@ from answers import answer
 from conftest import slow
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms import gaussian
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE
 from dpcalc.numerics.hockey_stick_array import log_theta as log_theta_many
 
@@ -40,7 +40,7 @@ def test_one_record(seed, shallowest, deepest, of_epsilon, of_log_delta, relativ
     while True:
         epochs, log_delta = int(log_uniform(rng, 2, 3000)), -rng.uniform(shallowest, deepest) * log(10)
         sigma = 2 * epochs**0.5 / log_uniform(rng, 0.05, 8)
-        if 0 < (exact := gaussian_exact.inverse(log_delta, sigma, 2.0, epochs)) < 1000:
+        if 0 < (exact := gaussian.inverse(log_delta, sigma, 2.0, epochs)) < 1000:
             break
     line = (f"--lipschitz 1 --diameter 2 --smoothness 0 --learning-rate .1 --n 1 --sigma {sigma!r} --epochs {epochs} "
             "--bound shuffled-iteration")

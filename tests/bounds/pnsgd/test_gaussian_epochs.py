@@ -6,7 +6,7 @@ import mpmath
 import pytest
 from answers import answer
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd import iteration, output_perturbation, smooth_nonconvex
 from dpcalc.bounds.pnsgd._engine import epochs
 from dpcalc.verify.report import verify

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from known import best_gaussian
 
 from dpcalc.bounds.conversions import outcomes
-from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
-from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
+from dpcalc.bounds.mechanisms import gaussian, laplace
+from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.numerics.tradeoff import best_guess, true_positive
 from dpcalc.pld import atoms
@@ -48,20 +48,20 @@ def test_exact_is_the_integral_of_half_the_difference(mechanism, log_density, mp
 
         mass = mp.quad(density, [-mp.inf, 0, mp.inf])
         want = mp.quad(difference, [-mp.inf, 0, mp.mpf(r) / 2, r, mp.inf]) / mass
-        got = exact.value(mechanism, r, 1)["tv"]
+        got = closed_forms.of_mechanism(mechanism, r, 1)["tv"]
         assert want <= got <= want * (1 + 1e-13)
 
 
 @given(st.floats(0.5, 0.999))
 def test_exact_for_a_randomised_bit(p):
-    got = exact.value("randomized-response", log(p / (1 - p)), 1)["tv"]
+    got = closed_forms.of_mechanism("randomized-response", log(p / (1 - p)), 1)["tv"]
     assert got == pytest.approx(2 * p - 1, rel=1e-9, abs=1e-14)
 
 
 def test_laplace_in_several_dimensions_loses_no_more_than_in_one():
     """ℓ1 sensitivity: the shift split over coordinates, composed, at ε = 0 and beyond."""
     for r in (0.5, 2.0, 6.0):
-        one = exact.value("laplace", r, 1)["tv"]
+        one = closed_forms.of_mechanism("laplace", r, 1)["tv"]
         for split in ((0.5, 0.5), (0.9, 0.1), (0.2,) * 5):
             parts = tuple((Laplace(r * share), 1) for share in split)
             assert exp(log_delta_at_epsilon(parts, 0.0).lower) < one
@@ -73,14 +73,14 @@ def test_the_published_laplace_rule_is_false():
     """Berthier 2019, Prop. 2.4: at its own scale the exact total variation is 6.8 and 223 times the one promised."""
     for target, factor in ((0.01, 6.8), (1e-5, 223)):
         v = sqrt(1 / (2 * target))
-        assert laplace_as_published.value(v, 1.0)["tv"] == pytest.approx(target, rel=1e-12)
-        true = exact.value("laplace", 1 / v, 1)["tv"]
+        assert closed_forms.laplace_as_published(v, 1.0)["tv"] == pytest.approx(target, rel=1e-12)
+        true = closed_forms.of_mechanism("laplace", 1 / v, 1)["tv"]
         assert true / target == pytest.approx(factor, rel=5e-3)
 
 
 @given(st.floats(1e-6, 50), st.integers(1, 1000))
 def test_pinsker_is_sound_and_at_most_a_quarter_more_where_noise_is_large(r, steps):
-    got, want = pinsker.value(r, steps)["tv"], exact.value("gaussian", r, steps)["tv"]
+    got, want = closed_forms.pinsker(r, steps)["tv"], closed_forms.of_mechanism("gaussian", r, steps)["tv"]
     assert got >= want * (1 - 1e-14)
     if r * sqrt(steps) < 0.01:
         assert got / want == pytest.approx(sqrt(8 * 3.141592653589793) / 4, rel=1e-4)
@@ -90,7 +90,7 @@ def test_pinsker_is_sound_and_at_most_a_quarter_more_where_noise_is_large(r, ste
 def test_kl_bounds_the_distance(drawn):
     p, q, _ = drawn
     divergence = sum(a * log(a / b) for a, b in zip(p, q, strict=True))
-    assert kl.value(max(0.0, divergence) + 1e-15, 1)["tv"] >= distance(p, q) - 1e-12
+    assert closed_forms.by_kl(max(0.0, divergence) + 1e-15, 1)["tv"] >= distance(p, q) - 1e-12
 
 
 def renyi(p, q, alpha):
@@ -119,29 +119,29 @@ def test_an_unbounded_divergence_allows_everything():
 def test_product_bounds_every_composition(drawn, steps):
     p, q, _ = drawn
     assume(distance(p, q) > 1e-3)
-    upper = product.value(distance(p, q) * (1 + 1e-14), steps)["tv"]
+    upper = closed_forms.of_product(distance(p, q) * (1 + 1e-14), steps)["tv"]
     assert exp(log_delta_at_epsilon(((atoms.outcomes(p, q), steps),),
                                     0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
 
 
 def test_product_is_reached():
     got = log_delta_at_epsilon(((approximate_dp(0.0, log(0.05)), 50),), 0.0).upper
-    assert exp(got) == pytest.approx(1 - 0.95**50, rel=1e-6) == pytest.approx(product.value(0.05, 50)["tv"], rel=1e-6)
+    assert exp(got) == pytest.approx(1 - 0.95**50, rel=1e-6) == pytest.approx(closed_forms.of_product(0.05, 50)["tv"], rel=1e-6)
 
 
 # --- tests and guesses
 # -------------------------------------------------------------------------------------------------
 
 
-def gaussian(mu):
-    return lambda e: exp(gaussian_exact.value(e, 1.0, mu, 1))
+def gaussian_profile(mu):
+    return lambda e: exp(gaussian.value(e, 1.0, mu, 1))
 
 
 @pytest.mark.parametrize("mu", [1e-4, 0.1, 1.0, 4.0])
 @pytest.mark.parametrize("fpr", [1e-9, 0.001, 0.1, 0.5, 0.99])
 def test_gaussian_rates_are_those_of_the_best_test(mu, fpr):
     want = best_gaussian(fpr, mu)
-    got, _ = true_positive(gaussian(mu), fpr, 1e-8)
+    got, _ = true_positive(gaussian_profile(mu), fpr, 1e-8)
     assert want * (1 - 1e-12) <= got <= want * (1 + 1e-9)
 
 
@@ -149,7 +149,7 @@ def test_gaussian_rates_are_those_of_the_best_test(mu, fpr):
 @pytest.mark.parametrize("fpr", [1e-5, 0.01, 0.3, 0.5, 0.9])
 def test_laplace_rates_are_those_of_the_best_test(r, fpr):
     def delta(e):
-        return exp(laplace_exact.value(e, 1.0, r))
+        return exp(laplace.value(e, 1.0, r))
 
     cut = exp(-r) / 2
     want = exp(r) * fpr if fpr < cut else 1 - exp(-r) / (4 * fpr) if fpr < 0.5 else 1 - exp(-r) * (1 - fpr)
@@ -180,7 +180,7 @@ def test_gaussian_guess(prior):
     mu = 1.3
     cut = mu / 2 + log((1 - prior) / prior) / mu
     want = prior * (1 - NormalDist().cdf(cut - mu)) + (1 - prior) * NormalDist().cdf(cut)
-    assert best_guess(gaussian(mu), prior) == pytest.approx(want, rel=1e-11)
+    assert best_guess(gaussian_profile(mu), prior) == pytest.approx(want, rel=1e-11)
 
 
 def test_laplace_by_composition_is_safe_and_near_a_closed_form():

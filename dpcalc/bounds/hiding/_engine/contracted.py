@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.bounds.hiding._engine.plan import MARGIN, PlacesExact
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:

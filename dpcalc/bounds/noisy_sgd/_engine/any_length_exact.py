@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
 from dpcalc.bounds.noisy_sgd._engine.any_length import (
     COMPARED,

@@ -50,7 +50,7 @@ from functools import lru_cache
 from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
 
 if TYPE_CHECKING:

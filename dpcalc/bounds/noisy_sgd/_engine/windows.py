@@ -27,7 +27,7 @@ from functools import lru_cache
 from math import exp, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:

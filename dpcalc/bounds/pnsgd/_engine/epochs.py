@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.profile_grid import (
     TAIL_DEPTH,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import exp, expm1, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, LEAST_RATIO, gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.positions import FINE, average_exact, average_theta, invert
 from dpcalc.bounds.pnsgd._engine.shares import Powers, Ratio, Shares

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from math import erf, inf, log, sqrt
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.hybrid import BLOCK_COUNTS, Link, Path, follow_exact
 from dpcalc.bounds.pnsgd._engine.shares import Shares, log_share, scaled, share_exact

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement
 from dpcalc.numerics.rounding import up

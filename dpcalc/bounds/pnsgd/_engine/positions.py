@@ -8,7 +8,7 @@ from itertools import chain, islice, pairwise
 from math import exp, fsum, inf, log
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, log_gaussian
 from dpcalc.bounds.pnsgd._engine.shares import Ratio
 from dpcalc.numerics.root import Never, Unreachable, boundary, bracket

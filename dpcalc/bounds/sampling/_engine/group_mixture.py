@@ -16,7 +16,7 @@ from collections.abc import Callable
 from math import exp, fsum, inf, log, log1p
 from typing import Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import log1mexp, log_add, log_sub, log_sum
 from dpcalc.numerics.hockey_stick import log_theta

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from math import inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS, mu_up
 
 LARGEST_RATIO = 1e100  # μ: with less noise the record counts as seen where it is in the batch

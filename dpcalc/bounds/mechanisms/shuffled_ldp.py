@@ -29,32 +29,32 @@ with g = m·G, 2G = 1 − tanh(ε/2)/t and δ₁ that of randomised response. δ
 convex combination of means of m − 1 of them (Jensen). So the law of the number of coins is taken in blocks, each with
 the δ_m of its first number; any blocks give an upper bound. These have up to a 2000th of m, and increase ε by 2e-4 at
 most, relatively, in the cases tried.
+
+Several rounds are composed numerically. The profile of one round need not be symmetric. But x₀ and x₁ may be exchanged,
+so both directions satisfy the bound at ε >= 0, and each gives the mirror images for the other one: δ(−ε) = 1 − e^{−ε}(1
+− δ′(ε)).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, expm1, floor, inf, log, log1p, nextafter, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, nextafter, sqrt, tanh
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.binomial import log_binomial_pmf
-from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpcalc.pld.pair import Pair
+
     Array = NDArray[Any]
 
-MOST_REPORTS = 10**9  # more reports lose no more privacy; the sums of 1e9 take half a second
 WIDTH = 2000  # a block of coins holds at most this part of their number
-REACH = 13  # standard deviations of the number of coins in blocks; beyond them is e^−84 of a normal law
-MORE = 60  # further numbers on either side, as the law is not normal where coins, or numbers without one, are rare
-ERROR = 1e-8  # of log δ: at least ten times the rounding errors of the logarithms of 1e6 probabilities, added up
 MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second
-LEAST = 5e-324  # the least positive double
 CHUNK = 128  # terms of a binomial tail that are added at once; the number changes the time only
 
 ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own record, once a round, with independent "
@@ -66,10 +66,12 @@ ASSUMPTIONS = ("everybody applies the same ε₀-DP randomiser to their own reco
 def blocks(n: int, step_epsilon: float) -> tuple[list[int], int]:
     """The first number of coins of each block, and the last number of the last block; numbers beside them are bounded
     by geometric series. Any choice is valid."""
-    r = 2 / (exp(min(step_epsilon, 700.0)) + 1)
+    r = 2 / (exp(min(step_epsilon, LARGEST_EXPONENT)) + 1)
     mean = (n - 1) * r
-    reach = REACH * sqrt(mean * (1 - r))
-    first, last = max(0, floor(mean - reach) - MORE), min(n - 1, ceil(mean + reach) + MORE)
+    # 13 standard deviations, beyond which is e^−84 of a normal law, and 60 more numbers where the law is not normal,
+    # because coins, or numbers without one, are rare
+    reach = 13 * sqrt(mean * (1 - r)) + 60
+    first, last = max(0, floor(mean - reach)), min(n - 1, ceil(mean + reach))
     starts = []
     while first <= last:
         starts.append(first)
@@ -79,7 +81,7 @@ def blocks(n: int, step_epsilon: float) -> tuple[list[int], int]:
 
 def value(epsilon: float, n: int, step_epsilon: float) -> float:
     """log δ(ε), rounded up; −inf from ε = ε₀ on."""
-    if n > MOST_REPORTS:
+    if n > 10**9:  # the sums of so many take half a second
         raise OutOfScope("out-of-range", f"{n:g} is above 1e9, the most reports that are computed; 1e9 reports lose "
                                          "at least as much privacy, so give 1e9", "--n")
     if epsilon >= step_epsilon:
@@ -89,13 +91,14 @@ def value(epsilon: float, n: int, step_epsilon: float) -> float:
     coins, log_mass = _masses(n, step_epsilon)
     share = -exp(-epsilon) * expm1(epsilon - step_epsilon) / (-expm1(-step_epsilon) * (1 + exp(-epsilon)))
     # Rounded up, as δ rises in g. Below 1 it cancels from both logarithms, and may be any positive number.
-    g = np.maximum((coins + 1) * share * (1 + 1e-15), LEAST)
+    g = np.maximum((coins + 1) * share * (1 + 1e-15), 5e-324)
     log_terms = log_mass + log(2) - np.log(g) + _log_means(coins + 1, g)
     top = float(log_terms.max())
     log_factor = top + log(float(np.exp(log_terms - top).sum()))
+    # 1e-8 is at least ten times the rounding errors of the logarithms of 1e6 probabilities, added up.
     # Near δ = 1 log δ is about −e^(ε − ε₀), so that the rounding of the difference decides: it goes down.
     one = log1mexp(nextafter(epsilon - step_epsilon, -inf)) - log1p(exp(-step_epsilon))
-    return up(min(0.0, one + min(0.0, log_factor + ERROR)), 2e-14)
+    return up(min(0.0, one + min(0.0, log_factor + 1e-8)), 2e-14)
 
 
 @lru_cache(maxsize=16)
@@ -104,19 +107,16 @@ def _masses(n: int, step_epsilon: float) -> tuple[Array, Array]:
     either end for what is beyond them."""
     import numpy as np
 
+    from dpcalc.numerics.binomial_array import log_pmf_range
+
     starts, last = blocks(n, step_epsilon)
     first, others = starts[0], n - 1
-    decay = exp(-step_epsilon)
-    p, q = 2 * decay / (1 + decay), -expm1(-step_epsilon) / (1 + decay)
-    log_p, log_q = log(2) - step_epsilon - log1p(decay), log(-expm1(-step_epsilon)) - log1p(decay)
-    mode = min(max(first, floor(others * p)), last)
-    c = np.arange(first, last, dtype=float)
-    steps = np.log((others - c) / (c + 1)) + (log_p - log_q)  # from each number to the next
-    k = mode - first
-    logs = np.concatenate((-np.cumsum(steps[:k][::-1])[::-1], [0.0], np.cumsum(steps[k:])))
-    logs += log_binomial_pmf(mode, others, log_p, log_q, p, q) if others else 0.0
+    log_total = log1p(exp(-step_epsilon))
+    log_p, log_q = log(2) - step_epsilon - log_total, log(-expm1(-step_epsilon)) - log_total
+    logs, log_top = log_pmf_range(first, last, others, log_p, log_q)
     with np.errstate(divide="ignore"):  # numbers far above the mean, which have the least δ, may underflow
-        masses = np.log(np.add.reduceat(np.exp(logs - logs[k]), np.array(starts) - first)) + logs[k]
+        masses = np.log(np.add.reduceat(np.exp(logs), np.array(starts) - first)) + log_top
+    logs = logs[[0, -1]] + log_top
     coins = np.array(starts, dtype=float)
     if first > 0:
         log_ratio = log(first / (others - first + 1)) + log_q - log_p
@@ -204,7 +204,22 @@ def exact_masses(mp: Any, n: int, e0: Any, step_epsilon: float) -> list[tuple[in
     return found
 
 
-BOUND = ProfileBound(
+def epsilons(n: int, step_epsilon: float) -> list[float]:
+    """The ε at which the profile of a round is known. Any choice is valid."""
+    coins = 1 + (n - 1) * 2 / (exp(min(step_epsilon, LARGEST_EXPONENT)) + 1)
+    deviation = min(step_epsilon, 2 * tanh(step_epsilon / 2) / sqrt(coins))
+    points = (deviation * k / 10 for k in range(120))  # a tenth of a standard deviation apart adds about 1e-3 to ε
+    return [*(x for x in points if x < step_epsilon), step_epsilon]
+
+
+def pair(n: int, step_epsilon: float) -> Pair:
+    from dpcalc.pld.atoms import profile_at_points
+
+    points = epsilons(n, step_epsilon)
+    return profile_at_points(points, [value(x, n, step_epsilon) for x in points])
+
+
+EXACT = ProfileBound(
     Theorem(
         name="shuffled-ldp-exact",
         example="rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
@@ -213,12 +228,22 @@ BOUND = ProfileBound(
                   "taken in blocks from above",
         source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591 (whose errata restrict it to some randomisers); "
                "Balle, Bell, Gascón & Nissim 2019, arXiv:1903.02837 (blanket); proof for all randomisers in "
-               "dpcalc/bounds/mechanisms/shuffled_ldp_exact.py",
+               "dpcalc/bounds/mechanisms/shuffled_ldp.py",
         assumptions=(*ASSUMPTIONS, "one round"),
     ),
-    params=("n", "step_epsilon"),
-    value=value,
-    exact=exact,
-    rtol=2e-8,
-    pure=lambda n, step_epsilon: step_epsilon,
-)
+    params=("n", "step_epsilon"), value=value, exact=exact, rtol=2e-8, pure=lambda n, step_epsilon: step_epsilon)
+
+PROFILE = ProfileBound(
+    Theorem(
+        name="shuffled-ldp-profile",
+        example="rdp --mechanism shuffled-ldp --n 10000 --step-epsilon 2 --steps 10 --delta 1e-6",
+        statement="the profile of each round, known at points, composed numerically through the pair whose profile is "
+                  "linear in e^ε between them",
+        source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591; proof in "
+               "dpcalc/bounds/mechanisms/shuffled_ldp.py; Doroshenko et al. 2022, Theorem 3.3, "
+               "arXiv:2207.04380v3; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
+        assumptions=ASSUMPTIONS,
+    ),
+    params=("n", "step_epsilon"), value=value, exact=exact, rtol=2e-8, pair=pair)
+
+BOUNDS = (EXACT, PROFILE)

@@ -1,4 +1,4 @@
-"""The pure ε of the sparse vector technique (AboveThreshold), and the privacy profile that follows from it.
+"""The pure ε of the sparse vector technique (AboveThreshold), and the privacy profile and RDP that follow from it.
 
 The mechanism draws the noise ρ ~ Laplace(0, b₁) of the threshold once. To each query q_i, which like its threshold T_i
 may depend on the answers before it, it answers ⊤ if q_i + ν_i >= T_i + ρ with ν_i ~ Laplace(0, b₂), else ⊥, and stops
@@ -12,8 +12,8 @@ left and T_i + z + s − q_i(D′) on the right, which is larger by at most 2s. 
 e^{s/b₁ + 2cs/b₂}Pr[a | D′]. An infinite answer has the limit of the probabilities of its prefixes; there are countably
 many with fewer than c ⊤. With many queries answered ⊥ and c answered ⊤ the ratio comes as near to this as one likes.
 
-The profile is that of the worst mechanism with this pure ε, which is randomised response. A run of thresholds does not
-reach it, so nothing from below follows.
+The profile and the Rényi divergence are those of the worst mechanism with this pure ε, which is randomised response. A
+run of thresholds does not reach it, so nothing from below follows.
 
 Monotone queries. If q_i(D) <= q_i(D′) for all i, the two limits of ν_i differ by at most s, and the factor of each ⊤ is
 e^{s/b₂}. If q_i(D) >= q_i(D′) for all i, z is not replaced: F_i(z) <= F′_i(z), and G_i(z) <= e^{s/b₂}G′_i(z). So 2c
@@ -23,7 +23,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
-from dpcalc.core.bound import ProfileBound, Theorem
+from dpcalc.bounds.mechanisms import finite
+from dpcalc.core.bound import ProfileBound, RdpBound, Theorem
 from dpcalc.numerics.rounding import quotient_up
 
 ASSUMPTIONS = ("every query changes by at most s between neighbouring data sets",
@@ -57,20 +58,39 @@ def exact(mp: Any, epsilon: float, threshold_scale: float, scale: float, sensiti
     return composition_optimal.exact(mp, epsilon, one, 0, steps)
 
 
-BOUND = ProfileBound(
+def rdp(alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int, queries: str) -> float:
+    """ε(α) of randomised response with log odds s/b₁ + 2cs/b₂."""
+    return finite.rdp_of_pure(alpha, pure(threshold_scale, scale, sensitivity, hits, queries, 1))
+
+
+def exact_rdp(mp: Any, alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int,
+          queries: str) -> Any:
+    one = exact_pure(mp, threshold_scale, scale, sensitivity, hits, queries)
+    return finite.exact_rdp(mp, alpha, finite.binary(mp, one))
+
+
+EXACT = ProfileBound(
     Theorem(
         name="above-threshold-exact",
         example="rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --delta 0",
         statement="pure ε = s/b₁ + 2cs/b₂ for any number of queries, or s/b₁ + cs/b₂ for monotone ones; the optimal "
                   "composition of pure DP for T runs",
-        source="Lyu, Su & Li 2017, arXiv:1603.01699; proof in dpcalc/bounds/mechanisms/above_threshold_exact.py; "
+        source="Lyu, Su & Li 2017, arXiv:1603.01699; proof in dpcalc/bounds/mechanisms/above_threshold.py; "
                "Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4 (composition)",
         assumptions=ASSUMPTIONS,
     ),
-    params=("threshold_scale", "scale", "sensitivity", "hits", "queries", "steps"),
-    value=value,
-    exact=exact,
-    rtol=3e-10,
-    pure=pure,
-    exact_steps=composition_optimal.BOUND.exact_steps,
-)
+    params=("threshold_scale", "scale", "sensitivity", "hits", "queries", "steps"), value=value, exact=exact,
+    rtol=3e-10, pure=pure, exact_steps=composition_optimal.BOUND.exact_steps)
+
+RDP = RdpBound(
+    Theorem(
+        name="above-threshold-rdp",
+        example="rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --alpha 4",
+        statement="ε(α) of randomised response whose pure ε is s/b₁ + 2cs/b₂, or s/b₁ + cs/b₂ for monotone queries",
+        source="Lyu, Su & Li 2017, arXiv:1603.01699; proof in dpcalc/bounds/mechanisms/above_threshold.py; "
+               "Kairouz, Oh & Viswanath 2015, Theorem 2.1, with Mironov 2017, Proposition 5",
+        assumptions=ASSUMPTIONS,
+    ),
+    params=("threshold_scale", "scale", "sensitivity", "hits", "queries"), value=rdp, exact=exact_rdp, rtol=3e-14)
+
+BOUNDS = (EXACT, RDP)
