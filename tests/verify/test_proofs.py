@@ -128,8 +128,8 @@ LAW = {
         slow(f"{ALLOCATION} 1 --steps-per-epoch 30 --epochs 1 --delta 1e-6"),
         slow(f"{ALLOCATION} 0.5 --steps-per-epoch 20 --epochs 3 --delta 1e-5"),
         slow(f"{ALLOCATION} 2 --steps-per-epoch 17 --epochs 4 --participations 3 --delta 1e-6"),
-        slow(f"{ALLOCATION} 0.8 --steps-per-epoch 25 --epochs 2 --epsilon 2"),
         f"{ALLOCATION} 1 --steps-per-epoch 1 --epochs 1 --delta 1e-6"]),
+    "δ of random allocation": (ALL, 0.2, [slow(f"{ALLOCATION} 0.8 --steps-per-epoch 25 --epochs 2 --epsilon 2")]),
     "shuffled batches": (HEAD, 0.02, [
         f"{FEW} --bound shuffle-profile",
         slow(f"{SHUFFLE} --n 1030 --batch-size 50 --drop-last --steps 45 --noise-multiplier 1.5 --delta 1e-5 "
