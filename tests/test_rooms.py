@@ -1,6 +1,7 @@
 """The rooms of the package: a module imports from rooms below its own, and from its own room without circles."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import dpcalc
@@ -17,9 +18,10 @@ def room(module):
     return ROOMS.index(name) if name in ROOMS else len(ROOMS)
 
 
+@cache
 def imported(module):
     """What a module imports of the package, at the top or inside a function, but for types alone."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree, found = ast.parse(MODULES[module].read_text(encoding="utf-8")), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             node.body = []
@@ -28,9 +30,10 @@ def imported(module):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 if (node.module, alias.name) != ("dpcalc", "__version__"):
-                    yield full if full in MODULES else node.module
+                    found.add(full if full in MODULES else node.module)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
+            found |= {alias.name for alias in node.names if alias.name in MODULES}
+    return found
 
 
 def test_imports_go_down():
@@ -40,7 +43,7 @@ def test_imports_go_down():
 
 
 def test_there_are_no_circles():
-    edges = {module: set(imported(module)) for module in MODULES}
+    edges = {module: imported(module) for module in MODULES}
     while leaves := {module for module, others in edges.items() if not (others - {module}) & edges.keys()}:
         for module in leaves:
             del edges[module]

@@ -20,10 +20,7 @@ _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> tuple[str, int] | Callable[[], int]:
     """The text to print and the exit code; for --batch and for lines of a sweep, a function that prints them as they
-    come and returns the exit code.
-
-    Raises DpcalcError for every mistake in the call.
-    """
+    come and returns the exit code. Raises DpcalcError for every mistake in the call."""
     if (output := raw.pop("output", None)) not in (None, "-"):
         from dpcalc.cli.output_file import to_file
 

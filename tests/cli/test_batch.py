@@ -362,6 +362,7 @@ def peak(lines):
     return usage.ru_maxrss / 1024
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "getrusage"), reason="no memory usage on this system")
 def test_memory_does_not_grow_with_the_number_of_lines():
     few, many = peak(500), peak(4_000)
@@ -396,7 +397,7 @@ KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scal
 QUESTIONS = st.dictionaries(KEYS, VALUES | st.sampled_from([1, 0.5, "gaussian", "sigma", 1e-5, "1/3"]), max_size=6)
 
 
-@pytest.mark.parametrize("examples", [40, slow(100)])
+@pytest.mark.parametrize("examples", [15, slow(100)])
 def test_any_json_gives_one_line_and_no_fault(examples):
     @settings(max_examples=examples, deadline=None)
     @given(QUESTIONS | VALUES)

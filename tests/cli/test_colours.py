@@ -71,8 +71,8 @@ def test_a_long_error_is_broken_between_words_on_a_terminal():
     assert [" ".join(lines)] == call(line.split()).stderr.splitlines()
 
 
-@pytest.mark.parametrize("line", ["explain headline", "help delta", "compare --n 600 --batches shuffled --batch-size 60 "
-                                  "--epochs 2 --noise-multiplier 2 --delta 1e-5"])
+@pytest.mark.parametrize("line", ["explain headline", "help delta", slow(
+    "compare --n 600 --batches shuffled --batch-size 60 --epochs 2 --noise-multiplier 2 --delta 1e-5")])
 def test_titles_are_bold(line):
     bold = re.findall(r"^\x1b\[1m(.*)\x1b\[0m$", terminal(line), re.MULTILINE)
     assert bold[0] and (not line.startswith("compare") or bold[-1] == "What would lower ε:")
