@@ -3,12 +3,11 @@ answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, check_unknown, refuse_unneeded, require
+from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
@@ -134,16 +133,6 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
     return quantity
 
 
-def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,
-                  no_parameter: str, needed_by: str, ways_out: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Raises DpcalcError for options that are not used, for an unknown on which the answer does not depend, and for
-    options that are missing. `not_used`, `no_parameter` and `needed_by` are the ends of the messages "not used …", "is
-    no parameter …" and "needed …"; `ways_out` says what to write instead of some options."""
-    refuse_unneeded(given, used, not_used, ways_out)
-    check_unknown(question, used, no_parameter)
-    require(given, needed, needed_by, question.unknown.name if question.unknown else None, level_hints(given, question))
-
-
 def level_hints(given: Given, question: Question) -> Texts:
     """How to find the noise level that is missing, where only ε is given."""
     if question.unknown or not given.has("epsilon"):
@@ -180,15 +169,3 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
     ends = [row.result.get(question.asks if row.route.bound.status == "lower" else name) for row in same]
     lower = [x for x in ends if x is not None]
     return {name: max(lower)} if lower else {}
-
-
-def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict[str, Any]:
-    """The parameters of a call, including the headline's solution where a parameter was solved for."""
-    unknown = question.unknown
-    return {**given.values, **({unknown.name: rows[0].result[unknown.name]} if unknown else {})}
-
-
-def shown(options: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
-    """The parameters that an answer shows: those on which it depends, and those of the question. `options` hold the
-    solution."""
-    return {name: value for name, value in options.items() if name in used | _OF_QUESTION}
