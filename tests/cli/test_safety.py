@@ -205,8 +205,9 @@ def test_every_dependency_is_pinned_by_a_range():
 
 
 def test_the_versions_at_both_ends_are_tested():
-    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    ci = (ROOT / ".ci" / "full").read_text(encoding="utf-8")
     assert ".ci/lowest.txt" in ci and ".ci/newest.py" in ci
+    assert "-c .ci/lowest.txt" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     printed = subprocess.run([sys.executable, ROOT / ".ci" / "newest.py"], capture_output=True, text=True,
                              check=True).stdout
     assert {line.split()[0] for line in printed.splitlines()} >= {"typer", "rich", "numpy", "scipy", "mpmath",
