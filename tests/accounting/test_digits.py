@@ -122,7 +122,7 @@ def test_digits_that_were_wrong(line, name, digits, cli):
 
 # --- what the digits are of ---------------------------------------------------------------------------------------
 
-GIVEN = {"level": 2.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
+GIVEN = {"level": 2.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.1}
 SUMS = ["shuffled-iteration", "smooth-nonconvex-shuffled-exact", "output-perturbation-shuffled-exact"]
 MARK = "in blocks from above"
 

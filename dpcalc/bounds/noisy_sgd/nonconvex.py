@@ -75,7 +75,7 @@ def without_convexity(bound: Kind, name: str, example: str, statement: str, assu
     if not isinstance(smooth, ProfileBound):
         return smooth
     return replace(smooth, inverse=_smooth(smooth.inverse), rdp=_smooth(smooth.rdp),
-                   mu=smooth.mu and GaussianDp(_smooth(smooth.mu.mu)))
+                   mu=smooth.mu and GaussianDp(_smooth(smooth.mu.mu), _smooth(smooth.mu.exact)))
 
 
 def _smooth(function: Any) -> Any:
