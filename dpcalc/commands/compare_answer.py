@@ -171,7 +171,7 @@ def _notes(values: Mapping[str, Any], run: TrainingRun, found: Found) -> tuple[s
         notes.append(note_on_an_epoch(run.n, run.batch_size, run.drop_last))
     elif run.batches in ORDERED:
         notes.append(note_on_a_pass(run.n, run.batch_size))
-    if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
+    if run.clipped and any("smoothness" in row.route.bound.params for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))
 
