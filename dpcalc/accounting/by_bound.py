@@ -51,19 +51,13 @@ def _unsupported(route: Route, question: Question) -> OutOfScope:
 
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    alpha = question.alpha or 0.0
-    witness = chosen(route.bound, params, alpha=alpha)
-    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
-    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
-
-
-def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
-    if not isinstance(bound, ProfileBound) or bound.rdp is None:
+    curve = bound.rdp if isinstance(bound, ProfileBound) else bound.value
+    if curve is None:
         raise _unsupported(route, question)
     witness = chosen(bound, params, alpha=alpha)
-    one = bound.rdp(alpha, **own_params(bound, params), **witness)
-    whole = one if bound.is_of_whole_run else all_steps(one, params)
+    one = curve(alpha, **own_params(bound, params), **witness)
+    whole = one if bound.kind == "profile" and bound.is_of_whole_run else all_steps(one, params)
     return Row(route, {"rdp": whole, "alpha": alpha}, {"alpha": alpha, **witness})
 
 
@@ -141,10 +135,6 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
-
-
-def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    return Row(route, dict(route.bound.value(**own_params(route.bound, params))))
 
 
 # --- the same at high precision: functions of the context of mpmath, the row in doubles, and the question ------------
@@ -230,10 +220,6 @@ def _exact_profile_to_epsilon(mp: Any, row: Row, question: Question) -> Any:
     return mp.mpf(0) if residual(mp.mpf(0)) >= 0 else root(mp, residual, mp.mpf(0), near)
 
 
-def _exact_point(mp: Any, row: Row, question: Question) -> Any:
-    return row.route.bound.exact(mp, **_exact_params(row))[question.asks]
-
-
 class How(NamedTuple):
     """How a kind of bound answers: the row in doubles, and the number of a row by the published formula, if any."""
 
@@ -246,17 +232,19 @@ _HOW = {
     ("rdp", "epsilon"): How(_rdp_to_epsilon, _exact_rdp_to_epsilon),
     ("rdp", "delta"): How(_rdp_to_delta, _exact_rdp_to_delta),
     ("rdp", "tv"): How(_rdp_to_tv, _exact_rdp_to_tv),
-    ("profile", "rdp"): How(_profile_rdp, None),
+    ("profile", "rdp"): How(_rdp_at, None),
     ("profile", "epsilon"): How(_profile_to_epsilon, _exact_profile_to_epsilon),
     ("profile", "delta"): How(_profile_to_delta, _exact_profile_to_delta),
     ("profile", "tv"): How(_profile_to_tv, _exact_profile_to_delta),
 }
+_POINT = How(lambda route, params, *_: Row(route, dict(route.bound.value(**own_params(route.bound, params)))),
+             lambda mp, row, question: row.route.bound.exact(mp, **_exact_params(row))[question.asks])
 
 
 def how_to_answer(route: Route, question: Question) -> How | None:
     """How the bound of a route answers a question; None where it does not."""
     if isinstance(route.bound, PointBound):
-        return How(_point, _exact_point) if question.asks in route.bound.gives else None
+        return _POINT if question.asks in route.bound.gives else None
     # A numerical composition answers as a profile does whose steps are composed.
     kind = "profile" if route.bound.kind == "composition" and question.asks != "rdp" else route.bound.kind
     return _HOW.get((kind, question.asks))
