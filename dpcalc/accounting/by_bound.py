@@ -61,33 +61,33 @@ def _rdp_at(route: Route, params: Params, question: Question, start: float | Non
     return Row(route, {"rdp": whole, "alpha": alpha}, {"alpha": alpha, **witness})
 
 
+def _at_best_order(route: Route, params: Params, question: Question, start: float | None,
+                   convert: Callable[[Any, float, float], float]) -> tuple[float, dict[str, Any]]:
+    """What `convert` makes of a conversion, α and ε(α) at a nearly best order, and the witness."""
+    assert isinstance(route.bound, RdpBound) and route.conversion is not None
+    alpha, rdp, value = best_order(route.bound, route.conversion, params, question, convert, start)
+    return value, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+
+
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     if not question.delta:
         raise no_pure_epsilon(params)
     log_delta = question.log_delta
-
-    def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
-        return float(conversion.value(alpha, rdp, log_delta))
-
-    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
-    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    epsilon, witness = _at_best_order(route, params, question, start, lambda conversion, alpha, rdp: float(
+        conversion.value(alpha, rdp, log_delta)))
     return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     epsilon = question.epsilon or 0.0
 
     def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
-        assert conversion.log_delta is not None
         x = float(conversion.log_delta(alpha, rdp, epsilon))
         # Where δ would be 1 or more, the result is α, so that the search for the minimum moves to smaller orders.
         return x if x < 0 else alpha
 
-    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, delta_result(min(0.0, log_delta), epsilon),
-               {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    log_delta, witness = _at_best_order(route, params, question, start, convert)
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), witness)
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -95,14 +95,13 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
     if not isinstance(route.conversion, PointBound):
         row = _rdp_to_delta(route, params, at_zero, start)
         return Row(route, {"tv": row.result["delta"]}, row.witness)
-    assert isinstance(route.bound, RdpBound)
 
     def convert(conversion: PointBound, alpha: float, rdp: float) -> float:
         tv = float(conversion.value(alpha, rdp)["tv"])
         return tv if tv < 1 else alpha  # as in _rdp_to_delta
 
-    alpha, rdp, tv = best_order(route.bound, route.conversion, params, at_zero, convert, start)
-    return Row(route, {"tv": min(1.0, tv)}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    tv, witness = _at_best_order(route, params, at_zero, start, convert)
+    return Row(route, {"tv": min(1.0, tv)}, witness)
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
