@@ -193,11 +193,11 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
     return found
 
 
-def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
+def to_tpr(route: Route, params: Params, question: Question) -> Row:
     """The row that answers the true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
     sides = sides_of(route, params, (fpr,))
-    both = list(rated(sides, fpr, dict.fromkeys(sides, start or 0.0)).values())
+    both = list(rated(sides, fpr, dict.fromkeys(sides, 0.0)).values())
     epsilon, orders = both[0][1], next(iter(sides.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
     other = {"epsilon_reversed": both[1][1]} if len(both) > 1 else {}

@@ -51,49 +51,43 @@ def _unsupported(route: Route, question: Question) -> OutOfScope:
 
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    alpha = question.alpha or 0.0
-    witness = chosen(route.bound, params, alpha=alpha)
-    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
-    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
-
-
-def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
-    if not isinstance(bound, ProfileBound) or bound.rdp is None:
+    curve = bound.rdp if isinstance(bound, ProfileBound) else bound.value
+    if curve is None:
         raise _unsupported(route, question)
     witness = chosen(bound, params, alpha=alpha)
-    one = bound.rdp(alpha, **own_params(bound, params), **witness)
-    whole = one if bound.is_of_whole_run else all_steps(one, params)
+    one = curve(alpha, **own_params(bound, params), **witness)
+    whole = one if bound.kind == "profile" and bound.is_of_whole_run else all_steps(one, params)
     return Row(route, {"rdp": whole, "alpha": alpha}, {"alpha": alpha, **witness})
 
 
+def _at_best_order(route: Route, params: Params, question: Question, start: float | None,
+                   convert: Callable[[Any, float, float], float]) -> tuple[float, dict[str, Any]]:
+    """What `convert` makes of a conversion, α and ε(α) at a nearly best order, and the witness."""
+    assert isinstance(route.bound, RdpBound) and route.conversion is not None
+    alpha, rdp, value = best_order(route.bound, route.conversion, params, question, convert, start)
+    return value, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+
+
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     if not question.delta:
         raise no_pure_epsilon(params)
     log_delta = question.log_delta
-
-    def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
-        return float(conversion.value(alpha, rdp, log_delta))
-
-    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
-    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    epsilon, witness = _at_best_order(route, params, question, start, lambda conversion, alpha, rdp: float(
+        conversion.value(alpha, rdp, log_delta)))
     return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert isinstance(route.bound, RdpBound) and isinstance(route.conversion, Conversion)
     epsilon = question.epsilon or 0.0
 
     def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
-        assert conversion.log_delta is not None
         x = float(conversion.log_delta(alpha, rdp, epsilon))
         # Where δ would be 1 or more, the result is α, so that the search for the minimum moves to smaller orders.
         return x if x < 0 else alpha
 
-    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, delta_result(min(0.0, log_delta), epsilon),
-               {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    log_delta, witness = _at_best_order(route, params, question, start, convert)
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), witness)
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -101,14 +95,13 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
     if not isinstance(route.conversion, PointBound):
         row = _rdp_to_delta(route, params, at_zero, start)
         return Row(route, {"tv": row.result["delta"]}, row.witness)
-    assert isinstance(route.bound, RdpBound)
 
     def convert(conversion: PointBound, alpha: float, rdp: float) -> float:
         tv = float(conversion.value(alpha, rdp)["tv"])
         return tv if tv < 1 else alpha  # as in _rdp_to_delta
 
-    alpha, rdp, tv = best_order(route.bound, route.conversion, params, at_zero, convert, start)
-    return Row(route, {"tv": min(1.0, tv)}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    tv, witness = _at_best_order(route, params, at_zero, start, convert)
+    return Row(route, {"tv": min(1.0, tv)}, witness)
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -141,10 +134,6 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
-
-
-def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    return Row(route, dict(route.bound.value(**own_params(route.bound, params))))
 
 
 # --- the same at high precision: functions of the context of mpmath, the row in doubles, and the question ------------
@@ -230,10 +219,6 @@ def _exact_profile_to_epsilon(mp: Any, row: Row, question: Question) -> Any:
     return mp.mpf(0) if residual(mp.mpf(0)) >= 0 else root(mp, residual, mp.mpf(0), near)
 
 
-def _exact_point(mp: Any, row: Row, question: Question) -> Any:
-    return row.route.bound.exact(mp, **_exact_params(row))[question.asks]
-
-
 class How(NamedTuple):
     """How a kind of bound answers: the row in doubles, and the number of a row by the published formula, if any."""
 
@@ -246,17 +231,19 @@ _HOW = {
     ("rdp", "epsilon"): How(_rdp_to_epsilon, _exact_rdp_to_epsilon),
     ("rdp", "delta"): How(_rdp_to_delta, _exact_rdp_to_delta),
     ("rdp", "tv"): How(_rdp_to_tv, _exact_rdp_to_tv),
-    ("profile", "rdp"): How(_profile_rdp, None),
+    ("profile", "rdp"): How(_rdp_at, None),
     ("profile", "epsilon"): How(_profile_to_epsilon, _exact_profile_to_epsilon),
     ("profile", "delta"): How(_profile_to_delta, _exact_profile_to_delta),
     ("profile", "tv"): How(_profile_to_tv, _exact_profile_to_delta),
 }
+_POINT = How(lambda route, params, *_: Row(route, dict(route.bound.value(**own_params(route.bound, params)))),
+             lambda mp, row, question: row.route.bound.exact(mp, **_exact_params(row))[question.asks])
 
 
 def how_to_answer(route: Route, question: Question) -> How | None:
     """How the bound of a route answers a question; None where it does not."""
     if isinstance(route.bound, PointBound):
-        return How(_point, _exact_point) if question.asks in route.bound.gives else None
+        return _POINT if question.asks in route.bound.gives else None
     # A numerical composition answers as a profile does whose steps are composed.
     kind = "profile" if route.bound.kind == "composition" and question.asks != "rdp" else route.bound.kind
     return _HOW.get((kind, question.asks))

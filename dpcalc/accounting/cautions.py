@@ -7,9 +7,8 @@ from math import inf
 from typing import Any
 
 from dpcalc.core.numbers import human
-from dpcalc.core.one_record import for_some
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer
+from dpcalc.core.results import Answer, for_some
 
 # By the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015) the true-positive rate at the false-positive
 # rate f is at most 1 − e^{−ε}(1 − δ − f). For a larger ε that is above 99.9999997 %: in six digits, rounded up, 100 %.

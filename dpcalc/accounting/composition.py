@@ -57,14 +57,15 @@ def to_epsilon(route: Route, params: Params, question: Question) -> Row:
     point_sum, bracket = _point_sum(params), _is_bracketed(route, question)
     if question.delta == 0 and point_sum is None:
         raise no_pure_epsilon(params)
-    _refuse_infinite(parts(route, params), question, point_sum)
+    composed = parts(route, params)
+    _refuse_infinite(composed, question, point_sum)
     if question.delta == 0:
         raise OutOfScope("no-solution", "0 is not possible for a numerical composition; use --bound composition-basic, "
                          "or a positive δ", "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     try:
-        found = epsilon_at_delta(parts(route, params), question.log_delta, _precision(params), bracket)
+        found = epsilon_at_delta(composed, question.log_delta, _precision(params), bracket)
     except TooLarge:
         if point_sum is None or not point_sum.delta:
             raise
@@ -75,7 +76,7 @@ def to_epsilon(route: Route, params: Params, question: Question) -> Row:
     if route.bound.status == "lower":
         return Row(route, {"epsilon": max(0.0, found.lower), "delta": question.delta or 0.0}, found.witness)
     if found.upper == inf:
-        raise _no_epsilon(parts(route, params), question, None)
+        raise _no_epsilon(composed, question, None)
     lower = _lower_end(route, params, "epsilon", max(0.0, found.lower))
     notes = _missed_precision(found, found.upper, params, "epsilon") if bracket else ()
     return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)

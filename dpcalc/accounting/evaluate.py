@@ -15,4 +15,4 @@ def evaluate(route: Route, params: Params, question: Question) -> Row:
         return by_bound(route, params, question)
     from dpcalc.accounting.attack import to_tpr
 
-    return to_tpr(route, params, question)._replace(params=params)
+    return to_tpr(route, params, question)

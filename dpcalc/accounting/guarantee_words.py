@@ -32,9 +32,5 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     A positive δ below the least double is reported as that double, never as 0.
     """
     delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
-    return {"delta": min(1.0, up(delta, delta_error(log_delta))), "log_delta": log_delta, "epsilon": epsilon}
-
-
-def delta_error(log_delta: float) -> float:
-    """The relative amount by which a reported δ may exceed e^{log δ}: the rounding error of an exponential."""
-    return 4e-16 * (1 + min(abs(log_delta), 1e3))
+    rounding = 4e-16 * (1 + min(abs(log_delta), 1e3))  # relative: the error of an exponential
+    return {"delta": min(1.0, up(delta, rounding)), "log_delta": log_delta, "epsilon": epsilon}

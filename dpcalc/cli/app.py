@@ -12,10 +12,9 @@ import typer
 
 from dpcalc import __version__
 from dpcalc.cli import help
-from dpcalc.cli.arguments import is_batch, wants_json
-from dpcalc.cli.parsing import CliOption
+from dpcalc.cli.parsing import CliOption, check_format, is_batch, switch, wants_json
 from dpcalc.cli.standard_streams import exit_code, write
-from dpcalc.cli.typer_commands import COLOR, FastCommand, Words, help_option, help_text
+from dpcalc.cli.typer_commands import COLOR, HELP, FastCommand, Words, help_text
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.core import style
 from dpcalc.core.command import Command, Option, Page
@@ -48,20 +47,16 @@ def _option(option: Option) -> CliOption:
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
-def _switch(name: str, names: list[str], text: str) -> CliOption:
-    return CliOption(name, names, text, is_flag=True)
-
-
 def switches() -> list[CliOption]:
     """The switches of every calculator."""
     return [
-        _switch("json", ["--json"], "short for --format json"),
-        _switch("quiet", ["-q", "--quiet"], "print only the number of the headline, with all its digits"),
-        _switch("certify", ["--certify"],
+        switch("json", ["--json"], "short for --format json"),
+        switch("quiet", ["-q", "--quiet"], "print only the number of the headline, with all its digits"),
+        switch("certify", ["--certify"],
                 "prove the headline in ball arithmetic; needs python-flint (pip install python-flint)"),
-        _switch("all", ["--all"],
+        switch("all", ["--all"],
                 "show every row, not only the best of each theorem; JSON and CSV always hold every row"),
-        _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
+        switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
 
@@ -80,8 +75,8 @@ def build(command: Command) -> FastCommand:
 
         return run(command, _without_repeats(raw, repeatable), tuple(files))
 
-    helps = (help_option(["-h"], "print short help: the usual options and examples", "short_help"),
-             help_option(["--help"], "print this help, with every option"))
+    helps = (switch("short_help", ["-h"], "print short help: the usual options and examples"),
+             switch("help", ["--help"], "print this help, with every option"))
     built = FastCommand(command.name, call, command.help, (*options, *switches(), COLOR, *helps), files)
     built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
     built.sample = command.sample
@@ -115,7 +110,6 @@ def _build_page(page: Page) -> FastCommand:
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
             return page.prints(tuple(words))
-        from dpcalc.cli.arguments import check_format
         from dpcalc.core.validate import validate
 
         raw = _without_repeats(raw, set())
@@ -125,10 +119,9 @@ def _build_page(page: Page) -> FastCommand:
             raw["format"] = "json"
         return page.prints(tuple(words), **validate(page, raw).values, **switches)
 
-    declarations = {switch.name: switch.opts for switch in switches()}
-    own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
-    built = FastCommand(page.name, call, page.help, (*own, COLOR, help_option(["-h", "--help"])),
-                        Words("words", page.metavar))
+    declarations = {option.name: option.opts for option in switches()}
+    own = [_option(o) for o in page.options] + [switch(name, declarations[name], text) for name, text in page.switches]
+    built = FastCommand(page.name, call, page.help, (*own, COLOR, HELP), Words("words", page.metavar))
     built.examples, built.words = page.examples, page.words
     return built
 
@@ -190,8 +183,7 @@ def root() -> Program:
     return Program("dpcalc", lambda version: f"dpcalc {__version__}" if version else None,
                    "A calculator for differential privacy: ε, δ, RDP and total variation, the noise a budget needs, "
                    "and the theorem behind each number.",
-                   (_switch("version", ["-V", "--version"], "print the version"), COLOR,
-                    help_option(["-h", "--help"])))
+                   (switch("version", ["-V", "--version"], "print the version"), COLOR, HELP))
 
 
 def full_help(name: str = "") -> str:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from dpcalc.cli.arguments import check_format
 from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Batch, JsonReplies, NumberReplies, Replies, Request, request_in_json
+from dpcalc.cli.parsing import check_format
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.output.formats import FORMATS, JSON_FORMATS, format_of

@@ -1,4 +1,5 @@
-"""The options and the words of a command line, whose values all stay texts.
+"""The options and the words of a command line, whose values all stay texts, and what its words say before and beside
+that.
 
 Read are --name VALUE, --name=VALUE, -n VALUE, -nVALUE, switches together (-qn1), and -- before words that begin with a
 dash."""
@@ -6,7 +7,7 @@ dash."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,11 @@ class CliOption:
         """(names with the metavar, help)."""
         names = ", ".join(sorted(self.own_names, key=len))
         return names if self.is_flag else f"{names} {self.metavar}", self.help
+
+
+def switch(name: str, names: list[str], text: str) -> CliOption:
+    """An option without a value."""
+    return CliOption(name, names, text, is_flag=True)
 
 
 def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
@@ -83,3 +89,37 @@ def _split(arg: str, known: dict[str, CliOption]) -> tuple[str, bool, str]:
     if len(name) > 2 and f"-{name}" in known:
         raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
     return arg[:2], len(arg) > 2, arg[2:]
+
+
+# --- what the words say before they are parsed -----------------------------------------------------------------------
+
+
+def wants_json(args: list[str]) -> bool:
+    """Whether errors are to be printed as JSON."""
+    line = " ".join(args).replace("--format=", "--format ")
+    return "--json" in args or "--format json" in line
+
+
+def is_batch(args: list[str]) -> bool:
+    return any(arg.partition("=")[0] == "--batch" for arg in args)
+
+
+# The values that stand for options without one, because Typer has no options whose value may be left out.
+_LEFT_OUT = {"--batch": "-", "--compare": "usual"}
+
+
+def with_values_left_out(args: list[str]) -> list[str]:
+    """The arguments with --batch alone as --batch -, and --compare alone as --compare usual."""
+    return [word for arg, after in zip(args, [*args, "--"][1:], strict=True)
+            for word in ((arg, _LEFT_OUT[arg]) if arg in _LEFT_OUT and after.startswith("-") and after != "-"
+                         else (arg,))]
+
+
+def check_format(format: str | None, switches: Mapping[str, bool], of_json: tuple[str, ...] = ("json",)) -> None:
+    """Raises DpcalcError where two of --format, --json and --quiet contradict each other. `of_json` are the formats
+    that --json may stand for."""
+    if switches.get("json") and format not in (None, *of_json):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches.get("quiet") and (switches.get("json") or format):
+        other = "--json" if switches.get("json") else f"--format {format}"
+        raise DpcalcError("contradictory", f"prints the number alone; drop {other} or --quiet", "--quiet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.cli.arguments import check_format
+from dpcalc.cli.parsing import check_format
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
 from dpcalc.core.text import report

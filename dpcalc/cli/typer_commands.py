@@ -8,18 +8,13 @@ from typing import Any, NamedTuple
 from typer.core import TyperCommand
 
 from dpcalc.cli import help
-from dpcalc.cli.arguments import with_values_left_out
-from dpcalc.cli.parsing import CliOption, parse
+from dpcalc.cli.parsing import CliOption, parse, switch, with_values_left_out
 from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError
 
 COLOR = CliOption("color", ["--color"], "colour the text: auto does so on a terminal, unless NO_COLOR is set "
                   "[default: auto]", "|".join(style.CHOICES), choices=style.CHOICES)
-
-
-def help_option(names: list[str], text: str = "print this help", name: str = "help") -> CliOption:
-    """-h or --help, which ends the call with the text of help; the short help under the name `short_help`."""
-    return CliOption(name, names, text, is_flag=True)
+HELP = switch("help", ["-h", "--help"], "print this help")  # ends the call with the text of help, as `short_help` does
 
 
 class Words(NamedTuple):

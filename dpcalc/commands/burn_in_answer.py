@@ -34,9 +34,8 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.core.numbers import human_claimed
-from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
 
 

@@ -23,10 +23,9 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.numbers import human
-from dpcalc.core.one_record import OneRecord, for_one
 from dpcalc.core.quantities import symbol
 from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Route, Row, for_one
 from dpcalc.core.validate import near
 
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
@@ -171,7 +170,7 @@ def _notes(values: Mapping[str, Any], run: TrainingRun, found: Found) -> tuple[s
         notes.append(note_on_an_epoch(run.n, run.batch_size, run.drop_last))
     elif run.batches in ORDERED:
         notes.append(note_on_a_pass(run.n, run.batch_size))
-    if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
+    if run.clipped and any("smoothness" in row.route.bound.params for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))
 

@@ -18,10 +18,9 @@ from dpcalc.commands.asking import key_of_rows
 from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
-from dpcalc.core.one_record import OneRecord, for_one
 from dpcalc.core.quantities import symbol
 from dpcalc.core.question import Question
-from dpcalc.core.results import Row, guarantee_of
+from dpcalc.core.results import OneRecord, Row, for_one, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Unreachable

@@ -18,9 +18,8 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.numbers import human
-from dpcalc.core.one_record import OneRecord
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import up
 

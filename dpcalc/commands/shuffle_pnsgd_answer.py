@@ -20,8 +20,7 @@ from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Mode, check, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.one_record import OneRecord, for_one
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Route, Row, for_one
 from dpcalc.core.run import Run
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")

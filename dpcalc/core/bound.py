@@ -25,6 +25,7 @@ class Theorem(NamedTuple):
     in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
     released: str = "last iterate"  # which outputs the theorem covers, in words
     scheme: str = ""  # the sampling scheme that it is about, where it answers for runs that are described otherwise too
+    noise_on: str = "every gradient"  # of SGD in passes: what the noise is added to, in words
     riskier: tuple[str, ...] = ()  # parameters of which smaller values are safer here, contrary to the usual
 
 

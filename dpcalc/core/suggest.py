@@ -3,7 +3,7 @@ what to write instead of a value that has no single name here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 # Our name, and the words that stand for it elsewhere. Options, values and commands share one table; of a word that is
 # there several times, the first name among the choices is meant.
@@ -101,7 +101,17 @@ def way_out(option: str, value: object) -> str | None:
 
 def meant(word: str, choices: Sequence[str]) -> str | None:
     """The choice that a word probably stands for, or None. A long option never stands for a short one."""
-    return synonym(word, choices) or _similar(*_compared(word, choices))
+    if found := synonym(word, choices):
+        return found
+    written, known = _compared(word, choices)
+    longer = [name for name in known if name.startswith(written)]
+    if len(written) >= 3 and len(longer) == 1:
+        return known[longer[0]]
+    if 3 * (len(written) - max(map(len, known), default=0)) > len(written):
+        return None  # too long to be any of them; to compare a megabyte letter by letter would take seconds
+    nearest = min(known, key=lambda name: _slips(written, name), default=None)
+    # A third of the letters: more of them make another word, as version is another word than epsilon.
+    return known[nearest] if nearest and 3 * _slips(written, nearest) <= max(len(written), len(nearest)) else None
 
 
 def synonym(word: str, choices: Sequence[str]) -> str | None:
@@ -118,17 +128,6 @@ def _compared(word: str, choices: Sequence[str]) -> tuple[str, dict[str, str]]:
     known = {c.lstrip("-"): c for c in choices if c.startswith("--")
              or not (c.startswith("-") or word.startswith("--"))}
     return word.lstrip("-").lower().replace("_", "-"), known
-
-
-def _similar(written: str, known: Mapping[str, str]) -> str | None:
-    longer = [name for name in known if name.startswith(written)]
-    if len(written) >= 3 and len(longer) == 1:
-        return known[longer[0]]
-    if 3 * (len(written) - max(map(len, known), default=0)) > len(written):
-        return None  # too long to be any of them; to compare a megabyte letter by letter would take seconds
-    nearest = min(known, key=lambda name: _slips(written, name), default=None)
-    # A third of the letters: more of them make another word, as version is another word than epsilon.
-    return known[nearest] if nearest and 3 * _slips(written, nearest) <= max(len(written), len(nearest)) else None
 
 
 def _slips(a: str, b: str) -> int:

@@ -28,31 +28,24 @@ if TYPE_CHECKING:
 def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
     """The parameters of a call: each in its range, defaults filled in. A switch that is off counts as not given. Raises
     DpcalcError that names the option."""
-    _, defaults = _options(command)
+    options, defaults = _options(command)
     provided = {k: v for k, v in raw.items() if v is not None and v != ()}
     if noise_multiplier.NAME in provided:
         noise_multiplier.refuse_others(noise_multiplier.NAME, provided)
-    values = {k: v for k, v in _validated(command, provided).items() if v is not False} if provided else {}
-    return Given(_with_form({**defaults, **values}, values), frozenset(values), inputs)
+    given: dict[str, Any] = {}
+    if provided:
+        from pydantic_core import ValidationError
 
-
-def _validated(command: Command | Page, provided: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the options that were given. Raises DpcalcError that names the first one that is not valid."""
-    from pydantic_core import ValidationError
-
-    try:
-        values: dict[str, Any] = _validator(command, tuple(provided)).validate_python(provided)
-    except ValidationError as e:
-        raise _first_error(e, _options(command)[0], provided) from None
-    return values
-
-
-def _with_form(values: dict[str, Any], provided: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with the form of the mechanism that the options, given or solved for, name."""
-    if "mechanism" not in values:
-        return values
-    solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
-    return {**values, "mechanism": form(values["mechanism"], {*provided, solved})}
+        try:
+            found = _validator(command, tuple(provided)).validate_python(provided)
+        except ValidationError as e:
+            raise _first_error(e, options, provided) from None
+        given = {k: v for k, v in found.items() if v is not False}
+    values = {**defaults, **given}
+    if "mechanism" in values:  # the form of it that the options, given or solved for, name
+        solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
+        values["mechanism"] = form(values["mechanism"], {*given, solved})
+    return Given(values, frozenset(given), inputs)
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +195,7 @@ def _whole(x: Any) -> int:
 def _split(x: Any) -> Any:
     """The entries of a list, or of a text with commas, as a tuple; of any other value, the value alone."""
     if isinstance(x, str):
-        return tuple(part for part in x.split(","))
+        return tuple(x.split(","))
     if isinstance(x, list | tuple | range) and not x:
         raise NotANumber("the list is empty; give at least one number")
     return tuple(x) if isinstance(x, list | tuple | range) else (x,)

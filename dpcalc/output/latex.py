@@ -54,8 +54,12 @@ def _name(header: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A number in math mode where it has a power of ten, else words."""
-    return _number(text) if _POWER_OF_TEN.fullmatch(text) else _escaped(text)
+    """A number with a power of ten in math mode, as 9.4 × 10⁻⁵ and 10⁻⁵, else words."""
+    if not _POWER_OF_TEN.fullmatch(text):
+        return "".join(f"${_GREEK[c]}$" if c in _GREEK else _CHARACTERS.get(c, c) for c in printable(text))
+    mantissa, exponent = text.split("e")
+    power = f"10^{{{int(exponent)}}}"
+    return f"${power}$" if mantissa == "1" else rf"${mantissa}\times{power}$"
 
 
 def _words(text: str) -> str:
@@ -69,14 +73,3 @@ def _symbol(text: str) -> str:
     letter, index, star, argument = match.groups(default="")
     inside = "".join(_GREEK.get(c, c) for c in argument)
     return f"${_GREEK.get(letter, letter)}{f'_{{{index}}}' if index else ''}{'^*' if star else ''}{inside}$"
-
-
-def _number(text: str) -> str:
-    """9.4e-05 as 9.4 × 10⁻⁵, and 1e-05 as 10⁻⁵."""
-    mantissa, exponent = text.split("e")
-    power = f"10^{{{int(exponent)}}}"
-    return f"${power}$" if mantissa == "1" else rf"${mantissa}\times{power}$"
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"${_GREEK[c]}$" if c in _GREEK else _CHARACTERS.get(c, c) for c in printable(text))

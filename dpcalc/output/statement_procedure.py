@@ -113,8 +113,7 @@ def _of_gradient(answer: Answer, values: Values, what: str) -> str:
 
 
 def _passes(answer: Answer, values: Values) -> list[str]:
-    once = answer.headline.route.bound.name.startswith("output-perturbation")
-    noise = _of_gradient(answer, values, "the output, once" if once else "every gradient")
+    noise = _of_gradient(answer, values, answer.headline.route.bound.theorem.noise_on)
     order = "a fixed order" if values.get("index") is not None else "a secret order that is shuffled afresh"
     n = stated(answer, "n", values)
     if values.get("tau") is not None:

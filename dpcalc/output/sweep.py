@@ -74,7 +74,9 @@ def _page(points: Points) -> str:
     if _has_schedule(points):
         return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
     shown = _titled(points)
-    grids = [grid.text for grid in _companion_grids(points)] if shown.across else []
+    constant = _constants(points)  # a grid for each companion number that is not the same at every point
+    grids = [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=shown.across).text
+             for name in _companions(_answers(points)) if shown.across and name not in constant]
     rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
     return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
 
@@ -103,13 +105,6 @@ def _headline(answer: Answer) -> str:
     """The headline as a cell, with its status where that is not proven."""
     status = "" if answer.headline.status == "proven" else f" [{answer.headline.status}]"
     return shown_value(answer, answer.quantity, answer.headline) + status
-
-
-def _companion_grids(points: Points) -> list[TitledTable]:
-    """A grid for each companion number that is not the same at every point."""
-    second, constant = symbol(tuple(points[0].at)[1]), _constants(points)
-    return [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=second)
-            for name in _companions(_answers(points)) if name not in constant]
 
 
 def _constants(points: Points) -> dict[str, str]:

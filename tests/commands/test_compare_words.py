@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 from compare_runs import RUNS, compare, full
 
+from dpcalc import answer
 from dpcalc.commands.compare import COMMAND
 from dpcalc.commands.training_run import describe
 from dpcalc.core.errors import DpcalcError
@@ -136,3 +137,12 @@ def test_a_lower_end_is_for_every_iterate_of_any_losses(cli, option):
     assert "The true ε is between" in cli(*run).stdout
     done = cli(*run, *option.split())
     assert done.returncode == 0 and "poisson-profile" in done.stdout and "The true ε" not in done.stdout
+
+
+@pytest.mark.parametrize("batches", ["without-replacement", "fixed-order"])
+def test_clipping_keeps_a_loss_smooth_for_every_bound_that_needs_it_smooth(batches):
+    run = {"n": 1000, "batch_size": 100, "steps": 10, "batches": batches, "release": "last-iterate", "smoothness": 1,
+           "learning_rate": 0.01, "diameter": 1, "noise_multiplier": 1, "delta": 1e-5}
+    note = "clipping keeps a loss smooth: it brings no two gradients further apart"
+    assert note in answer("compare", clipping_norm=1, **run).notes
+    assert note not in answer("compare", lipschitz=1, **run).notes

@@ -7,16 +7,16 @@ from dpcalc.accounting.schemes import (
     random_allocation,
     shuffle,
     truncated_poisson,
-    weighted,
     with_replacement,
     without_replacement,
 )
 from dpcalc.accounting.schemes.record import Scheme, Values
 from dpcalc.core.noise_multiplier import scheme_name
 
-SCHEMES: dict[str, Scheme] = {s.name: s for s in (poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME,
-                                                without_replacement.SCHEME, weighted.SCHEME, random_allocation.SCHEME,
-                                                shuffle.SCHEME, shuffle.ONE_ORDER, with_replacement.SCHEME)}
+SCHEMES: dict[str, Scheme] = {s.name: s for s in (
+    poisson.SCHEME, truncated_poisson.SCHEME, cyclic_poisson.SCHEME, without_replacement.SCHEME,
+    without_replacement.WEIGHTED, random_allocation.SCHEME, shuffle.SCHEME, shuffle.ONE_ORDER, with_replacement.SCHEME,
+)}
 
 
 def scheme_of(values: Values) -> Scheme:

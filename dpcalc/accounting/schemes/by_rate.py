@@ -35,6 +35,8 @@ STEPS_OR_EPOCHS = excludes("steps", "epochs", "give --steps or --epochs, not bot
 BATCH_SIZE = Check(("batch_size", "n"), lambda b, n: b > n, "{batch_size} is above n = {n}, the number of records")
 EITHER_RATE = tuple(excludes("sampling_rate", name, "give --sampling-rate, or --n and --batch-size, not both")
                     for name in BY_SIZE)
+EITHER_STEPS_PER_EPOCH = tuple(excludes("steps_per_epoch", name, "give --steps-per-epoch, or --n and --batch-size, not "
+                                        "both") for name in BY_SIZE)
 # What is read from JSON is amplified once, at a rate.
 STEPS = needs_steps(lambda run: not run.given.inputs or not run.sets("sampling_rate"))
 CHECKS: tuple[Test, ...] = (

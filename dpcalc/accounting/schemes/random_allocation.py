@@ -10,7 +10,7 @@ from dpcalc.accounting.schemes import by_rate
 from dpcalc.accounting.schemes.record import COUNT, Scheme, Use, Values, mechanisms_guarantee
 from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_profile
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
+from dpcalc.core.checks import Check, Needed, Rule, Test
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT, Base
@@ -31,8 +31,7 @@ _CHECKS: tuple[Test, ...] = (
     Check(("unknown",), lambda x: flag(x)[2:] if x in by_rate.BY_SIZE else "", "{it} cannot be solved for with "
           "--scheme random-allocation, whose epochs have whole numbers of steps; solve for noise-multiplier or epochs",
           "unneeded", "--solve"),
-    *(excludes("steps_per_epoch", name, "give --steps-per-epoch, or --n and --batch-size, not both")
-      for name in by_rate.BY_SIZE),
+    *by_rate.EITHER_STEPS_PER_EPOCH,
     Needed(by_rate.BY_SIZE, "for the steps of an epoch, n/b", by_rate.BY_SIZE),
     by_rate.BATCH_SIZE,
     by_rate.needs_steps(lambda run: run.sets(*by_rate.BY_SIZE), "--epochs (passes over the data)"),

@@ -22,7 +22,7 @@ from dpcalc.bounds.sampling import (
 from dpcalc.bounds.sampling._engine import chain
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import Check, Needed, Rule, Test, excludes
+from dpcalc.core.checks import Check, Needed, Rule, Test
 from dpcalc.core.errors import flag
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
@@ -33,14 +33,12 @@ if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
 
-
 _CHECKS: tuple[Test, ...] = (
     by_rate.STEPS_OR_EPOCHS,
     Check(("unknown",), lambda x: flag(x) if x in by_rate.BY_SIZE else "", "{it}: for shuffled batches ε depends on "
           "how many records an epoch leaves out, which jumps up and down with it; solve for noise-multiplier or epochs",
           "unknown-value", "--solve"),
-    *(excludes("steps_per_epoch", name, "give --steps-per-epoch, or --n and --batch-size, not both")
-      for name in by_rate.BY_SIZE),
+    *by_rate.EITHER_STEPS_PER_EPOCH,
     Rule(lambda run: run["drop_last"] and not run.sets(*by_rate.BY_SIZE), "--drop-last needs --n and --batch-size, "
          "from which follows how many records are left out", "missing", "--n"),
     Rule(lambda run: not run.sets("steps_per_epoch", *by_rate.BY_SIZE), "add --n and --batch-size, or "

@@ -1,4 +1,5 @@
-"""Sampling without replacement: at every step b of the n records, drawn afresh."""
+"""Batches of a fixed size: at every step b of the n records, drawn afresh without replacement; or one record, by
+weights."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from dpcalc.accounting.schemes.record import NOT_SHUFFLED, RATE, Scheme, Use, Va
 from dpcalc.bounds import curve
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import wor_profile, wor_rdp, wor_zero_out_lower, wor_zero_out_profile
+from dpcalc.core.checks import Needed
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT, Base
 from dpcalc.core.results import Route
@@ -72,4 +74,24 @@ SCHEME = Scheme(
     pair=lambda use: _PAIRS[use.relation](use),
     curve=lambda use: _CURVES[use.relation](use),
     pure=Use.amplified,
+)
+
+# One record a step, each with a probability that may differ from record to record.
+WEIGHTED = Scheme(
+    name="weighted",
+    words="weighted batches",
+    bases={REPLACE_ONE: Base(REPLACE_ONE)},
+    refusal="whose batches have a fixed size",
+    options=("max_weight", "steps", "epochs"),
+    checks=(by_rate.STEPS_OR_EPOCHS, Needed(("max_weight",), "with --scheme weighted")),
+    params=lambda values: {"max_weight": values["max_weight"],
+                           "steps": by_rate.number_of_steps(values, values["max_weight"])},
+    routes=lambda run, relation: converted(wor_rdp.WEIGHTED),
+    rdp_bound=wor_rdp.WEIGHTED,
+    sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
+                           "depend on the data."),
+    fields={"rate": RATE},
+    curve=lambda use: curve.of_bound(wor_rdp.WEIGHTED, max_weight=use.sampling["rate"],
+                                     base=use.mechanism.rdp_curve(use.params)),
+    companions={"sampling_rate": "max_weight", "steps": "steps"},
 )

@@ -19,7 +19,7 @@ Both parameters fall in m and in m′, as c <= 1: in a block of places the last 
 from dpcalc.bounds.hiding._engine.profile import plan_or_alone
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd._engine.step import RUN
-from dpcalc.bounds.pnsgd.output_perturbation import ASSUMPTIONS, OUTPUT, RELEASED, SHUFFLED, SHUFFLED_RDP, SOURCE
+from dpcalc.bounds.pnsgd.output_perturbation import ASSUMPTIONS, ONCE, OUTPUT, RELEASED, SHUFFLED, SHUFFLED_RDP, SOURCE
 from dpcalc.core.bound import Theorem
 
 BOUND = plan_or_alone(Theorem(
@@ -31,6 +31,6 @@ BOUND = plan_or_alone(Theorem(
     in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
              "that is released.",
     source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
-    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED,
+    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",),
 ), OUTPUT, SHUFFLED, SHUFFLED_RDP)

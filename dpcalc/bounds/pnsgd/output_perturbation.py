@@ -15,6 +15,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
+ONCE = "the output, once"
 ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", GRADIENTS, START,
                "SGD without noise in its steps",
                "noise N(0, σ²I) once, on the released output", "neighbours differ by replacing one record",
@@ -58,20 +59,21 @@ OUTPUT = Family(GAUSSIAN_PARAMS, Powers, _start, _start_exact)
 FIXED_RDP = OUTPUT.fixed_rdp(Theorem(
     name="output-perturbation", example=f"{_RUN} --index 500 --alpha 8 --bound output-perturbation",
     statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
-    source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, riskier=("learning_rate",), errata=_ERRATUM,
+    source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, noise_on=ONCE, riskier=("learning_rate",),
+    errata=_ERRATUM,
 ), rtol=1e-10)
 
 FIXED = OUTPUT.fixed(Theorem(
     name="output-perturbation-exact", example=f"{_RUN} --index 500 --epsilon 1 --bound output-perturbation",
     statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) "
               "= θ(ε, 2ηL c^(n−i)/σ)",
-    source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, riskier=("learning_rate",),
+    source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, noise_on=ONCE, riskier=("learning_rate",),
 ))
 
 SHUFFLED_RDP = OUTPUT.shuffled_rdp(Theorem(
     name="output-perturbation-shuffled", example=f"{_RUN} --alpha 8 --bound output-perturbation",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
-    source=f"Berthier 2019, Lemma 3.1; {SOURCE}", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED,
+    source=f"Berthier 2019, Lemma 3.1; {SOURCE}", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",), errata=_ERRATUM,
 ))
 
@@ -79,7 +81,7 @@ SHUFFLED = OUTPUT.shuffled(Theorem(
     name="output-perturbation-shuffled-exact", example=f"{_RUN} --epsilon 1 --bound output-perturbation",
     statement="δ(ε) ≤ (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in "
               "blocks, by chords of θ, at most 1.6 % above it (exact to n = 64)",
-    source=f"{SOURCE}; joint convexity", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED,
+    source=f"{SOURCE}; joint convexity", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",),
 ), rtol=2e-10)
 

@@ -38,7 +38,10 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
 
     It is at least 40 by 12 characters, and higher where the legend needs it.
     """
-    style = BRAILLE if _has_braille(encoding) else ASCII
+    try:
+        style = BRAILLE if can_encode("●⣿└─│┤┬ε", encoding) else ASCII
+    except LookupError:  # an encoding that Python does not know
+        style = ASCII
     if style is ASCII:
         plot = _in_ascii(plot)
     series, left_out, most = plot.series, "", len(style.marks)
@@ -55,23 +58,14 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     return "\n".join(line.rstrip() for line in drawn)
 
 
-def _has_braille(encoding: str) -> bool:
-    """Whether an encoding has the characters of BRAILLE; one that Python does not know has none."""
-    try:
-        return can_encode("●⣿└─│┤┬ε", encoding)
-    except LookupError:
-        return False
-
-
 def _in_ascii(plot: Plot) -> Plot:
     """The plot with words in place of symbols."""
-    series = tuple(s._replace(label=_ascii(s.label)) for s in plot.series)
-    x, y = (scale._replace(label=_ascii(scale.label)) for scale in (plot.x, plot.y))
-    return plot._replace(title=_ascii(plot.title), subtitle=_ascii(plot.subtitle), x=x, y=y, series=series)
+    def ascii(text: str) -> str:
+        return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
 
-
-def _ascii(text: str) -> str:
-    return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
+    series = tuple(s._replace(label=ascii(s.label)) for s in plot.series)
+    x, y = (scale._replace(label=ascii(scale.label)) for scale in (plot.x, plot.y))
+    return plot._replace(title=ascii(plot.title), subtitle=ascii(plot.subtitle), x=x, y=y, series=series)
 
 
 # --- the panel -------------------------------------------------------------------------------------------------------
