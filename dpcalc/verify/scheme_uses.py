@@ -205,6 +205,7 @@ _BOUNDS = {
     **dict.fromkeys((("shuffle", ZERO_OUT), ("shuffle", REPLACE_ONE)), "shuffle-profile"),
     **dict.fromkeys((("shuffle-once", ZERO_OUT), ("shuffle-once", REPLACE_ONE)), "shuffle-profile-one-order"),
 }
+_IS_REPLACED = {ADD_REMOVE: False, ZERO_OUT: False, REPLACE_ONE: True}
 _OF_GROUPS = {"poisson-profile": "poisson-group-profile",
               "poisson-replace-one-comonotone": "poisson-replace-one-profile"}
 
@@ -224,7 +225,7 @@ def use_of(part: Mapping[str, Any], sampling: Mapping[str, Any], relation: str, 
         raise Unchecked(f"no theorem for groups of records is known with {scheme} sampling")
     own = {**sampling, "part": part, "sampling_rate": sampling.get("rate"), "steps": 1, "group_size": size,
            "noise_multiplier": part.get("noise_multiplier"), "noise_of_record": part.get("noise_multiplier"),
-           "replaced": relation == REPLACE_ONE, "clipped": bool(part.get("sum")), "participations": 1,
+           "replaced": _IS_REPLACED[relation], "clipped": bool(part.get("sum")), "participations": 1,
            "tail": allocation_profile.DEFAULT_TAIL, "drop_last": scheme == "shuffle-once"}
     if scheme == "shuffle":  # an epoch of so many steps, which leaves out the other records, or uses all
         leaves_out = sampling["steps"] * sampling["batch_size"] < sampling["n"]
