@@ -1,4 +1,5 @@
-"""Published formulas that are sums over all records or all steps, evaluated for any number of terms."""
+"""Published formulas that are sums over all records or all steps, evaluated for any number of terms, and others that
+are not evaluated as their bounds print them."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import above_threshold, randomized_response, shuffled_ldp
-from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd import burn_in_contraction, lower_bound
 from dpcalc.bounds.pnsgd import iteration, output_perturbation, smooth_nonconvex, without_replacement
 from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
+from dpcalc.numerics.binomial import exact_log_choose
+from dpcalc.verify import epochs, online_sums, shuffled_reports
 from dpcalc.verify import lower_bound as lower
-from dpcalc.verify import online_sums, shuffled_reports
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context, raw
 from dpcalc.verify.decreasing_sums import decreasing_sum
 
@@ -74,7 +76,8 @@ def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int)
         last -= 1
     if last < 0:
         return mp.mpf(0)
-    odds, top = mp.exp(e), _binomial_mass(mp, steps, last, e)
+    odds = mp.exp(e)
+    top = mp.exp(exact_log_choose(mp, steps, last) - last * e - steps * mp.log1p(1 / odds))  # C(T,l) p^l (1−p)^{T−l}
     rest = mp.mpf(0)
     if is_positive(last + 1):  # the terms beyond are not all 0
         rest = _geometric_bound(mp, top, mp.mpf(steps - last) / (last + 1) / odds)
@@ -107,14 +110,9 @@ def _geometric_bound(mp: Any, mass: Any, ratio: Any) -> Any:
     return mass / (1 - ratio)
 
 
-def _binomial_mass(mp: Any, steps: int, l: int, e: Any) -> Any:
-    """Return C(T,l) p^l (1−p)^{T−l}."""
-    log_binomial = mp.loggamma(mp.mpf(steps + 1)) - mp.loggamma(mp.mpf(l + 1)) - mp.loggamma(mp.mpf(steps - l + 1))
-    return mp.exp(log_binomial - l * e - steps * mp.log1p(mp.exp(-e)))
-
-
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **online_sums.FORMULAS,
+    burn_in_contraction.BOUND.name: epochs.delta_of_contraction,
     lower_bound.BOUND.name: lower.delta,
     iteration.SHUFFLED_RDP.name: _log_mean_exp(CONVEX),
     output_perturbation.SHUFFLED_RDP.name: _log_mean_exp(output_perturbation.OUTPUT),
