@@ -68,6 +68,11 @@ def log_choose(n: int, k: int) -> float:
     return spread + errors - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
 
 
+def exact_log_choose(mp: Any, n: int, k: int) -> Any:
+    """log C(n,k) at high precision."""
+    return mp.loggamma(mp.mpf(n + 1)) - mp.loggamma(mp.mpf(k + 1)) - mp.loggamma(mp.mpf(n - k + 1))
+
+
 class LogTail(NamedTuple):
     """The logarithm of a probability, and an upper bound on its absolute error."""
 

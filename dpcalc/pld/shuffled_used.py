@@ -53,25 +53,25 @@ class Profile:
 
     def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
         """log of an upper bound of δ(ε), which is expected to be about `expected`."""
-        law = _Law(self.coarse.difference(epsilon, self.direction))
+        law = Law(self.coarse.difference(epsilon, self.direction))
         about = self.total * expected * exp(-epsilon)
         least = inf
         for _ in range(2):  # again at the nodes for the δ that was found, where that is much larger than expected
-            nodes = self._nodes(law, epsilon, about)
-            levels, values = self._table(law, nodes, precision, about)
+            nodes = self.nodes(law, epsilon, about)
+            levels, values = self.table(law, nodes, precision, about)
             least = min(least, self._least(law, nodes, levels, values, about))
             if not 1.3 * about < least < inf:
                 break
             about = least
         return log(least / self.total) + epsilon
 
-    def _nodes(self, law: _Law, epsilon: float, about: float) -> Array:
+    def nodes(self, law: Law, epsilon: float, about: float) -> Array:
         """The mean of D*, 2.5 deviations of a likelihood ratio below it, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
         shares = (1.0, 0.2, 0.04, 0.005) if self.batches > 32 else (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
         return np.array(sorted({mean - 2.5 * one, mean, *(law.point_of_call(x * about) for x in shares)}))
 
-    def _table(self, law: _Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
+    def table(self, law: Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
         """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
         the gap in which it may lower the bound by the most; fewer records matter only where h is below 0.9 of its most.
         """
@@ -112,7 +112,7 @@ class Profile:
 
         return np.asarray(ndtr(ndtri(shares) + self.reach))
 
-    def _mean(self, law: _Law, level: int, k: int, node: float, precision: float, most: float) -> float:
+    def _mean(self, law: Law, level: int, k: int, node: float, precision: float, most: float) -> float:
         """An upper bound of h(node, level) by numbers of records with independent Poisson laws."""
         from scipy.special import pdtr
 
@@ -131,7 +131,7 @@ class Profile:
         self.means[key] = value
         return value / (float(pdtr(level - 1, mean)) * (1 - ROUNDING))  # scipy's error is smaller
 
-    def _least(self, law: _Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
+    def _least(self, law: Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
         """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
         shares = np.array(levels) / self.later
         begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
@@ -159,7 +159,7 @@ def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Ar
     return found.min(axis=1), log_g[found.argmin(axis=1)]
 
 
-def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
+def _solved(law: Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
     """The least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h."""
     from scipy.optimize import linprog
 
@@ -180,7 +180,7 @@ def _solved(law: _Law, nodes: Array, values: Array, about: float, costs: Array, 
     return float(costs @ x)
 
 
-class _Law:
+class Law:
     """D*/γ as masses at points."""
 
     def __init__(self, difference: Difference) -> None:

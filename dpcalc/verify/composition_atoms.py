@@ -100,30 +100,14 @@ def finite_pair(p: Sequence[float], q: Sequence[float]) -> LossPair:
 
 
 def profile_pair(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> LossPair:
-    """Return the dominating pair of a profile known at these ε >= 0, and by symmetry at −ε.
+    """Return the dominating pair of a profile known at these ε >= 0, and by symmetry at −ε: that of
+    `convex_minorant_pair` with the same bounds in both directions, without a reverse."""
+    def atoms(mp: Any) -> Atoms:
+        known = {e: delta(mp, e) for e in epsilons}
+        losses = sorted({side * e for e in epsilons for side in (1, -1)})
+        return _atoms_of_bends(mp, losses, [_both_ways(mp, x, lambda mp, e, side: known[e]) for x in losses])
 
-    The pair has the profile that is linear in e^ε between these points. As privacy profiles are convex in e^ε, it is
-    nowhere below the true one. Its atoms are at the points: the mass under Q is the change of slope, and the mass under
-    P is e^ε times that (Doroshenko et al. 2022, Theorem 3.3). A negative change of slope, which only values that are
-    not convex have, counts as 0; that can only make the pair less private.
-    """
-    return atomic_pair(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]))
-
-
-def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
-    """Return the atoms of `profile_pair`, at the corners of the piecewise linear profile."""
-    corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
-    slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)),
-              mp.mpf(0)]
-    atoms: Atoms = []
-    for e, (e_to_e, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
-        if e > 0:
-            bend = positive_part(mp, right - left)
-            atoms += [(e, e_to_e * bend, bend), (-e, bend, e_to_e * bend)]
-    if epsilons[0] == 0:
-        rest = positive_part(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in atoms))
-        atoms.append((0.0, rest, rest))
-    return atoms
+    return atomic_pair(atoms, lambda mp: delta(mp, epsilons[-1]))
 
 
 def convex_minorant_pair(losses: Sequence[float], delta: Callable[[Any, float, int], Any]) -> LossPair:
@@ -132,7 +116,9 @@ def convex_minorant_pair(losses: Sequence[float], delta: Callable[[Any, float, i
 
     The pair has the profile of (P, Q) that is linear in γ = e^ε between the bounds at these losses, where the bound at
     a loss −ε < 0 is 1 − γ + γ·δ of (Q, P) at ε. As the true profile is convex in γ, it is nowhere above that. The atoms
-    are at the points, as in `profile_pair`.
+    are at the points: the mass under Q is the change of slope, and the mass under P is e^ε times that (Doroshenko et
+    al. 2022, Theorem 3.3). A negative change of slope, which only values that are not convex have, counts as 0; that
+    can only make the pair less private.
     """
     losses = sorted(losses)
     return two_way_pair(lambda mp: _atoms_of_bends(mp, losses, [_both_ways(mp, e, delta) for e in losses]),

@@ -12,9 +12,10 @@ from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.noisy_sgd import burn_in_contraction, burn_in_rdp
 from dpcalc.bounds.noisy_sgd._engine import windows
-from dpcalc.core.bound import Bound, ProfileBound
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
+from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.verify import composition_atoms, composition_grids, loss_distributions
 from dpcalc.verify.arb.context import enclose
@@ -40,26 +41,19 @@ def composed_delta(row: Row) -> Delta:
             mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
     if "epoch" in row.witness:
         epoch = breakpoints.read_epoch(row.witness["epoch"])
-        pair = composition_atoms.profile_pair(epoch.epsilons, _delta_of_one_epoch(one, own, epoch.ways))
+
+        @cached_by_precision(inf)
+        def delta_of_one(mp: Any, epsilon: float) -> Any:
+            way = {"way": epoch.ways[epsilon]} if epoch.ways else {}
+            return enclose(mp, lambda: one.exact(mp, epsilon, **own, **way))
+
+        pair = composition_atoms.profile_pair(epoch.epsilons, delta_of_one)
         uses, witness = ((Use(pair), steps),), row.witness
         return lambda mp, epsilon, log_delta: composition_grids.delta_from_above(mp, uses, witness, epsilon, log_delta)
     if not row.witness:  # nothing was composed, as δ is 1
         return lambda mp, epsilon, log_delta: mp.mpf(1)
     raise Unchecked("its witness does not tell at which ε one epoch is taken: it is of an earlier version, or "
                     "incomplete")
-
-
-def _delta_of_one_epoch(one: Bound, own: dict[str, Any], ways: Mapping[float, Any]) -> Callable[[Any, float], Any]:
-    """Return (context, ε) → δ of one epoch, by the free choices that the witness has for each ε. Values are cached."""
-    known: dict[tuple[int, float], Any] = {}
-
-    def delta(mp: Any, epsilon: float) -> Any:
-        key, way = (mp.prec, epsilon), {"way": ways[epsilon]} if ways else {}
-        if key not in known:
-            known[key] = enclose(mp, lambda: one.exact(mp, epsilon, **own, **way))
-        return known[key]
-
-    return delta
 
 
 def delta_of_contraction(mp: Any, epsilon: float, **own: Any) -> Any:

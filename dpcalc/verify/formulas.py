@@ -8,14 +8,13 @@ from typing import Any
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.mechanisms import above_threshold, unary
-from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.noisy_sgd.lower_bound import BOUND as LOWER_BOUND
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.sampling.shuffle_no_amplification import BOUND as SHUFFLED
 from dpcalc.bounds.sampling.wor_profile import BOUND as WOR_PROFILE
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
-from dpcalc.verify import epochs, long_sums, lower_bound, online_sums
+from dpcalc.verify import long_sums, lower_bound, online_sums
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.mechanisms import sampled_rdp
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
@@ -34,11 +33,9 @@ def exact_arguments(row: Row) -> dict[str, Any]:
 
 
 def _published_formula(row: Row) -> Callable[..., Any]:
-    """Return the bound's `exact`; or where that is a sum with possibly very many terms, its equivalent in long_sums.py.
+    """Return the bound's `exact`; or its equivalent in long_sums.py, where that is a sum with possibly very many terms.
     Raises Unchecked where the sum is too long for both."""
     bound, p = row.route.bound, row.params
-    if bound.name == burn_in_contraction.BOUND.name:
-        return epochs.delta_of_contraction
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
     if isinstance(bound, ProfileBound) and p.get("steps", 0) > bound.exact_steps:

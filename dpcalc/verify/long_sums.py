@@ -1,4 +1,5 @@
-"""Published formulas that are sums over all records or all steps, evaluated for any number of terms."""
+"""Published formulas that are sums over all records or all steps, evaluated for any number of terms, and others that
+are not evaluated as their bounds print them."""
 
 from __future__ import annotations
 
@@ -8,11 +9,13 @@ from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import above_threshold, randomized_response, shuffled_ldp
-from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd import burn_in_contraction, lower_bound
 from dpcalc.bounds.pnsgd import iteration, output_perturbation, smooth_nonconvex, without_replacement
+from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.iteration import CONVEX
+from dpcalc.numerics.binomial import exact_log_choose
+from dpcalc.verify import epochs, online_sums, shuffled_reports
 from dpcalc.verify import lower_bound as lower
-from dpcalc.verify import online_sums, shuffled_reports
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context, raw
 from dpcalc.verify.decreasing_sums import decreasing_sum
 
@@ -22,35 +25,19 @@ _MAX_PRINTED_STEPS = 1000  # steps up to which the sum is evaluated as printed, 
 # --- means over the positions of a record ----------------------------------------------------------------------------
 
 
-def _log_mean_exp(mp: Any, alpha: float, n: int, rdp: Callable[[Any], Any]) -> Any:
-    """Return (1/(α−1)) log((1/n)Σ_{j=1}^n e^{(α−1)ε_j})."""
-    a1 = mp.mpf(alpha) - 1
-    return mp.log1p(decreasing_sum(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, n, above=True) / n) / a1
+def _log_mean_exp(family: Family) -> Callable[..., Any]:
+    """Return the formula (1/(α−1)) log((1/n)Σ_{j=1}^n e^{(α−1)ε_j}) of the runs of a family."""
+    def formula(mp: Any, alpha: float, n: int, **p: float) -> Any:
+        a1, rdp = mp.mpf(alpha) - 1, family.rdp_exact(mp, alpha, **p)
+        last = n if family.start_exact(mp, **p)[1] > 0 else 1  # where a step maps all points to one, ε_j is 0 from 2 on
+        return mp.log1p(decreasing_sum(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, last, above=True) / n) / a1
 
-
-def _output_perturbation_shuffled(mp: Any, alpha: float, n: int, learning_rate: float, smoothness: float,
-                                  strong_convexity: float, **p: float) -> Any:
-    eta = mp.mpf(learning_rate)
-    c = max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
-    ratio = output_perturbation.OUTPUT.ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness,
-                                                    strong_convexity=strong_convexity, **p)(0)
-    largest = mp.mpf(alpha) * ratio**2 / 2
-    if not c > 0:
-        return mp.log1p(mp.expm1((mp.mpf(alpha) - 1) * largest) / n) / (mp.mpf(alpha) - 1)
-    return _log_mean_exp(mp, alpha, n, lambda j: largest * mp.exp(2 * (j - 1) * mp.log(c)))
-
-
-def _smooth_rdp(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float,
-                smoothness: float) -> Callable[[Any], Any]:
-    """Return j → ε_j(α), where j counts the records of a pass from its end."""
-    largest = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
-    s = 2 * mp.log1p(mp.mpf(learning_rate) * mp.mpf(smoothness))
-    return lambda j: largest * mp.expm1(-s) / mp.expm1(-s * j) if s > 0 else largest / j
+    return formula
 
 
 def _smooth_nonconvex_high_noise(mp: Any, alpha: float, n: int, **p: float) -> Any:
     smooth_nonconvex.refuse_little_noise(alpha, p["level"], p["lipschitz"])
-    return 2 * decreasing_sum(mp, _smooth_rdp(mp, alpha, **p), 1, n, above=True) / n
+    return 2 * decreasing_sum(mp, smooth_nonconvex.SMOOTH.rdp_exact(mp, alpha, **p), 1, n, above=True) / n
 
 
 def _without_replacement_sum(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
@@ -89,7 +76,8 @@ def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int)
         last -= 1
     if last < 0:
         return mp.mpf(0)
-    odds, top = mp.exp(e), _binomial_mass(mp, steps, last, e)
+    odds = mp.exp(e)
+    top = mp.exp(exact_log_choose(mp, steps, last) - last * e - steps * mp.log1p(1 / odds))  # C(T,l) p^l (1−p)^{T−l}
     rest = mp.mpf(0)
     if is_positive(last + 1):  # the terms beyond are not all 0
         rest = _geometric_bound(mp, top, mp.mpf(steps - last) / (last + 1) / odds)
@@ -122,20 +110,13 @@ def _geometric_bound(mp: Any, mass: Any, ratio: Any) -> Any:
     return mass / (1 - ratio)
 
 
-def _binomial_mass(mp: Any, steps: int, l: int, e: Any) -> Any:
-    """Return C(T,l) p^l (1−p)^{T−l}."""
-    log_binomial = mp.loggamma(mp.mpf(steps + 1)) - mp.loggamma(mp.mpf(l + 1)) - mp.loggamma(mp.mpf(steps - l + 1))
-    return mp.exp(log_binomial - l * e - steps * mp.log1p(mp.exp(-e)))
-
-
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **online_sums.FORMULAS,
+    burn_in_contraction.BOUND.name: epochs.delta_of_contraction,
     lower_bound.BOUND.name: lower.delta,
-    output_perturbation.SHUFFLED_RDP.name: _output_perturbation_shuffled,
-    iteration.SHUFFLED_RDP.name: lambda mp, alpha, n, **p: _log_mean_exp(
-        mp, alpha, n, CONVEX.rdp_exact(mp, alpha, **p)),
-    smooth_nonconvex.SHUFFLED_RDP.name: lambda mp, alpha, n, **p: _log_mean_exp(mp, alpha, n,
-                                                                                  _smooth_rdp(mp, alpha, **p)),
+    iteration.SHUFFLED_RDP.name: _log_mean_exp(CONVEX),
+    output_perturbation.SHUFFLED_RDP.name: _log_mean_exp(output_perturbation.OUTPUT),
+    smooth_nonconvex.SHUFFLED_RDP.name: _log_mean_exp(smooth_nonconvex.SMOOTH),
     smooth_nonconvex.HIGH_NOISE.name: _smooth_nonconvex_high_noise,
     without_replacement.SUM.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,

@@ -38,17 +38,15 @@ def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
     """Return a lower bound of the Rényi divergence: log(Σ P^α Q^{1−α})/(α − 1), summed over cells."""
     if params["iterations"] > 1:
         return _rdp_after_many_steps(mp, alpha, params)
-    divergences = [_divergence(mp, mp.mpf(alpha), pair) for (pair,) in lower_bound.instances(**params)]
-    return max((mp.mpf(0), *divergences), key=float)
+    a, best = mp.mpf(alpha), mp.mpf(0)
+    for (pair,) in lower_bound.instances(**params):
+        cells = zip(*(_cells(mp, pair, kick) for kick in (pair.up, pair.down)), strict=True)
+        total = mp.fsum(mp.exp(a * mp.log(p) - (a - 1) * mp.log(q)) for p, q in cells)
+        best = max(best, mp.log(total) / (a - 1), key=float)
+    return best
 
 
 # --- one step --------------------------------------------------------------------------------------------------------
-
-
-def _divergence(mp: Any, a: Any, pair: Pair) -> Any:
-    """Return the Rényi divergence of order a of cells after one step."""
-    p, q = (_cells(mp, pair, kick) for kick in (pair.up, pair.down))
-    return mp.log(mp.fsum(mp.exp(a * mp.log(x) - (a - 1) * mp.log(y)) for x, y in zip(p, q, strict=True))) / (a - 1)
 
 
 def _cells(mp: Any, pair: Pair, kick: float) -> list[Any]:

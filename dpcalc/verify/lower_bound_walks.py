@@ -87,7 +87,7 @@ def tails(c: Context, pair: Pair, positions: Sequence[Any], mass: Sequence[Any],
     """Return P(w >= t) and P(w < t) after the last step for each threshold t, from the masses at the positions; with
     `up` false, those of Q."""
     root, one = c.arb(2).sqrt(), c.arb(1)
-    starts = [(_pulled(c, pair, y), m) for y, m in zip(positions, mass, strict=True)]
+    starts = [(c.arb(pair.pull) * y, m) for y, m in zip(positions, mass, strict=True)]
     above, below = [], []
     for threshold in thresholds:
         high, low = c.arb(0), c.arb(0)
@@ -115,7 +115,9 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Laws:
     """Return the distributions of both walks after all steps but the last one."""
     nodes, weights, error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
-    enough = _steps_until_forgotten(pair)
+    enough = 64  # steps after which the effect of the start is negligible
+    while _distance_of_starts(pair, enough) > _NEGLIGIBLE_DISTANCE and enough < 2**60:
+        enough *= 2
     omitted = _distance_of_starts(pair, enough) if steps >= enough else 0.0
     steps = min(steps, enough)
     q = _propagate(c, pair, positions, weights, steps, False)
@@ -158,7 +160,7 @@ def _drop_tiny(c: Context, matrix: Any) -> Any:
 
 def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
     """Return the masses after one step from y: at the left wall, at the nodes, and at the right wall."""
-    root, start, density_at_0 = c.arb(2).sqrt(), _pulled(c, pair, y), 1 / (2 * c.arb.pi()).sqrt()
+    root, start, density_at_0 = c.arb(2).sqrt(), c.arb(pair.pull) * y, 1 / (2 * c.arb.pi()).sqrt()
     pushed = [(start + push, share) for push, share in pushes(c, pair, up)]
     walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
              for side in (1, -1)]
@@ -166,10 +168,6 @@ def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequ
     for x, w in zip(positions[1:-1], weights, strict=True):
         inner.append(w * density_at_0 * sum((share * (-(x - m) * (x - m) / 2).exp() for m, share in pushed), c.arb(0)))
     return [walls[0], *inner, walls[1]]
-
-
-def _pulled(c: Context, pair: Pair, y: Any) -> Any:
-    return c.arb(pair.pull) * y
 
 
 def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
@@ -184,14 +182,6 @@ def _distance_of_starts(pair: Pair, steps: int) -> float:
     starts."""
     contracted = 2 * pair.half * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
     return min(1.0, contracted) * (1 + 1e-6)
-
-
-def _steps_until_forgotten(pair: Pair) -> int:
-    """Return a number of steps after which the effect of the start is negligible."""
-    steps = 64
-    while _distance_of_starts(pair, steps) > _NEGLIGIBLE_DISTANCE and steps < 2**60:
-        steps *= 2
-    return steps
 
 
 # --- Gauss–Legendre rules on panels, with a proven error --------------------------------------------------------------

@@ -37,12 +37,6 @@ def shift_of_diameter(mp: Any, diameter: float, learning_rate: float, smoothness
     return factor * mp.mpf(diameter) / mp.mpf(learning_rate)
 
 
-def _negative_log_factor(mp: Any, law: Law, epsilon: float, ratio: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return x → −log B_x, computed from 1 − B_x against cancellation, as B_x is near 1 at most steps."""
-    e, rest = mp.mpf(epsilon), law.exact_rest
-    return lambda x: -mp.log1p(-rest(mp, e, ratio(x)))
-
-
 # --- the bounds ------------------------------------------------------------------------------------------------------
 
 
@@ -74,7 +68,8 @@ def _product_of_factors(mp: Any, epsilon: float, law: Law, levels: Schedule, lip
         return a
     if not law.exact(mp, epsilon, reach / sigma(mp.mpf(index + 1))) > 0:  # then B is 0
         return mp.mpf(0)
-    return a * mp.exp(-accumulate(_negative_log_factor(mp, law, epsilon, lambda x: reach / sigma(x))))
+    e, rest = mp.mpf(epsilon), law.exact_rest  # −log B_x from 1 − B_x, as B_x is near 1 at most steps
+    return a * mp.exp(-accumulate(lambda x: -mp.log1p(-rest(mp, e, reach / sigma(x)))))
 
 
 def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float,

@@ -34,9 +34,7 @@ from dpcalc.verify import (
     allocation_replaced,
     loss_distributions,
     mixtures,
-    shuffled_attack,
     shuffled_epochs,
-    shuffled_one_order,
     shuffled_used,
 )
 from dpcalc.verify.composition_atoms import convex_minorant_pair
@@ -145,9 +143,9 @@ def _refuse_group_of_shuffled(p: Params) -> None:
         raise Unchecked("the chain of records of a group in shuffled batches is not computed again")
 
 
-def _left_out(p: Params, rest: int, steps: int | None = None) -> LossPair:
+def _left_out(p: Params, rest: int, steps: int | None = None, epochs: int | None = None) -> LossPair:
     return shuffled_epochs.left_out(in_norms(p["noise_of_record"], p["replaced"]), steps or p["n"] // p["batch_size"],
-                                    p["batch_size"], rest, p["replaced"], p["tail"])
+                                    p["batch_size"], rest, p["replaced"], p["tail"], epochs)
 
 
 def _all_used(p: Params, rest: int) -> LossPair:
@@ -158,11 +156,8 @@ def _all_used(p: Params, rest: int) -> LossPair:
 
 def _one_order(p: Params) -> Parts:
     """Return all epochs together, which have the same order."""
-    n, b = p["n"], p["batch_size"]
     _refuse_group_of_shuffled(p)
-    return ((Use(shuffled_one_order.left_out(
-        in_norms(p["noise_of_record"], p["replaced"]), n // b, b, n % b if p["drop_last"] else 0, p["replaced"],
-        p["epochs"], p["tail"])), 1),)
+    return ((Use(_left_out(p, p["n"] % p["batch_size"] if p["drop_last"] else 0, epochs=p["epochs"])), 1),)
 
 
 # By the name of the bound, from its parameters.
@@ -177,7 +172,7 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
         {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}, float(p["sampling_rate"]),
         int(p.get("group_size") or 1))),
     "poisson-profile": _of_steps(lambda p: Use(losses(p["part"]), "poisson", float(p["sampling_rate"]))),
-    "shuffle-lower": lambda p: ((Use(shuffled_attack.dominated_pair(p)), int(p["whole_epochs"])),),
+    "shuffle-lower": lambda p: ((Use(shuffled_epochs.dominated_pair(p)), int(p["whole_epochs"])),),
     "shuffle-profile": _shuffled(_left_out),
     "shuffle-profile-used": _shuffled(_all_used),
     "shuffle-profile-one-order": _one_order,

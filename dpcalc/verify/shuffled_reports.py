@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 from dpcalc.bounds.mechanisms import shuffled_ldp
+from dpcalc.numerics.binomial import exact_log_choose
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
@@ -40,8 +41,7 @@ def _means(mp: Any, m: int, numbers: list[Any]) -> list[Any]:
     that of the next smaller g ends: with the largest i below g and S(i) = Pr(I <= i), E(g − I)₊ is
     S(0) + … + S(i − 1) + (g − i)S(i)."""
     i = ceil(float(numbers[-1])) - 1
-    log_choose = mp.loggamma(mp.mpf(m + 1)) - mp.loggamma(mp.mpf(i + 1)) - mp.loggamma(mp.mpf(m - i + 1))
-    weight = raw(mp, mp.exp(log_choose - m * mp.log(mp.mpf(2))))
+    weight = raw(mp, mp.exp(exact_log_choose(mp, m, i) - m * mp.log(mp.mpf(2))))
     below, sums, rest = _add_downwards(weight, m, i)
     if is_ball_context(mp):
         unknown = mp.between(0, rest).x

@@ -67,10 +67,10 @@ def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float,
     """Return e^ε/T times the least bound of the theorem in units of γ, rounded up, for nodes that are good where δ is
     about the given one."""
     mp, search = epoch.mp, _search(radius, epoch, direction)
-    pilot = shuffled_used._Law(search.coarse.difference(epsilon, direction))
+    pilot = shuffled_used.Law(search.coarse.difference(epsilon, direction))
     about = about * search.total * exp(-epsilon)
-    nodes = search._nodes(pilot, epsilon, about)
-    levels = sorted(search._table(pilot, nodes, precision, about)[0])
+    nodes = search.nodes(pilot, epsilon, about)
+    levels = sorted(search.table(pilot, nodes, precision, about)[0])
     difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
     batches, law = mp.mpf(epoch.records) / epoch.batch_size, Summand(points, *difference.masses(points.tolist()), 1)
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])

@@ -103,12 +103,9 @@ def bound_of_event(x: Array, masses: tuple[Array, Array, Array], gamma: float, q
     size = ceil(grid.high / step) - first + 2
     one, p, q = (tilted_powers.tilted(first, np.bincount(labels, law[order], size), a, (len(x) + 8) * UNIT)
                  for law in masses)
-    rates = grid.window.rates[0] * step, grid.window.rates[1] * step
-    others = [(one, count - 1)]
-    window = tilted_powers.window_of(others, rates, grid.window.log_outside)
-    rest = tilted_powers.power(others, window)
+    rest = tilted_powers.power([(one, count - 1)], grid.window, step)
     threshold = round(count * float((base * (labels + first - exact)).sum()))
-    return _bound_of_masses(_Tails(rest, a, window.outside), p, q, gamma, threshold)
+    return _bound_of_masses(_Tails(rest, a), p, q, gamma, threshold)
 
 
 class _Tails:
@@ -117,11 +114,11 @@ class _Tails:
     The difference of the tails at x < y is that of the computed ones up to `error` times the norm of the factors in
     between, a relative error, and the mass outside of the window times the factor at x."""
 
-    def __init__(self, law: Law, a: float, outside: float) -> None:
+    def __init__(self, law: Law, a: float) -> None:
         factors = law.factors(a)
         self.law, self.a, self.relative = law, a, law.rounding(a)
         self.tails = np.cumsum((law.weight * factors)[::-1])[::-1]
-        self.energy, self.outside = np.cumsum((factors * factors)[::-1])[::-1], outside * factors
+        self.energy, self.outside = np.cumsum((factors * factors)[::-1])[::-1], law.outside * factors
         error = (law.error * np.sqrt(self.energy) + self.outside) * (1 + 1e-9)
         self.low = np.clip(self.tails * (1 - self.relative) - error, 0.0, 1.0)
         self.high = np.clip(self.tails * (1 + self.relative) + error, 0.0, 1.0)

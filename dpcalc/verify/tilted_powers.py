@@ -22,7 +22,7 @@ from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import TooLong
 
 if TYPE_CHECKING:
-    from dpcalc.pld.tilted_sums import Grid
+    from dpcalc.pld.tilted_sums import Grid, Window
 
 
 FFT_ERROR = 8 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
@@ -33,13 +33,15 @@ SMALLEST_POWER = 1e-40  # smaller powers are set to 0
 
 class Law(NamedTuple):
     """Masses e^{log_scale − a·k}·weight at the points k = first + i. The true weights are within a factor 1 ± relative
-    of numbers that differ from `weight` by a vector of norm `error` at most."""
+    of numbers that differ from `weight` by a vector of norm `error` at most; those at other points add up to at most
+    `outside`."""
 
     first: int
     weight: Array
     log_scale: float
     relative: float
     error: float = 0.0
+    outside: float = 0.0
 
     def factors(self, a: float) -> Array:
         k = self.first + np.arange(len(self.weight))
@@ -68,30 +70,12 @@ def tilted(first: int, masses: Array, a: float, relative: float) -> Law:
     return Law(first, weight / total, top + log(total), relative)
 
 
-class Window(NamedTuple):
-    low: int
-    high: int
-    outside: float
-
-
-def window_of(laws: Laws, rates: tuple[float, float], log_outside: float) -> Window:
-    """Return the window of a sum whose two ends have a tilted mass of at most e^−log_outside beyond them. `rates` are
-    the numbers r > 0, per point, in E e^{±rS}."""
-    ends = []
-    for sign, rate in zip((-1, 1), rates, strict=True):
-        log_moment = log1p(1e-9)
-        for one, count in laws:
-            exponent = sign * rate * (one.first + np.arange(len(one.weight)))
-            top = float(exponent[one.weight > 0].max())
-            total = float(np.add.reduce(one.weight * np.exp(np.minimum(exponent - top, 0.0))))
-            log_moment += count * (top + log(total) + UNIT * (len(exponent) + 4 * abs(top) + 20))
-        ends.append(sign * int((log_moment + log_outside) / rate + 2))
-    return Window(ends[0], ends[1], 4 * exp(-log_outside))
-
-
-def power(laws: Laws, window: Window) -> Law:
-    """Return the law of the sum of independent copies of each law."""
-    size = max(window.high - window.low + 1, *(len(one.weight) for one, _ in laws))
+def power(laws: Laws, window: Window, step: float) -> Law:
+    """Return the law of the sum of independent copies of each law on a grid with this step, in a window with a tilted
+    mass of at most e^−log_outside beyond either end, by the rates r > 0 in E e^{±rS}."""
+    low, high = (sign * _end(laws, sign * rate * step, window.log_outside)
+                 for sign, rate in zip((-1, 1), window.rates, strict=True))
+    size = max(high - low + 1, *(len(one.weight) for one, _ in laws))
     n = min(k << max(1, (-(-size // k) - 1).bit_length()) for k in (1, 3, 5, 9, 15))
     if n > MAX_POINTS:
         raise TooLong(f"its sums have {size} points, and sums of at most {MAX_POINTS} are checked")
@@ -110,9 +94,20 @@ def power(laws: Laws, window: Window) -> Law:
         relative += count * one.relative
     weight = np.fft.irfft(product, n)
     error = error * most + (eta + 8 * UNIT * (number + len(laws))) * norm(weight)
-    weight = np.roll(weight, (first - window.low) % n)
+    weight = np.roll(weight, (first - low) % n)
     relative *= 1 + 2 * relative  # (1 + x)^t − 1 against tx
-    return Law(window.low, np.maximum(weight, 0.0), log_scale, relative, error * (1 + relative))
+    return Law(low, np.maximum(weight, 0.0), log_scale, relative, error * (1 + relative), 4 * exp(-window.log_outside))
+
+
+def _end(laws: Laws, rate: float, log_outside: float) -> int:
+    """Return the distance of an end of the window from 0, by Chernoff's bound."""
+    log_moment = log1p(1e-9)
+    for one, count in laws:
+        exponent = rate * (one.first + np.arange(len(one.weight)))
+        top = float(exponent[one.weight > 0].max())
+        total = float(np.add.reduce(one.weight * np.exp(np.minimum(exponent - top, 0.0))))
+        log_moment += count * (top + log(total) + UNIT * (len(exponent) + 4 * abs(top) + 20))
+    return int((log_moment + log_outside) / abs(rate) + 2)
 
 
 def _whole_power(x: Array, count: int) -> Array:
@@ -145,10 +140,7 @@ def mean_of_positive_part(grid: Grid, summands: Sequence[Summand], constant: flo
     step, a = grid.step, grid.tilt * grid.step
     paid = sum(x.copies * (x.excess + float((x.masses * np.maximum(x.places - grid.high, 0.0)).sum())
                           * (1 + ROUNDING * len(x.places))) for x in summands)
-    laws = [(_on_grid(grid, x), x.copies) for x in summands]
-    rates = grid.window.rates[0] * step, grid.window.rates[1] * step
-    window = window_of(laws, rates, grid.window.log_outside)
-    total = power(laws, window)
+    total = power([(_on_grid(grid, x), x.copies) for x in summands], grid.window, step)
     points = step * (total.first + np.arange(len(total.weight)))
     values = constant + points + 4 * UNIT * (abs(constant) + np.abs(points))
     if values[0] > 0:  # sums below the window may be positive
@@ -158,7 +150,7 @@ def mean_of_positive_part(grid: Grid, summands: Sequence[Summand], constant: flo
     inside = float((total.weight[begin:] * factors).sum()) * (1 + total.rounding(a))
     # Above the window the mean is at most the outside mass times the largest v·e^{−(θ+r)(v − last)} for v >= last.
     last = max(float(values[-1]), 1 / (grid.tilt + grid.window.rates[1]))
-    beyond = last * float(total.factors(a)[-1]) * window.outside
+    beyond = last * float(total.factors(a)[-1]) * total.outside
     return float(inside + total.error * norm(factors) + beyond + paid) * (1 + ROUNDING)
 
 

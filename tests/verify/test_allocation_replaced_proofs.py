@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.mp.context import context
 from dpcalc.pld import allocation_replaced as calculator
+from dpcalc.pld.tilted_sums import Window
 from dpcalc.verify import allocation_replaced, sum_events, tilted_powers
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.decide import can_certify
@@ -68,13 +69,12 @@ def test_powers_are_binomial_laws_within_their_errors():
     p, count, a = 0.3, 40, 0.5
     one = tilted_powers.tilted(-1, np.array([1 - p, 0.0, p]), a, 0.0)
     laws = [(one, 5), (one, count - 5)]
-    window = tilted_powers.window_of(laws, (0.3, 0.3), 40.0)
-    total = tilted_powers.power(laws, window)
+    total = tilted_powers.power(laws, Window((0.3, 0.3), 40.0, 0.0), 1.0)
     found = dict(zip(range(total.first, total.first + len(total.weight)), total.weight, strict=True))
     norm = log(1 - p + p * exp(2 * a)) - a
     for k in range(count + 1):
         exact = comb(count, k) * p**k * (1 - p) ** (count - k) * exp(a * (2 * k - count) - count * norm)
-        assert found.get(2 * k - count, 0.0) == pytest.approx(exact, abs=total.error + 1e-15 + window.outside)
+        assert found.get(2 * k - count, 0.0) == pytest.approx(exact, abs=total.error + 1e-15 + total.outside)
     assert total.error < 1e-12 and sum(found.values()) == pytest.approx(1, abs=1e-12)
 
 

@@ -11,7 +11,7 @@ from scipy.stats import poisson
 
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.numerics.mp.context import context
-from dpcalc.verify import shuffled_attack, shuffled_epochs, shuffled_used
+from dpcalc.verify import shuffled_epochs, shuffled_used
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.shuffled_epochs import Difference, Epoch
 
@@ -126,8 +126,8 @@ def two_batches(epsilon, m, dropped):
 
 @pytest.mark.parametrize("dropped", [0.0, slow(0.2)])
 def test_the_attack_on_two_batches_is_below_its_integral_and_near_it(dropped):
-    pair, mp = shuffled_attack.dominated_pair({"sigma": 1.5, "sensitivity": 1.0, "steps_per_epoch": 2, "dropped": dropped,
-                                               "whole_epochs": 1, "tail": 1e-7}), Context(128)
+    mp, pair = Context(128), shuffled_epochs.dominated_pair({
+        "sigma": 1.5, "sensitivity": 1.0, "steps_per_epoch": 2, "dropped": dropped, "whole_epochs": 1, "tail": 1e-7})
     sides = [[(loss, float(a), float(b)) for loss, a, b in x.atoms(mp)] for x in (pair, pair.reverse)]
     for epsilon in (0.0, 0.5, 1.0, 2.0):
         true = two_batches(epsilon, 1 / 1.5, dropped)

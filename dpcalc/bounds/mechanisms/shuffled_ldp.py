@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.binomial import exact_log_choose
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import up
 
@@ -185,9 +186,7 @@ def exact_masses(mp: Any, n: int, e0: Any, step_epsilon: float) -> list[tuple[in
     starts, last = blocks(n, step_epsilon)
     others, first = n - 1, starts[0]
     odds = 2 * mp.exp(-e0) / -mp.expm1(-e0)
-    log_choose = mp.loggamma(mp.mpf(others + 1)) - mp.loggamma(mp.mpf(first + 1))
-    log_choose -= mp.loggamma(mp.mpf(others - first + 1))
-    probability = mp.exp(log_choose + first * mp.log(odds) - others * mp.log1p(odds))
+    probability = mp.exp(exact_log_choose(mp, others, first) + first * mp.log(odds) - others * mp.log1p(odds))
     found = []
     if first > 0:
         ratio = first / (mp.mpf(others - first + 1) * odds)

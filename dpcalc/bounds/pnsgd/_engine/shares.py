@@ -81,7 +81,7 @@ class Shares(NamedTuple):
     def share_exact(mp: Any, c: Any) -> Callable[[Any], Any]:
         """`share` at high precision."""
         if c == 1:
-            return lambda j: 1 / mp.mpf(j)
+            return lambda j: mp.mpf(1) / j
         if not c > 0:
             return lambda j: mp.mpf(j <= 1)
         s = 2 * mp.log(c)
