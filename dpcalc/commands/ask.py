@@ -1,7 +1,5 @@
 """Answers to questions that are given as options: command names, spellings of options, and the answer itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log
 from typing import Any

@@ -1,8 +1,6 @@
 """The question of a call, which depends on which of ε, δ, α, RDP and --solve are given, and the parameters of its
 answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer of burn-in: ε, δ or RDP of the last iterate by every bound, with the burn-in length and a lower bound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction

@@ -2,8 +2,6 @@
 `explain`, --explain and the documents. The only file that it reads is the table of measured accuracies, besides the
 package's own source."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The answer of compare: the guarantees for a training run, and how much one more assumption would improve them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

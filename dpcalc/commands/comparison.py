@@ -1,8 +1,6 @@
 """Every guarantee that applies to a training run, from the answers of the other commands, and the reasons why other
 bounds do not apply."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from math import inf

@@ -1,7 +1,5 @@
 """The conditions of theorems on a training run, each with the reason that is given where it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The answer of convert: the converted guarantee, also as JSON for the next command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple

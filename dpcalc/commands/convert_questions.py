@@ -1,7 +1,5 @@
 """The question of a call of dpcalc convert, which depends on the kind of guarantee that it starts from."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.bounds.conversions import group_privacy
 from dpcalc.commands.asking import read_question

@@ -1,8 +1,6 @@
 """The bounds by which each kind of guarantee is converted or composed, and the parameters of these bounds, for dpcalc
 convert and dpcalc tv."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from math import fsum, sqrt

@@ -17,6 +17,7 @@ from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Route
 from dpcalc.core.run import Run
+from dpcalc.core.validate import near
 
 _LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
 _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
@@ -98,8 +99,6 @@ def _strategy(given: Given) -> Strategy:
         raise DpcalcError("unknown-value", "takes one strategy; --compare takes a list of them", "--strategy")
     name, colon, value = given["strategy"].partition(":")
     if name not in s.NAMES:
-        from dpcalc.core.validate import near
-
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(s.NAMES)}{near(name, s.NAMES)}",
                           "--strategy")
     symbol = s.NUMBERED.get(name, "")

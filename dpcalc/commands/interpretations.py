@@ -2,8 +2,6 @@
 the options of its command. σ is equal in all of them; where a command has σ in other units, its sensitivity is scaled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import nextafter

@@ -2,8 +2,6 @@
 guarantee for the next command, the worst record, and the limit of a noise schedule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import exp, inf, log
 from typing import Any

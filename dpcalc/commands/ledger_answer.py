@@ -1,7 +1,5 @@
 """The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

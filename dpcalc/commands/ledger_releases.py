@@ -1,7 +1,5 @@
 """The releases of a ledger as guarantees: by the command of each, or as they stand in its file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

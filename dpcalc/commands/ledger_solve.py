@@ -1,7 +1,5 @@
 """The number of a ledger that is "?": the most permissive value with which the total ε meets the budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The options that describe a mechanism and its noise, which several commands share."""
 
-from __future__ import annotations
-
 from dpcalc.core import quantities as q
 from dpcalc.core.command import MECHANISM, Option
 

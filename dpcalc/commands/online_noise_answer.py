@@ -1,7 +1,5 @@
 """The answer of online-noise: ε or δ of one index, the parameter that meets a budget, or a table of noise levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf

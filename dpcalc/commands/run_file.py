@@ -1,8 +1,6 @@
 """--run: the description of a training run in TOML or JSON, from a file or standard input. Options take precedence over
 it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The bounds that can answer dpcalc shuffle-pnsgd."""
 
-from __future__ import annotations
-
 from dpcalc.bounds.hiding import (
     output_perturbation_shuffled_hiding,
     shuffled_hiding,

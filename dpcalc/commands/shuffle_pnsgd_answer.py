@@ -1,7 +1,5 @@
 """The answer of shuffle-pnsgd: ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf

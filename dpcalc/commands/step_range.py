@@ -1,7 +1,5 @@
 """The steps that --schedule names, for commands that print a table with a row for each of them."""
 
-from __future__ import annotations
-
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, number
 

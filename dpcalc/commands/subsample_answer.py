@@ -1,8 +1,6 @@
 """The answer of subsample: ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ)
 point."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

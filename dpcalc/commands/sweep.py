@@ -1,8 +1,6 @@
 """Sweeps: a numeric option with several values, a,b,c or start:stop:count[:log]. One such option gives rows, two give a
 grid."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product

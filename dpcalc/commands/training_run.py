@@ -4,8 +4,6 @@ Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradien
 the batch size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g
 by at most 2L/b, adding or removing it by at most L/b. """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from math import nextafter

@@ -1,8 +1,6 @@
 """The answer of tv: the total variation of a mechanism, a run or a guarantee, with what follows for attackers; or the
 parameter that meets a budget on the total variation or on the true-positive rate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

@@ -6,8 +6,6 @@ within a tenth of the run (of a pass, over shuffled records); a D with the horiz
 shuffled records, D = ηL√N/b for N batches in a pass). Where η is not given either, η = 1 and β = 2: without ρ and D
 these theorems depend on the product ηβ alone. """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
