@@ -221,7 +221,8 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
         if file in seen:
             continue
         seen.add(file)
-        text = _docstring(file)
+        # the docstring, which is read without importing the module
+        text = ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
         if file == own:  # in a file of several bounds, a paragraph "Proof of NAME" is about the one of this name alone
             text = re.sub(rf"^Proof of (?!{bound.name}\b)[a-z]+-.*?(\n\n|\Z)", "", text, flags=re.M | re.S)
         if has_proof := re.search(r"^Proof\b", text, re.M):
@@ -229,11 +230,6 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
         if has_proof or file == own:
             pending += _referred(file, text + (bound.source if file == own else ""))
     return list(found.items())
-
-
-def _docstring(file: str) -> str:
-    """The docstring of a file of this package, which is read without importing the module."""
-    return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
 
 
 def _referred(file: str, text: str) -> Iterator[str]:

@@ -38,7 +38,11 @@ def answer(given: Given) -> Answer:
     try:
         question = source.question(given)
     except DpcalcError as reason:
-        raise _with_options_as_given(given, reason) from None
+        # of an (ε, δ) point from JSON, --epsilon and --delta were given, which stand for --target-epsilon and -delta
+        for n in given.provided & _TARGETS.keys() if given.inputs else ():
+            option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
+            reason.option = f"--{n}" if reason.option == option else reason.option
+        raise
     uses = frozenset({*source.needs, *source.may, "to", "group_size"})
     uses |= {"adjacency"} if given.has("adjacency") else set()
     uses |= set() if given.inputs else {"from"}
@@ -53,7 +57,10 @@ def answer(given: Given) -> Answer:
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     run, promise = run.solved(rows), run["promise"] or NOTHING
-    return run.answer(rows, _guarantee(name, run, rows[0].result), run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
+    # one number or one finite mechanism describes the whole composition
+    as_whole, asks = name in _WHOLE and question.asks not in ("rho", "mu"), question.asks
+    guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
+    return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                       _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
                       warnings=promise.warnings, promises=promise.sentences,
                       of_respondents=bool(run["respondents"]))
@@ -134,23 +141,6 @@ def _refuse_leftovers(run: Run, name: str, source: _Source) -> None:
     for option in sorted(given.provided - describe - asks - always):
         raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
                           f"--{option.replace('_', '-')}")
-
-
-def _with_options_as_given(given: Given, reason: DpcalcError) -> DpcalcError:
-    """The error with the names of the options as they were given: for an (ε, δ) point from JSON, --epsilon and --delta
-    stand for --target-epsilon and --target-delta."""
-    for n in _TARGETS if given.inputs else ():
-        if n in given.provided:
-            option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
-            reason.option = f"--{n}" if reason.option == option else reason.option
-    return reason
-
-
-def _guarantee(name: str, run: Run, result: dict[str, float]) -> dict[str, Any]:
-    """The guarantee for the next command: the whole composition, where one number or one finite mechanism describes it;
-    else the computed number."""
-    as_whole, asks = _WHOLE.get(name), run.question.asks
-    return as_whole(run) if as_whole and asks not in ("rho", "mu") else _AS_GUARANTEE[asks](result)
 
 
 _WHOLE: dict[str, Callable[[Run], dict[str, Any]]] = {

@@ -49,7 +49,11 @@ def answer(given: Given) -> Answer:
     total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
     shown = _releases([entry.name(unknown, value) for entry in entries], total, composed.guarantees, given)
     total = total._replace(rows=rows, question=question) if unknown else total
-    return _with_notes(_answer(given, total, composed, listed, shown), entries)
+    found = _answer(given, total, composed, listed, shown)
+    sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
+    may_add = "budget" in found.extra and not found.over_budget and not unknown
+    return found._replace(notes=(*found.notes, *((_WHAT_FITS,) if may_add else ())),
+                          warnings=(*found.warnings, *large_delta(min(sizes, default=None), found.question.delta)))
 
 
 def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
@@ -113,29 +117,16 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
                   if given[name] is not None}
     parameters |= {"file": [{"release": list(listed)}]} if listed else {}
+    guarantee, parts = total.guarantee, [g for g in composed.guarantees if isinstance(g, Mechanisms)]
+    if guarantee["kind"] == "dp" and len(parts) == len(composed.guarantees):  # all mechanisms say more than a point
+        guarantee = {"kind": "mechanisms", "mechanisms": [part for g in parts for part in g.as_json()["mechanisms"]],
+                     **({"upper_bound": True} if any(g.upper_bound for g in parts) else {})}
     adjacency = composed.relation or "those that each release refers to"
     converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
-        guarantee=_guarantee(total, composed.guarantees), extra=extra, released="every output of each release",
+        guarantee=guarantee, extra=extra, released="every output of each release",
         warnings=(*warnings, *composed.promise.warnings),
         releases=releases, over_budget=over,
         promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
         notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
-
-
-def _with_notes(answer: Answer, entries: Sequence[Entry]) -> Answer:
-    """The answer with the warnings of its releases, and with a note on how to find what still fits."""
-    delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
-    warnings = large_delta(min(sizes, default=None), delta)
-    fits = "budget" in answer.extra and not answer.over_budget and not answer.question.unknown
-    return answer._replace(notes=(*answer.notes, *((_WHAT_FITS,) if fits else ())),
-                           warnings=(*answer.warnings, *warnings))
-
-
-def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
-    """The guarantee for the next command: all mechanisms where every release has them, else that of `convert`."""
-    if total.guarantee["kind"] != "dp" or not all(isinstance(g, Mechanisms) for g in guarantees):
-        return total.guarantee
-    return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
-            **({"upper_bound": True} if any(g.upper_bound for g in guarantees) else {})}

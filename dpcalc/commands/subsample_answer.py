@@ -3,7 +3,6 @@ point."""
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -81,7 +80,12 @@ def _with_input(run: Run) -> Run:
     if isinstance(base, Dp):
         return run.completed(point=(base.epsilon, base.delta))
     if isinstance(base, Mechanisms):
-        return _with_mechanism(run, base)
+        part = base.mechanisms[0]
+        if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
+            raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
+        params = part.params(base.adjacency or batches.between(run))
+        own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
+        return run.completed(mechanism=part.name, **own, attained=not base.upper_bound)
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down((1.0,), (base.mu,)), 1.7e308)  # 1/μ may overflow, and less noise is safe
         return run.completed(mechanism="gaussian", sigma=sigma, attained=False)
@@ -89,16 +93,6 @@ def _with_input(run: Run) -> Run:
         return run.completed(curve=curves(base)[0][0])
     raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, "
                       "an RDP curve or an (ε, δ) point can", "--input")
-
-
-def _with_mechanism(run: Run, base: Any) -> Run:
-    """The run with a mechanism from JSON. Raises DpcalcError for several of them."""
-    part = base.mechanisms[0]
-    if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
-        raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-    params = part.params(base.adjacency or batches.between(run))
-    own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
-    return run.completed(mechanism=part.name, **own, attained=not base.upper_bound)
 
 
 def _require_noise(given: Given) -> None:

@@ -58,18 +58,6 @@ class WhatIf(NamedTuple):
     command: str
 
 
-def _released(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return None if run.release == LAST else {"release": LAST}
-
-
-def _convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return None if run.strong_convexity is not None else {"loss": CONVEX}
-
-
-def _unclipped(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"lipschitz": run.lipschitz} if run.clipped else None
-
-
 def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
     """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
     eta, beta = run.learning_rate, run.smoothness
@@ -113,10 +101,6 @@ def _leaving_out(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] 
     return {"drop_last": True, **({} if size == run.batch_size else {"batch_size": size})}
 
 
-def _anew(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"reshuffle": "every-epoch"} if run.one_order else None
-
-
 def _other_batches(run: TrainingRun, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of runs whose batches are formed otherwise, with which less privacy is lost."""
     one_pass = {} if values.keys() & {"steps", "epochs"} else {"epochs": 1}
@@ -148,25 +132,20 @@ _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
            ALLOCATION: "every record draws its own batch in every pass"}
 
 
-def _batches_in_words(options: Mapping[str, Any]) -> str:
-    return _ORDERS[options["batches"]]
-
-
-def _smoothness_in_words(options: Mapping[str, Any]) -> str:
-    if "smoothness" not in options:
-        return "the learning rate η is at most 2/β"
-    return f"every loss is β-smooth with β = 2/η = {plain(options['smoothness'])}"
-
-
 STRUCTURE = (
-    Assumption(_released, lambda o: "only the last iterate is released"),
-    Assumption(_convex, lambda o: "every loss is convex"),
-    Assumption(_unclipped, lambda o: "no gradient needs clipping"),
-    Assumption(_smooth, _smoothness_in_words),
+    Assumption(lambda run, _: None if run.release == LAST else {"release": LAST},
+               lambda o: "only the last iterate is released"),
+    Assumption(lambda run, _: None if run.strong_convexity is not None else {"loss": CONVEX},
+               lambda o: "every loss is convex"),
+    Assumption(lambda run, _: {"lipschitz": run.lipschitz} if run.clipped else None,
+               lambda o: "no gradient needs clipping"),
+    Assumption(_smooth, lambda o: f"every loss is β-smooth with β = 2/η = {plain(o['smoothness'])}"
+               if "smoothness" in o else "the learning rate η is at most 2/β"),
 )
 SHUFFLING = (
     Assumption(_leaving_out, lambda o: "the loader leaves out the records of each pass that do not fill a batch"),
-    Assumption(_anew, lambda o: "the records are shuffled anew before every pass"),
+    Assumption(lambda run, _: {"reshuffle": "every-epoch"} if run.one_order else None,
+               lambda o: "the records are shuffled anew before every pass"),
 )
 STRENGTH = (
     Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
@@ -210,7 +189,7 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             attempt(order, assumption.text(order), base)
     # Solving for a parameter with other batches takes seconds.
     for other in _other_batches(run, values) if question.unknown is None else ():
-        attempt(other, _batches_in_words(other), base)
+        attempt(other, _ORDERS[other["batches"]], base)
     return tuple(found), tuple(idle)
 
 
