@@ -140,7 +140,7 @@ def _refuse_leftovers(run: Run, name: str, source: _Source) -> None:
     always = {"from", "to", "bound", "format", "digits", "input", "group_size", "adjacency"}
     for option in sorted(given.provided - describe - asks - always):
         raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
-                          f"--{option.replace('_', '-')}")
+                          flag(option))
 
 
 _WHOLE: dict[str, Callable[[Run], dict[str, Any]]] = {
@@ -161,7 +161,6 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 # --- the sources -----------------------------------------------------------------------------------------------------
 
 
-_TARGET_OPTIONS = ("target_epsilon", "target_delta")
 _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
     "mixture": _Source(("alpha", "rdp", "weights"), (), lambda run: (Route(rdp_curves.MIXTURE),), r.mixture_params,
@@ -169,9 +168,9 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes,
                     lambda run: {"rho": run["rho"], "steps": int(run["steps"])}, questions.plain_question),
-    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGET_OPTIONS), r.dp_routes, r.dp_params,
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes, r.dp_params,
                   questions.dp_question),
-    "group": _Source(("group_size",), ("epsilon", "delta", *_TARGET_OPTIONS),
+    "group": _Source(("group_size",), ("epsilon", "delta", *_TARGETS.values()),
                      lambda run: (Route(group_privacy.BOUND),), r.group_params, questions.group_question),
     "to-replace-one": _Source(("epsilon", "delta"), (), lambda run: (Route(to_replace_one.BOUND),),
                               lambda run: {name: run[name] for name in ("step_epsilon", "step_delta")},

@@ -8,10 +8,9 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import BANDED_SQRT
 from dpcalc.bounds.sampling import poisson_profile, poisson_rdp
 from dpcalc.commands import correlated_compare, correlated_notes, correlated_sampling
-from dpcalc.commands.asking import level_hints, read_question
+from dpcalc.commands.asking import level_hints, read_question, step_range
 from dpcalc.commands.correlated import COMMAND
 from dpcalc.commands.correlated_design import design, mu_of, routes, run_of
-from dpcalc.commands.step_range import step_range
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag

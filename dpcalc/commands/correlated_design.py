@@ -11,7 +11,7 @@ from dpcalc.commands.correlated import COMMAND
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
@@ -84,8 +84,7 @@ def _strategy(given: Given) -> Strategy:
     if given.has("coefficients"):
         for name in ("strategy", "blt_scale", "blt_decay"):
             if given.has(name):
-                raise DpcalcError("contradictory", f"give --{name.replace('_', '-')} or --coefficients, not both",
-                                  "--coefficients")
+                raise DpcalcError("contradictory", f"give {flag(name)} or --coefficients, not both", "--coefficients")
         listed = given["coefficients"]
         if abs(listed[0]) < _LEAST_FIRST:
             raise DpcalcError("out-of-range", f"its first coefficient is {listed[0]:g}; C has an inverse only where "
@@ -133,8 +132,7 @@ def _buffers(given: Given, name: str) -> tuple[Any, Any]:
     if name != s.BLT:
         for option in ("blt_scale", "blt_decay"):
             if given.has(option):
-                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it",
-                                  f"--{option.replace('_', '-')}")
+                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it", flag(option))
         return (), ()
     require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
     scales, decays = given["blt_scale"], given["blt_decay"]

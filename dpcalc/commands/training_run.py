@@ -41,6 +41,7 @@ class TrainingRun(NamedTuple):
     group_size: int = 1  # the number of records that neighbouring data sets differ in
     given_multiplier: float | None = None  # where the noise is given by it
     drop_last: bool = False  # whether shuffled batches leave out the records that do not fill a batch
+    scale_free: bool = False  # whether no norm of a gradient is given: the unit of lengths is then the clipping norm
     one_order: bool = False  # whether shuffled batches are cut from one order in all passes
 
     @property
@@ -111,7 +112,8 @@ def describe(values: Mapping[str, Any]) -> TrainingRun:
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
               int(values.get("group_size") or 1), values.get("noise_multiplier"),
-              bool(values.get("drop_last")), values.get("reshuffle") == "once" and steps > n // b)
+              bool(values.get("drop_last")), values.get("lipschitz") is None and values.get("clipping_norm") is None,
+              values.get("reshuffle") == "once" and steps > n // b)
     _check(run)
     return run
 
@@ -145,12 +147,6 @@ def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
         raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the smallest positive double",
                           "--noise-multiplier")
     return rounded
-
-
-def is_scale_free(values: Mapping[str, Any]) -> bool:
-    """Whether no norm of a gradient is given: the noise is relative to a clipping norm, which is then the unit of all
-    lengths."""
-    return values.get("lipschitz") is None and values.get("clipping_norm") is None
 
 
 def _batch_size(values: Mapping[str, Any]) -> int:
@@ -193,9 +189,9 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
 def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     """(The largest norm of a gradient as it is used, whether clipping may change a gradient)."""
     lipschitz, clip = values.get("lipschitz"), values.get("clipping_norm")
-    if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
-        return 1.0, True
-    if is_scale_free(values):
+    if lipschitz is None and clip is None:
+        if "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
+            return 1.0, True
         way_out = "--noise-multiplier in place of --sigma" if values.get("sigma") else "--solve noise-multiplier"
         raise DpcalcError("missing", "σ has the units of a gradient, so that --lipschitz or --clipping-norm is needed; "
                                      f"or use {way_out}", "--lipschitz")

@@ -24,7 +24,6 @@ from dpcalc.commands.training_run import (
     WITHOUT,
     TrainingRun,
     describe,
-    is_scale_free,
     usual_adjacency,
 )
 from dpcalc.core.errors import EveryValueMeets
@@ -44,7 +43,7 @@ _OPTIONS = ("n", "batches", "batch_size", "drop_last", "reshuffle", "steps", "ep
 class Assumption(NamedTuple):
     """One assumption about a run."""
 
-    options: Callable[[TrainingRun, Mapping[str, Any]], dict[str, Any] | None]  # None where it holds, or cannot hold
+    options: Callable[[TrainingRun], dict[str, Any] | None]  # None where it holds, or cannot hold
     text: Callable[[dict[str, Any]], str]  # the assumption in words, from its options
 
 
@@ -58,7 +57,7 @@ class WhatIf(NamedTuple):
     command: str
 
 
-def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _smooth(run: TrainingRun) -> dict[str, Any] | None:
     """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
     eta, beta = run.learning_rate, run.smoothness
     if eta is None and (run.diameter is not None or run.strong_convexity):
@@ -72,7 +71,7 @@ def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | Non
     return {"learning_rate": 1.0} if eta is None else None
 
 
-def _strongly_convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _strongly_convex(run: TrainingRun) -> dict[str, Any] | None:
     if run.strong_convexity or run.learning_rate is None or run.smoothness == 0:
         return None
     limits = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
@@ -82,8 +81,8 @@ def _strongly_convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, A
     return {"loss": CONVEX, "strong_convexity": _three_digits(min(limits))}
 
 
-def _constrained(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    if run.diameter is not None or run.learning_rate is None or is_scale_free(values):
+def _constrained(run: TrainingRun) -> dict[str, Any] | None:
+    if run.diameter is not None or run.learning_rate is None or run.scale_free:
         return None
     reach = run.learning_rate * run.lipschitz
     limits = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]
@@ -91,7 +90,7 @@ def _constrained(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] 
     return {"diameter": _three_digits(min(limits))}
 
 
-def _leaving_out(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _leaving_out(run: TrainingRun) -> dict[str, Any] | None:
     """The options of shuffled passes that leave out records, if need be with another batch size."""
     if run.batches != SHUFFLED or run.one_order or leaves_out(run.n, run.batch_size, run.drop_last):
         return None
@@ -133,18 +132,18 @@ _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
 
 
 STRUCTURE = (
-    Assumption(lambda run, _: None if run.release == LAST else {"release": LAST},
+    Assumption(lambda run: None if run.release == LAST else {"release": LAST},
                lambda o: "only the last iterate is released"),
-    Assumption(lambda run, _: None if run.strong_convexity is not None else {"loss": CONVEX},
+    Assumption(lambda run: None if run.strong_convexity is not None else {"loss": CONVEX},
                lambda o: "every loss is convex"),
-    Assumption(lambda run, _: {"lipschitz": run.lipschitz} if run.clipped else None,
+    Assumption(lambda run: {"lipschitz": run.lipschitz} if run.clipped else None,
                lambda o: "no gradient needs clipping"),
     Assumption(_smooth, lambda o: f"every loss is β-smooth with β = 2/η = {plain(o['smoothness'])}"
                if "smoothness" in o else "the learning rate η is at most 2/β"),
 )
 SHUFFLING = (
     Assumption(_leaving_out, lambda o: "the loader leaves out the records of each pass that do not fill a batch"),
-    Assumption(lambda run, _: {"reshuffle": "every-epoch"} if run.one_order else None,
+    Assumption(lambda run: {"reshuffle": "every-epoch"} if run.one_order else None,
                lambda o: "the records are shuffled anew before every pass"),
 )
 STRENGTH = (
@@ -169,7 +168,7 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
         found.append(trial)
         return True
 
-    single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run, values))]
+    single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run))]
     idle = [options_text(options) for options, text in single if not attempt(options, text, base)]
     package: dict[str, Any] = {}
     for options, _ in single:
@@ -178,14 +177,15 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
     if len(single) > 1:
         attempt(package, together, _to_beat(found, base))
     best, fuller = _to_beat(found, base), describe({**values, **package})
+    fuller = fuller._replace(scale_free=run.scale_free)  # an assumed norm gives no unit to a diameter
     for assumption in STRENGTH if run.learning_rate is not None else ():
-        if extra := assumption.options(fuller, values):
+        if extra := assumption.options(fuller):
             text = assumption.text(extra)
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
     for assumption in SHUFFLING:
-        if order := assumption.options(run, values):
+        if order := assumption.options(run):
             attempt(order, assumption.text(order), base)
     # Solving for a parameter with other batches takes seconds.
     for other in _other_batches(run, values) if question.unknown is None else ():
