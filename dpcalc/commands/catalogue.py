@@ -5,7 +5,7 @@ package's own source."""
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -228,17 +228,12 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
         if has_proof := re.search(r"^Proof\b", text, re.M):
             found[file] = text.strip()
         if has_proof or file == own:
-            pending += _referred(file, text + (bound.source if file == own else ""))
+            # the files of this package that it names: in its own folder, or by their path
+            for path in re.findall(r"[\w/]+\.py", text + (bound.source if file == own else "")):
+                name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
+                if (_ROOT / name).exists():
+                    pending.append(name)
     return list(found.items())
-
-
-def _referred(file: str, text: str) -> Iterator[str]:
-    """The files of this package that a text names: by their name where they are in the folder of `file`, or by their
-    path."""
-    for path in re.findall(r"[\w/]+\.py", text):
-        name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
-        if (_ROOT / name).exists():
-            yield name
 
 
 _ROOT = Path(__file__).parents[2]

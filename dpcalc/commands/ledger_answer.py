@@ -1,6 +1,6 @@
 """The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -174,24 +174,18 @@ def _at_first_value(composed_at: Any, unknown: Unknown) -> tuple[str, tuple[Any,
     """The kind of the composition and its bounds, at the first value that the release covers. Any such value is valid,
     since neither depends on it."""
     first: DpcalcError | None = None
-    for value in _values(unknown):
+    # from the middle of its range to its ends, by factors of 10
+    low, high = unknown.quantity.search
+    start = 1.0 if low <= 1 <= high else (low * high) ** 0.5
+    values = (value for exponent in range(16) for value in {start * 10.0**exponent, start / 10.0**exponent})
+    for value in filter(lambda value: low <= value <= high, values):
         try:
-            found = composed_at(value)
+            found = composed_at(int(value) if unknown.quantity.kind == "count" else value)
             return found.kind, found.routes
         except DpcalcError as error:
             first = first or error
     assert first is not None
     raise first
-
-
-def _values(unknown: Unknown) -> Iterator[float]:
-    """Values of the unknown number from the middle of its range to its ends, by factors of 10."""
-    low, high = unknown.quantity.search
-    start = 1.0 if low <= 1 <= high else (low * high) ** 0.5
-    for exponent in range(16):
-        for value in {start * 10.0**exponent, start / 10.0**exponent}:
-            if low <= value <= high:
-                yield int(value) if unknown.quantity.kind == "count" else value
 
 
 def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> None:

@@ -31,7 +31,9 @@ def answer(given: Given) -> Answer:
     adjacency = scheme_of(run).relation(run)
     if given.inputs:
         run = _with_input(run)
-    if "point" in run or _asks_of_point(given):
+    # --epsilon and --delta are a point to be amplified where nothing else is described, and nothing is solved for
+    described = given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs", "solve"))
+    if "point" in run or (not described and given.has("epsilon") and given.has("delta")):
         return _amplified_point(run, adjacency)
     if not given.inputs:
         _require_noise(given)
@@ -107,12 +109,6 @@ def _require_noise(given: Given) -> None:
 
 
 # --- one (ε, δ) point ------------------------------------------------------------------------------------------------
-
-
-def _asks_of_point(given: Given) -> bool:
-    """Whether --epsilon and --delta are a point to be amplified: nothing else is described, and nothing solved for."""
-    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs"))
-    return not described and given.has("epsilon") and given.has("delta")
 
 
 def _amplified_point(run: Run, adjacency: str) -> Answer:

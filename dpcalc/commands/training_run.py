@@ -103,15 +103,18 @@ def describe(values: Mapping[str, Any]) -> TrainingRun:
     if not values.keys() & {"sigma", "noise_multiplier", "solve"}:
         raise _missing("no noise given: add --noise-multiplier (or --sigma), or --solve noise-multiplier with a budget",
                        "--noise-multiplier")
-    convexity = _convexity(values)
+    rho, loss = values.get("strong_convexity"), values.get("loss")
+    if rho is not None and loss == ANY:
+        raise DpcalcError("contradictory", f"{rho:g} means convex losses, but --loss any means that they need not be "
+                                           "convex; use --loss convex", "--strong-convexity")
     lipschitz, clipped = _gradients(values)
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
     run = TrainingRun(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
-              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
-              int(values.get("group_size") or 1), values.get("noise_multiplier"),
+              values.get("smoothness"), 0.0 if rho is None and loss == CONVEX else rho, values.get("diameter"),
+              values.get("index"), int(values.get("group_size") or 1), values.get("noise_multiplier"),
               bool(values.get("drop_last")), values.get("lipschitz") is None and values.get("clipping_norm") is None,
               values.get("reshuffle") == "once" and steps > n // b)
     _check(run)
@@ -199,15 +202,6 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
         return float(clip), True
     assert lipschitz is not None
     return float(lipschitz), False
-
-
-def _convexity(values: Mapping[str, Any]) -> float | None:
-    """The strong convexity ρ: as given, 0 for convex losses, None where the losses may not be convex."""
-    rho, loss = values.get("strong_convexity"), values.get("loss")
-    if rho is not None and loss == ANY:
-        raise DpcalcError("contradictory", f"{rho:g} means convex losses, but --loss any means that they need not be "
-                                           "convex; use --loss convex", "--strong-convexity")
-    return rho if rho is not None else 0.0 if loss == CONVEX else None
 
 
 def _check(run: TrainingRun) -> None:
