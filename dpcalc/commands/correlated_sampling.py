@@ -31,6 +31,7 @@ from dpcalc.numerics.rounding import ratio_up
 _UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with few bands: with {label}, one use of a "
              "record shows in all later rows of Cg, so that its uses overlap; use --strategy banded-sqrt:B, or, "
              "without amplification, --separation 1 in place of --sampling-rate, as a record may be in every batch")
+_COVERED = (ZERO_OUT,)  # the relations of neighbours for which the theorem about groups of records is stated
 _SOURCE = "Choquette-Choo et al. 2023, arXiv:2306.08153"
 _ASSUMED = ("the records form m fixed groups, at least as many as C has bands, and the batch of step t is a Poisson "
             "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
@@ -41,7 +42,7 @@ def answer(run: Run, design: Design) -> Answer:
     uses = run.uses - {"order", "separation", "participations"} | {"sampling_rate", "cycle", "precision", "orders"}
     check(run, Mode(uses, ("sigma",), "with --sampling-rate", "by correlated", "for this question",
                     hints=level_hints(run.given, run.question)))
-    if run["adjacency"] != ZERO_OUT:
+    if run["adjacency"] not in _COVERED:
         raise DpcalcError("refused", "the theorem about cyclic Poisson batches is for zero-out neighbours; drop it",
                           "--adjacency")
     cycle = cycle_of(run.given, design)
