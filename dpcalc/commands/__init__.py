@@ -1,12 +1,9 @@
 """The table of commands. A calculator is a command that answers questions. Each has a module, which turns options into
 a question, and the question into an answer; the mathematics is in other packages."""
 
-from __future__ import annotations
+from importlib import import_module
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpcalc.core.command import Command
+from dpcalc.core.command import Command
 
 # Group in the help → name of a command → what it is for, in one line.
 COMMAND_GROUPS = {
@@ -42,7 +39,5 @@ PAGES = frozenset(COMMAND_GROUPS["Look up"])  # commands that print text, and an
 
 def calculator(name: str) -> Command:
     """The calculator of this name, a key of COMMANDS that is not in PAGES."""
-    from importlib import import_module
-
     command: Command = import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
     return command

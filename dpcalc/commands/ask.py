@@ -1,7 +1,5 @@
 """Answers to questions that are given as options: command names, spellings of options, and the answer itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log
 from typing import Any
@@ -14,28 +12,32 @@ from dpcalc.core.results import Answer
 from dpcalc.core.validate import near, validate
 from dpcalc.numerics.root import Unreachable
 
+# Options that a record need not repeat to ask its question again.
+_OF_OUTPUT = ("format", "digits", "input", "run")
+
 
 def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (), every_row: bool = False) -> Answer:
     """The answer to one question, from options as they were given. Its table shows every row with `every_row`, or where
     --bound names bounds. Raises DpcalcError."""
     given = validate(command, raw, inputs)
-    found = _with_request(_answer(command, given), given)
-    if given["digits"]:
-        from dpcalc.accounting.digits import with_digits
-
-        found = with_digits(found, given["digits"])
-    return found._replace(every_row=every_row or given.has("bound"))
-
-
-def _answer(command: Command, given: Given) -> Answer:
     try:
-        return with_cautions(command.answer(given), given.inputs)
+        found = with_cautions(command.answer(given), given.inputs)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision; give a number nearer to "
                                         "1", _extreme(given)) from None
     except NoSolution as error:
         error.option = error.option or _extreme(given)
         raise
+    # everything that repeats the question: the options as they were given, but --solve by our own name
+    unknown = found.question.unknown
+    solve = {"solve": unknown.option[2:]} if unknown and given.has("solve") else {}
+    found = found._replace(options={**given.options_given(without=_OF_OUTPUT), **solve, **found.options},
+                           inputs=tuple(g.as_json() for g in given.inputs))
+    if given["digits"]:
+        from dpcalc.accounting.digits import with_digits
+
+        found = with_digits(found, given["digits"])
+    return found._replace(every_row=every_row or given.has("bound"))
 
 
 def _extreme(given: Given) -> str | None:
@@ -50,16 +52,6 @@ def _extreme(given: Given) -> str | None:
     return flag(extreme)
 
 
-# Options that a record need not repeat to ask its question again.
-_OF_OUTPUT = ("format", "digits", "input", "run")
-
-
-def _with_request(answer: Answer, given: Given) -> Answer:
-    """The answer with everything that repeats its question: the options as they were given, and the guarantees read."""
-    unknown = answer.question.unknown
-    solve = {"solve": unknown.option[2:]} if unknown and given.has("solve") else {}  # by our own name
-    return answer._replace(options={**given.options_given(without=_OF_OUTPUT), **solve, **answer.options},
-                           inputs=tuple(g.as_json() for g in given.inputs))
 
 
 def command_of(name: str) -> Command:

@@ -1,7 +1,5 @@
-"""The question of a call, which depends on which of ε, δ, α, RDP and --solve are given, and the parameters of its
-answer."""
-
-from __future__ import annotations
+"""The question of a call, which depends on which of ε, δ, α, RDP and --solve are given; hints for what is missing; the
+numbers of its answer; and the steps that --schedule names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +8,7 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.numbers import plain
+from dpcalc.core.numbers import NotANumber, number, plain
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
@@ -169,3 +167,28 @@ def lower_end(question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
     ends = [row.result.get(question.asks if row.route.bound.status == "lower" else name) for row in same]
     lower = [x for x in ends if x is not None]
     return {name: max(lower)} if lower else {}
+
+
+MOST_ROWS = 1_000_000  # rows of a printed table; a larger one is probably a mistake
+
+
+def step_range(text: str) -> tuple[int, ...]:
+    """The steps that --schedule names for a table with a row for each of them: of FIRST:LAST, or COUNT of them, evenly
+    spaced, of FIRST:LAST:COUNT. Raises DpcalcError otherwise."""
+    try:
+        parts = [number(p) for p in text.split(":")]
+        first, last, *rest = parts
+        count = rest[0] if rest else last - first + 1
+        valid = len(parts) <= 3 and all(p == int(p) for p in parts) and 1 <= first <= last <= 2**53 and count >= 1
+    except (NotANumber, ValueError):
+        valid = False
+    if not valid:
+        raise DpcalcError("not-a-number",
+                          f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 ≤ FIRST ≤ LAST",
+                          "--schedule")
+    count = min(count, last - first + 1)
+    if count > MOST_ROWS:
+        raise DpcalcError("out-of-range", f"{count:g} rows are too many; at most {MOST_ROWS:g} are allowed; add "
+                                          ":COUNT", "--schedule")
+    intervals = max(int(count) - 1, 1)
+    return tuple(int(first) + (int(last - first) * k) // intervals for k in range(int(count)))

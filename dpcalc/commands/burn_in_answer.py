@@ -1,13 +1,10 @@
 """The answer of burn-in: ε, δ or RDP of the last iterate by every bound, with the burn-in length and a lower bound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import ceil
-from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.orders import own_params
@@ -49,7 +46,10 @@ def answer(given: Given) -> Answer:
     elif run["loss"] != ANY:
         numbers["horizon"] = _horizon(run)
     numbers |= {f"{asks}_lower": row.result[asks] for row in rows[::-1] if row.route.bound.status == "lower"}
-    guarantee, only, options = _guarantee(run, head), None, {}
+    guarantee, only, options, bound = point_guarantee(run.question, head.result), None, {}, head.route.bound
+    if isinstance(bound, ProfileBound) and bound.mu is not None:
+        mu = bound.mu.mu(**own_params(bound, head.params), r=int(head.witness["r"]))
+        guarantee = {"kind": "gdp", "mu": mu}
     if run["step_by_step"]:
         options = {"schedule": run["schedule"]}
         if not all(uses for _, _, uses in run["step_by_step"]):
@@ -195,14 +195,6 @@ def theorems() -> Iterator[Route]:
 
 
 # --- beside the rows -------------------------------------------------------------------------------------------------
-
-
-def _guarantee(run: Run, head: Row) -> dict[str, Any]:
-    """The guarantee for the next command: μ-GDP, where the bound of the headline proves it, else the computed point."""
-    bound = head.route.bound
-    if isinstance(bound, ProfileBound) and bound.mu is not None:
-        return {"kind": "gdp", "mu": bound.mu.mu(**own_params(bound, head.params), r=int(head.witness["r"]))}
-    return point_guarantee(run.question, head.result)
 
 
 def _burn_in_steps(run: Run, row: Row) -> int:

@@ -2,12 +2,10 @@
 `explain`, --explain and the documents. The only file that it reads is the table of measured accuracies, besides the
 package's own source."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -223,28 +221,19 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
         if file in seen:
             continue
         seen.add(file)
-        text = _docstring(file)
+        # the docstring, which is read without importing the module
+        text = ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
         if file == own:  # in a file of several bounds, a paragraph "Proof of NAME" is about the one of this name alone
             text = re.sub(rf"^Proof of (?!{bound.name}\b)[a-z]+-.*?(\n\n|\Z)", "", text, flags=re.M | re.S)
         if has_proof := re.search(r"^Proof\b", text, re.M):
             found[file] = text.strip()
         if has_proof or file == own:
-            pending += _referred(file, text + (bound.source if file == own else ""))
+            # the files of this package that it names: in its own folder, or by their path
+            for path in re.findall(r"[\w/]+\.py", text + (bound.source if file == own else "")):
+                name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
+                if (_ROOT / name).exists():
+                    pending.append(name)
     return list(found.items())
-
-
-def _docstring(file: str) -> str:
-    """The docstring of a file of this package, which is read without importing the module."""
-    return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
-
-
-def _referred(file: str, text: str) -> Iterator[str]:
-    """The files of this package that a text names: by their name where they are in the folder of `file`, or by their
-    path."""
-    for path in re.findall(r"[\w/]+\.py", text):
-        name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
-        if (_ROOT / name).exists():
-            yield name
 
 
 _ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, RUN, Command, Option, later
+from dpcalc.core.command import MECHANISM, RUN, Command, later, options
 from dpcalc.core.quantities import Quantity
 
 
@@ -18,28 +18,14 @@ COMMAND = Command(
     "Every guarantee that applies to a training run, the smallest first, and what would lower it. Options or a file "
     "(--run) describe the run.",
     (
-        Option(q.RUN, RUN),
-        Option(_plain(q.N), RUN),
-        Option(q.BATCHES, RUN),
-        Option(_plain(q.BATCH_SIZE), RUN),
-        Option(q.DROP_LAST, RUN),
-        Option(q.RESHUFFLE, RUN),
-        Option(_plain(q.STEPS, help="number of steps"), RUN),
-        Option(_plain(q.EPOCHS), RUN),
-        Option(q.RELEASE, RUN),
-        Option(q.INDEX._replace(help="position of the record in a pass; for --batches fixed-order or stream"), RUN),
-        Option(q.ADJACENCY, RUN),
-        Option(q.GROUP_SIZE, RUN),
-        Option(q.LOSS, RUN),
-        Option(q.LIPSCHITZ, RUN),
-        Option(q.SMOOTHNESS, RUN),
-        Option(q.STRONG_CONVEXITY, RUN),
-        Option(_plain(q.LEARNING_RATE), RUN),
-        Option(q.DIAMETER._replace(help="diameter of the constraint set K, in which w₀ lies"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
-               MECHANISM),
-        Option(q.NOISE_MULTIPLIER, MECHANISM),
-        Option(q.CLIPPING_NORM, MECHANISM),
+        *options(RUN, q.RUN, _plain(q.N), q.BATCHES, _plain(q.BATCH_SIZE), q.DROP_LAST, q.RESHUFFLE,
+                 _plain(q.STEPS, help="number of steps"), _plain(q.EPOCHS), q.RELEASE,
+                 q.INDEX._replace(help="position of the record in a pass; for --batches fixed-order or stream"),
+                 q.ADJACENCY, q.GROUP_SIZE, q.LOSS, q.LIPSCHITZ, q.SMOOTHNESS, q.STRONG_CONVEXITY,
+                 _plain(q.LEARNING_RATE),
+                 q.DIAMETER._replace(help="diameter of the constraint set K, in which w₀ lies")),
+        *options(MECHANISM, q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
+                 q.NOISE_MULTIPLIER, q.CLIPPING_NORM),
     ),
     later("compare_answer.answer"),
     (

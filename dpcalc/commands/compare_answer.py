@@ -1,7 +1,5 @@
 """The answer of compare: the guarantees for a training run, and how much one more assumption would improve them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -17,7 +15,7 @@ from dpcalc.commands.comparison import Answers, Found, bound_names, guarantees, 
 from dpcalc.commands.interpretations import INTERPRETATIONS, relations_for
 from dpcalc.commands.last_iterate_companions import start_note
 from dpcalc.commands.run_file import merged
-from dpcalc.commands.training_run import ALLOCATION, ORDERED, POISSON, SHUFFLED, TrainingRun, describe, is_scale_free
+from dpcalc.commands.training_run import ALLOCATION, ORDERED, POISSON, SHUFFLED, TrainingRun, describe
 from dpcalc.commands.what_if import what_if
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Given
@@ -161,7 +159,7 @@ def _notes(values: Mapping[str, Any], run: TrainingRun, found: Found) -> tuple[s
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     size = "the expected batch size b" if run.batches == POISSON else "b"
-    of_sigma = ("lengths are in units of the clipping norm, so that --lipschitz is 1" if is_scale_free(values)
+    of_sigma = ("lengths are in units of the clipping norm, so that --lipschitz is 1" if run.scale_free
                 else f"σ is the noise on a batch's sum of gradients divided by {size}; "
                      f"the noise multiplier is bσ/{norm}")
     if values.get("solve") == "sigma" or values.get("sigma"):

@@ -1,8 +1,6 @@
 """Every guarantee that applies to a training run, from the answers of the other commands, and the reasons why other
 bounds do not apply."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from math import inf
@@ -184,7 +182,8 @@ def _described(row: Row, interpretation: Interpretation, run: TrainingRun, quest
     if question.unknown and question.unknown.name == noise_multiplier.NAME:
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
-        row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
+        of_point = pure.tv(row.result["epsilon"], row.result["delta"])["tv"]
+        row = row._replace(result={**row.result, "tv": tv.get(name, of_point)})
     if not _may_attain(run):
         row = row._replace(result={key: x for key, x in row.result.items() if not key.endswith("_lower")})
     context = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
@@ -195,11 +194,6 @@ def _described(row: Row, interpretation: Interpretation, run: TrainingRun, quest
 def _may_attain(run: TrainingRun) -> bool:
     """Whether a lower end holds for the run: it is for all outputs of any losses, with nothing projected."""
     return run.release == EVERY and run.diameter is None and not run.strong_convexity
-
-
-def _tv_of_point(row: Row) -> float:
-    """The total variation that follows from the (ε, δ) of a row."""
-    return pure.tv(row.result["epsilon"], row.result["delta"])["tv"]
 
 
 def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The conditions of theorems on a training run, each with the reason that is given where it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
@@ -66,12 +64,13 @@ LEAVES_OUT = Condition(lambda r: r.steps < r.in_pass or leaves_out(r.n, r.batch_
 ALL_USED = Condition(lambda r: r.steps >= r.in_pass and not leaves_out(r.n, r.batch_size, r.drop_last),
                      lambda r: "is about passes that use all records")
 CONVEX_SETTING = (LIPSCHITZ, CONVEX, SMOOTH, LEARNING_RATE, STABLE)
-NOT_CONVEX = Condition(lambda r: outside_convex_setting(r),
-                       lambda r: "never better than the bound for convex losses, which applies")
-ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in CONVEX_SETTING),
-                  lambda r: "never better than shuffled-iteration, which applies")
 
 
 def outside_convex_setting(run: TrainingRun) -> bool:
     """Whether the run violates a condition of the theorems about convex losses."""
     return not all(c.holds(run) for c in CONVEX_SETTING)
+
+
+NOT_CONVEX = Condition(outside_convex_setting, lambda r: "never better than the bound for convex losses, which applies")
+ALONE = Condition(lambda r: r.steps == r.in_pass or outside_convex_setting(r),
+                  lambda r: "never better than shuffled-iteration, which applies")

@@ -1,7 +1,5 @@
 """The answer of convert: the converted guarantee, also as JSON for the next command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
@@ -40,7 +38,11 @@ def answer(given: Given) -> Answer:
     try:
         question = source.question(given)
     except DpcalcError as reason:
-        raise _with_options_as_given(given, reason) from None
+        # of an (ε, δ) point from JSON, --epsilon and --delta were given, which stand for --target-epsilon and -delta
+        for n in given.provided & _TARGETS.keys() if given.inputs else ():
+            option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
+            reason.option = f"--{n}" if reason.option == option else reason.option
+        raise
     uses = frozenset({*source.needs, *source.may, "to", "group_size"})
     uses |= {"adjacency"} if given.has("adjacency") else set()
     uses |= set() if given.inputs else {"from"}
@@ -55,7 +57,10 @@ def answer(given: Given) -> Answer:
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     run, promise = run.solved(rows), run["promise"] or NOTHING
-    return run.answer(rows, _guarantee(name, run, rows[0].result), run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
+    # one number or one finite mechanism describes the whole composition
+    as_whole, asks = name in _WHOLE and question.asks not in ("rho", "mu"), question.asks
+    guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
+    return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                       _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
                       warnings=promise.warnings, promises=promise.sentences,
                       of_respondents=bool(run["respondents"]))
@@ -135,24 +140,7 @@ def _refuse_leftovers(run: Run, name: str, source: _Source) -> None:
     always = {"from", "to", "bound", "format", "digits", "input", "group_size", "adjacency"}
     for option in sorted(given.provided - describe - asks - always):
         raise DpcalcError("unneeded", f"not used with {_option_of(name)} to find {symbol(question.asks)}; drop it",
-                          f"--{option.replace('_', '-')}")
-
-
-def _with_options_as_given(given: Given, reason: DpcalcError) -> DpcalcError:
-    """The error with the names of the options as they were given: for an (ε, δ) point from JSON, --epsilon and --delta
-    stand for --target-epsilon and --target-delta."""
-    for n in _TARGETS if given.inputs else ():
-        if n in given.provided:
-            option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
-            reason.option = f"--{n}" if reason.option == option else reason.option
-    return reason
-
-
-def _guarantee(name: str, run: Run, result: dict[str, float]) -> dict[str, Any]:
-    """The guarantee for the next command: the whole composition, where one number or one finite mechanism describes it;
-    else the computed number."""
-    as_whole, asks = _WHOLE.get(name), run.question.asks
-    return as_whole(run) if as_whole and asks not in ("rho", "mu") else _AS_GUARANTEE[asks](result)
+                          flag(option))
 
 
 _WHOLE: dict[str, Callable[[Run], dict[str, Any]]] = {
@@ -173,7 +161,6 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 # --- the sources -----------------------------------------------------------------------------------------------------
 
 
-_TARGET_OPTIONS = ("target_epsilon", "target_delta")
 _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
     "mixture": _Source(("alpha", "rdp", "weights"), (), lambda run: (Route(rdp_curves.MIXTURE),), r.mixture_params,
@@ -181,9 +168,9 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes,
                     lambda run: {"rho": run["rho"], "steps": int(run["steps"])}, questions.plain_question),
-    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGET_OPTIONS), r.dp_routes, r.dp_params,
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes, r.dp_params,
                   questions.dp_question),
-    "group": _Source(("group_size",), ("epsilon", "delta", *_TARGET_OPTIONS),
+    "group": _Source(("group_size",), ("epsilon", "delta", *_TARGETS.values()),
                      lambda run: (Route(group_privacy.BOUND),), r.group_params, questions.group_question),
     "to-replace-one": _Source(("epsilon", "delta"), (), lambda run: (Route(to_replace_one.BOUND),),
                               lambda run: {name: run[name] for name in ("step_epsilon", "step_delta")},

@@ -1,8 +1,6 @@
 """Guarantees in JSON, or a total variation, as the input of dpcalc convert and dpcalc tv. What reads JSON imports
 pydantic, so it is imported where there is an input."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """The question of a call of dpcalc convert, which depends on the kind of guarantee that it starts from."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.bounds.conversions import group_privacy
 from dpcalc.commands.asking import read_question
@@ -20,8 +18,8 @@ def plain_question(given: Given) -> Question:
     if to == "tv":
         return Question("tv")
     if to in _NAMES:
-        if not _implies(given, to):
-            raise DpcalcError("refused", _not_implied(given, to), "--to")
+        if reason := _not_implied(given, to):
+            raise DpcalcError("refused", reason, "--to")
         return Question("mu" if to == "gdp" else "rho")
     if to == "rdp" and not any(given[name] is not None for name in ("alpha", "delta", "epsilon")):
         if given["from"] == "rdp":
@@ -39,29 +37,23 @@ _NAMES = {"gdp": "GDP", "zcdp": "zCDP"}  # what only some guarantees imply
 
 
 def _not_implied(given: Given, to: str) -> str:
-    """Why the given guarantee is not turned into GDP or zCDP, and what can be asked instead."""
+    """Why no theorem leads from the given guarantees together to GDP or zCDP, and what can be asked instead; empty
+    where one does."""
     name, ways = _NAMES[to], "ask with --delta, --epsilon or --alpha"
     match given["from"]:
+        case "gdp":
+            return ""
         case "zcdp":
-            return f"zCDP does not imply {name}; {ways}"
+            return "" if to == "zcdp" else f"zCDP does not imply {name}; {ways}"
         case "rdp":
             return f"an RDP curve does not imply {name}; ask with --delta or --epsilon"
         case "outcomes":
-            return f"outcomes without a pure ε do not imply {name}; {ways}"
+            return f"outcomes without a pure ε do not imply {name}; {ways}" if is_one_sided(given) else ""
+        case "parts" if given[{"gdp": "pure", "zcdp": "terms"}[to]] is not None:
+            return ""
     if all(g.kind == "tv" for g in given.inputs):
         return f"a total variation does not imply {name}; ask with --delta or --epsilon"
     return f"no theorem in dpcalc turns all of these guarantees into {name}; {ways}"
-
-
-def _implies(given: Given, to: str) -> bool:
-    """Whether a theorem leads from the given guarantees together to GDP or zCDP."""
-    match given["from"]:
-        case "outcomes":
-            return not is_one_sided(given)
-        case "parts":
-            return given[{"gdp": "pure", "zcdp": "terms"}[to]] is not None
-        case source:
-            return source == "gdp" or (source, to) == ("zcdp", "zcdp")
 
 
 def outcome_question(given: Given) -> Question:

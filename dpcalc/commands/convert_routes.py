@@ -1,8 +1,6 @@
 """The bounds by which each kind of guarantee is converted or composed, and the parameters of these bounds, for dpcalc
 convert and dpcalc tv."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from math import fsum, sqrt
@@ -198,7 +196,12 @@ def part_routes(run: Run) -> tuple[Route, ...]:
     if run.question.asks == "mu":
         return (Route(gdp.COMPOSITION),)
     if run.question.asks == "rho":
-        return _terms_to_zcdp(run)
+        kinds = {divided_by for _, divided_by, _ in run["terms"] or ()}
+        if kinds == {zcdp.BOUNDED_RANGE}:
+            return (Route(pure.BOUNDED_RANGE_ZCDP), Route(pure.ZCDP))
+        if kinds <= {zcdp.PURE} and "points" in run:
+            return _pure_to_zcdp(all(part["kind"] == "dp" for part in run["described"] or ()))
+        return (Route(zcdp.SUM),)
     curve = to_total_variation if run.question.asks == "tv" else partial(converted, by_conversion=True)
     rdp = curve(rdp_curves.COMPOSITION) if "parts" in run else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in run and run.question.asks != "rdp" else ()
@@ -207,16 +210,6 @@ def part_routes(run: Run) -> tuple[Route, ...]:
     if not found:
         raise run["reason"]
     return found
-
-
-def _terms_to_zcdp(run: Run) -> tuple[Route, ...]:
-    """From the ρ of several guarantees: by the theorem about their kind, where they all are of one."""
-    kinds = {divided_by for _, divided_by, _ in run["terms"] or ()}
-    if kinds == {zcdp.BOUNDED_RANGE}:
-        return (Route(pure.BOUNDED_RANGE_ZCDP), Route(pure.ZCDP))
-    if kinds <= {zcdp.PURE} and "points" in run:
-        return _pure_to_zcdp(all(part["kind"] == "dp" for part in run["described"] or ()))
-    return (Route(zcdp.SUM),)
 
 
 def part_params(run: Run) -> dict[str, Any]:

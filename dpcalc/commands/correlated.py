@@ -1,7 +1,7 @@
 """dpcalc correlated: noise that is correlated between steps (DP-FTRL, matrix factorisation)."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, later
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, later, options
 
 LONGEST = 10**7  # steps: so many coefficients take seconds, and a gigabyte of memory
 
@@ -10,10 +10,7 @@ COMMAND = Command(
     "Privacy of noise that is correlated between steps (DP-FTRL, matrix factorisation): each step takes back earlier "
     "noise by fixed coefficients. Every step is released.",
     (
-        Option(q.STRATEGY, MECHANISM),
-        Option(q.COEFFICIENTS, MECHANISM),
-        Option(q.BLT_SCALE, MECHANISM),
-        Option(q.BLT_DECAY, MECHANISM),
+        *options(MECHANISM, q.STRATEGY, q.COEFFICIENTS, q.BLT_SCALE, q.BLT_DECAY),
         Option(q.SIGMA._replace(help="standard deviation of each independent noise, in clipping norms; "
                                      "step t adds (C⁻¹z)_t to its sum of clipped gradients",
                                 unit="clipping norms"), MECHANISM),
@@ -23,22 +20,18 @@ COMMAND = Command(
                MECHANISM),
         Option(q.STRATEGIES, MECHANISM),
         Option(q.STEPS._replace(help="number of steps", safe_direction=0, le=float(LONGEST)), RUN),
-        Option(q.TAKES_PART, RUN),
-        Option(q.SEPARATION, RUN),
-        Option(q.MIN_SEPARATION, RUN),
+        *options(RUN, q.TAKES_PART, q.SEPARATION, q.MIN_SEPARATION),
         Option(q.PARTICIPATIONS._replace(help="most steps that a record takes part in (default: as many as the "
                                               "separation leaves room for)"), RUN),
         Option(q.SAMPLING_RATE._replace(help="probability that a record is in a batch, of all data; for strategies "
                                              "with few bands, and cyclic Poisson batches", safe_direction=0), RUN),
-        Option(q.CYCLE, RUN),
-        Option(q.CONTRACTION, RUN),
+        *options(RUN, q.CYCLE, q.CONTRACTION),
         Option(q.CLIPPING_NORM._replace(help="norm that every record's gradient is clipped to; with --solve sigma "
                                              "or --compare, for a note on the noise in absolute units"), RUN),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: zero-out removes the gradients of a record, "
                                          "replace-one counts twice", choices=("zero-out", "replace-one")), RUN,
                default="zero-out"),
-        Option(q.ORDERS, QUESTION),
-        Option(q.PRECISION, QUESTION),
+        *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
     later("correlated_answer.answer"),
     (

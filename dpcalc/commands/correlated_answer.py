@@ -8,18 +8,16 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import BANDED_SQRT
 from dpcalc.bounds.sampling import poisson_profile, poisson_rdp
 from dpcalc.commands import correlated_compare, correlated_notes, correlated_sampling
-from dpcalc.commands.asking import level_hints, read_question
+from dpcalc.commands.asking import level_hints, read_question, step_range
 from dpcalc.commands.correlated import COMMAND
 from dpcalc.commands.correlated_design import design, mu_of, routes, run_of
-from dpcalc.commands.step_range import step_range
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human_claimed, plain
 from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer, Route, Row, Table
-from dpcalc.core.run import Run
+from dpcalc.core.results import Answer, Route, Table
 from dpcalc.numerics.rounding import ratio_up
 
 _MOST_SHOWN = 8  # coefficients of C in a note
@@ -46,19 +44,14 @@ def answer(given: Given) -> Answer:
                     hints=level_hints(given, run.question)))
     rows = answer_rows(run, routes(found), run.bounds)
     run = run.solved(rows)
-    numbers = _numbers(run, found, rows[0])
-    return run.answer(rows, {"kind": "gdp", "mu": numbers["mu"]}, run["adjacency"], "every step's output",
+    change, errors = RELATIONS[run["adjacency"]].sensitivity, found.errors
+    mu, sensitivity = (mu_of(rows[0].route, found, change, level) for level in (run["sigma"], 1.0))
+    independent = found.participations**0.5 * change * errors.rmse_of_independent
+    numbers = {"sensitivity": sensitivity, "mu": mu, "rho": ratio_up((mu, mu), (2.0,)), "sigma": run["sigma"],
+               **errors.at(run["sigma"]), "ratio_to_independent": sensitivity * errors.rmse / independent}
+    return run.answer(rows, {"kind": "gdp", "mu": mu}, run["adjacency"], "every step's output",
                       correlated_notes.notes(found, rows[0], numbers, given), numbers,
                       warnings=correlated_notes.warnings(found, given), promises=correlated_notes.promises(found))
-
-
-def _numbers(run: Run, design: Design, head: Row) -> dict[str, float]:
-    """The numbers beside an answer: the sensitivity, μ and ρ, and the errors of prefix sums."""
-    change, sigma, errors = RELATIONS[run["adjacency"]].sensitivity, run["sigma"], design.errors
-    mu, sensitivity = (mu_of(head.route, design, change, level) for level in (sigma, 1.0))
-    independent = design.participations**0.5 * change * errors.rmse_of_independent
-    return {"sensitivity": sensitivity, "mu": mu, "rho": ratio_up((mu, mu), (2.0,)), "sigma": sigma,
-            **errors.at(sigma), "ratio_to_independent": sensitivity * errors.rmse / independent}
 
 
 def _two_meanings(given: Given, design: Design) -> DpcalcError:

@@ -40,7 +40,9 @@ def answer(given: Given) -> Answer:
     independent = _design(given, s.INDEPENDENT)
     of_independent = _sigma(given, independent, question) * independent.errors.rmse
     rows = []
-    for label in dict.fromkeys((*_own(given), *_labels(given, independent))):
+    named = (*([given["strategy"]] if given.has("strategy") else ()),
+             *([s.LISTED] if given.has("coefficients") else ()))
+    for label in dict.fromkeys((*named, *_labels(given, independent))):
         design = _design(given, label)
         sigma, errors = _sigma(given, design, question), design.errors
         rows.append((label, sigma, sigma * errors.rmse, sigma * errors.largest, sigma * errors.rmse / of_independent))
@@ -66,12 +68,6 @@ def _design(given: Given, label: str) -> Design:
         raise DpcalcError(error.code, error.message, "--compare") from None
 
 
-def _own(given: Given) -> tuple[str, ...]:
-    """The strategies that --strategy and --coefficients name, beside those of --compare."""
-    return (*((given["strategy"],) if given.has("strategy") else ()),
-            *((s.LISTED,) if given.has("coefficients") else ()))
-
-
 def _sigma(given: Given, design: Design, question: Question) -> float:
     """The least σ that meets the budget."""
     given = Given(given.values, given.provided)  # without the rows of a record: none of them is one of this table
@@ -93,10 +89,12 @@ def _labels(given: Given, independent: Design) -> tuple[str, ...]:
         rate = given["sampling_rate"]
         most = round(1 / rate) if rate * round(1 / rate) <= 1 else int(1 / rate)
         return (s.INDEPENDENT, *_banded(min(most, independent.steps)))
-    few = [k for k in _FEW if k < independent.steps]
-    always = (s.INDEPENDENT, s.SQUARE_ROOT, *_feedback(independent),
+    few, steps = [k for k in _FEW if k < independent.steps], independent.steps
+    # with the λ of the least RMSE where a record takes part once
+    feedback = [f"{s.FEEDBACK}:{mean_coefficient(steps, independent.strategy.contraction):.6g}"] if steps > 1 else ()
+    always = (s.INDEPENDENT, s.SQUARE_ROOT, *feedback,
               *(f"{s.BANDED_INVERSE_SQRT}:{k}" for k in few), *(f"{s.BANDED_SQRT}:{k}" for k in few))
-    most = min(independent.separation, independent.steps)
+    most = min(independent.separation, steps)
     return always if independent.order == "once" else (*always, *_banded(most))
 
 
@@ -108,11 +106,6 @@ def _banded(most: int) -> tuple[str, ...]:
     """banded-sqrt with 2, 4, 8, … bands, and with the most."""
     bands = [2**k for k in range(1, most.bit_length()) if 2**k < most] + [most] * (most > 1)
     return tuple(f"{s.BANDED_SQRT}:{b}" for b in bands)
-
-
-def _feedback(run: Design) -> tuple[str, ...]:
-    """feedback with the λ of the least RMSE where a record takes part once."""
-    return (f"{s.FEEDBACK}:{mean_coefficient(run.steps, run.strategy.contraction):.6g}",) if run.steps > 1 else ()
 
 
 def _notes(given: Given, best: tuple[str, float, float, float, float], run: Design,

@@ -11,12 +11,13 @@ from dpcalc.commands.correlated import COMMAND
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Route
 from dpcalc.core.run import Run
+from dpcalc.core.validate import near
 
 _LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
 _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
@@ -83,8 +84,7 @@ def _strategy(given: Given) -> Strategy:
     if given.has("coefficients"):
         for name in ("strategy", "blt_scale", "blt_decay"):
             if given.has(name):
-                raise DpcalcError("contradictory", f"give --{name.replace('_', '-')} or --coefficients, not both",
-                                  "--coefficients")
+                raise DpcalcError("contradictory", f"give {flag(name)} or --coefficients, not both", "--coefficients")
         listed = given["coefficients"]
         if abs(listed[0]) < _LEAST_FIRST:
             raise DpcalcError("out-of-range", f"its first coefficient is {listed[0]:g}; C has an inverse only where "
@@ -98,8 +98,6 @@ def _strategy(given: Given) -> Strategy:
         raise DpcalcError("unknown-value", "takes one strategy; --compare takes a list of them", "--strategy")
     name, colon, value = given["strategy"].partition(":")
     if name not in s.NAMES:
-        from dpcalc.core.validate import near
-
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(s.NAMES)}{near(name, s.NAMES)}",
                           "--strategy")
     symbol = s.NUMBERED.get(name, "")
@@ -134,8 +132,7 @@ def _buffers(given: Given, name: str) -> tuple[Any, Any]:
     if name != s.BLT:
         for option in ("blt_scale", "blt_decay"):
             if given.has(option):
-                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it",
-                                  f"--{option.replace('_', '-')}")
+                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it", flag(option))
         return (), ()
     require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
     scales, decays = given["blt_scale"], given["blt_decay"]

@@ -19,7 +19,12 @@ ONE_PASS = "each record must take part in at most one step, as in one pass over 
 def notes(design: Design, head: Row, numbers: Mapping[str, float], given: Given) -> tuple[str, ...]:
     """What a reader must know to use the numbers."""
     replaced = (REPLACED,) if RELATIONS[given["adjacency"]].sensitivity > 1 else ()
-    return (*contraction(design), *absolute(numbers["sigma"], given), _sensitivity(design, head, numbers),
+    how = "exactly" if is_exact(design, head) else "at most"
+    mu, rho = (human_claimed(numbers[name], SLACK) for name in ("mu", "rho"))
+    sensitivity = (f"the sensitivity is {how} {norms(numbers['sensitivity'])}; all steps together are μ-GDP with "
+                   f"μ = {mu}, ρ-zCDP with ρ = {rho}, and one Gaussian release with the noise multiplier "
+                   f"{multiplier(numbers)} (σ over the sensitivity)")
+    return (*contraction(design), *absolute(numbers["sigma"], given), sensitivity,
             errors(design, numbers), *replaced, *_participation(design, given))
 
 
@@ -55,14 +60,6 @@ def is_exact(design: Design, head: Row) -> bool:
     if name == "correlated-cyclic":
         return strategy.is_nonnegative and design.participations == design.most
     return True
-
-
-def _sensitivity(design: Design, head: Row, numbers: Mapping[str, float]) -> str:
-    how = "exactly" if is_exact(design, head) else "at most"
-    mu, rho = (human_claimed(numbers[name], SLACK) for name in ("mu", "rho"))
-    return (f"the sensitivity is {how} {norms(numbers['sensitivity'])}; all steps together are μ-GDP with μ = {mu}, "
-            f"ρ-zCDP with ρ = {rho}, and one Gaussian release with the noise multiplier {multiplier(numbers)} (σ over "
-            "the sensitivity)")
 
 
 def norms(x: float) -> str:

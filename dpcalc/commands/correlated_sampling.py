@@ -50,10 +50,14 @@ def answer(run: Run, design: Design) -> Answer:
     rows = rows_of(run, design, cycle)
     run = run.solved(rows)
     numbers = _numbers(run, design, rows[0])
+    drawn = f"with probability {run.params['sampling_rate']:.6g}, independently"
+    promise = f"each batch must take every record {drawn}" if cycle == 1 else (
+        f"the records must form {cycle} fixed groups of the same size, to which the steps come in turn, and each batch "
+        f"must take every record of its group {drawn}")
     notes = (*correlated_notes.absolute(run["sigma"], run.given), *_notes(design, cycle, run.params, numbers))
     return run.answer(rows, subsample_run.guarantee(_as_subsample(run, design, cycle), run.params), ZERO_OUT,
                       "every step's output", notes, {**numbers, **lower_end(run.question, rows)},
-                      promises=(_promise(cycle, run.params["sampling_rate"]),))
+                      promises=(promise,))
 
 
 def cycle_of(given: Given, design: Design) -> int:
@@ -78,13 +82,9 @@ def _as_subsample(run: Run, design: Design, cycle: int) -> dict[str, Any]:
     rate = min(ratio_up((run["sampling_rate"], float(cycle))), 1.0)
     return {"scheme": "cyclic-poisson", "bands": cycle, "sampling_rate": rate, "steps": design.steps,
             "mechanism": "gaussian", "sigma": run["sigma"], "sensitivity": correlated_once.sensitivity(design),
-            "adjacency": ZERO_OUT, "attained": _is_attained(design, cycle),
+            # whether the last step of a record in the first group changes as many steps as the others do
+            "adjacency": ZERO_OUT, "attained": (design.steps - 1) % cycle + 1 >= design.strategy.bands(design.steps),
             **{name: run[name] for name in ("precision", "orders", "bound")}}
-
-
-def _is_attained(design: Design, cycle: int) -> bool:
-    """Whether the last step of a record in the first group changes as many steps as the others do."""
-    return (design.steps - 1) % cycle + 1 >= design.strategy.bands(design.steps)
 
 
 def run_of(given: Given, design: Design, cycle: int, question: Question, uses: frozenset[str] = frozenset()) -> Run:
@@ -129,15 +129,6 @@ def _independent_sigma(given: Given, design: Design, epsilon: float, delta: floa
     question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
     others = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
     return rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
-
-
-def _promise(cycle: int, rate: float) -> str:
-    """What must hold of the batches."""
-    drawn = f"with probability {rate:.6g}, independently"
-    if cycle == 1:
-        return f"each batch must take every record {drawn}"
-    return (f"the records must form {cycle} fixed groups of the same size, to which the steps come in turn, and each "
-            f"batch must take every record of its group {drawn}")
 
 
 def _notes(design: Design, cycle: int, params: Params, numbers: Mapping[str, float]) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 the options of its command. σ is equal in all of them; where a command has σ in other units, its sensitivity is scaled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import nextafter
@@ -74,17 +72,6 @@ def _passes(run: TrainingRun, **others: Any) -> dict[str, Any]:
     return {"scheme": ALLOCATION, "steps_per_epoch": run.in_pass, "epochs": run.steps // run.in_pass, **others}
 
 
-def _convexity(run: TrainingRun) -> dict[str, Any]:
-    """The strong convexity ρ, made smaller where the step condition η <= 2/(β+ρ) needs it: a loss is strongly convex
-    with every smaller constant, too."""
-    eta, beta, rho = (Fraction(x or 0) for x in (run.learning_rate, run.smoothness, run.strong_convexity))
-    largest = max(Fraction(0), 2 / eta - beta)
-    if rho <= largest:
-        return {"strong_convexity": float(rho)}
-    nearest = float(largest)
-    return {"strong_convexity": nearest if Fraction(nearest) <= largest else nextafter(nearest, 0.0)}
-
-
 def _burn_in(run: TrainingRun, n: int | None = None, **extra: Any) -> dict[str, Any]:
     losses = {"loss": ANY} if c.outside_convex_setting(run) else {"strong_convexity": run.strong_convexity}
     constrained = {} if run.diameter is None else {"diameter": run.diameter}
@@ -118,7 +105,13 @@ def _one_record(run: TrainingRun) -> dict[str, Any]:
 
 
 def _shuffled(run: TrainingRun) -> dict[str, Any]:
-    return {**_one_record(run), **_convexity(run), **({} if run.diameter is None else {"diameter": run.diameter})}
+    """The run over shuffled records. Its strong convexity ρ is made smaller where the step condition η <= 2/(β+ρ) needs
+    it: a loss is strongly convex with every smaller constant, too."""
+    eta, beta, rho = (Fraction(x or 0) for x in (run.learning_rate, run.smoothness, run.strong_convexity))
+    largest = min(rho, max(Fraction(0), 2 / eta - beta))
+    nearest = float(largest)
+    return {**_one_record(run), "strong_convexity": nearest if nearest <= largest else nextafter(nearest, 0.0),
+            **({} if run.diameter is None else {"diameter": run.diameter})}
 
 
 def _last_iterate(run: TrainingRun) -> dict[str, Any]:
@@ -176,10 +169,6 @@ def _last_smooth(how: str) -> Callable[[TrainingRun], str]:
 def _shuffled_set(run: TrainingRun, released: str = "") -> str:
     inside = f"; {_set(run)}" if run.diameter is not None else ""
     return f"{_loss(run)}{inside}; a secret uniform order, fresh in every pass; {released or _of_pass(run)}"
-
-
-def _smooth(run: TrainingRun) -> str:
-    return f"β-smooth losses, {_bounded(run)}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
 
 _ZEROED_OUT, _NOT_ZEROED_OUT = needs_adjacency(ZERO_OUT), needs_adjacency(ADD_REMOVE, REPLACE_ONE)
@@ -269,8 +258,7 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("iteration-nonconvex",), (needs_batches(FIXED, STREAM), *_LAST_SMOOTH), "burn-in",
                    _fixed, _last_smooth("the same order in every pass")),
     Interpretation(("shuffled-hiding-last",), (*_SHUFFLED_AFRESH, *_LAST_CONVEX, c.SEVERAL_PASSES), "shuffle-pnsgd",
-                   _last_iterate,
-                   lambda r: _shuffled_set(r, f"{_start(r)}; only the last iterate is released")),
+                   _last_iterate, lambda r: _shuffled_set(r, f"{_start(r)}; only the last iterate is released")),
     Interpretation(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"),
                    (*_SHUFFLED_AFRESH, _OF_PASSES, *c.CONVEX_SETTING, c.DIAMETER), "shuffle-pnsgd", _shuffled,
                    _shuffled_set),
@@ -279,7 +267,8 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
                    _shuffled_set),
     Interpretation(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"),
                    (*_SHUFFLED_AFRESH, _OF_PASSES, c.SMOOTH, c.LEARNING_RATE, c.ALONE), "shuffle-pnsgd", _one_record,
-                   _smooth),
+                   lambda r: f"β-smooth losses, {_bounded(r)}; a secret uniform order, fresh in every pass; "
+                             f"{_of_pass(r)}"),
     Interpretation(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"),
                    (needs_batches(FIXED, STREAM), _OF_PASSES, *c.CONVEX_SETTING, c.WHOLE_PASSES, c.PLACE_KNOWN,
                     c.DIAMETER), "shuffle-pnsgd",

@@ -2,8 +2,6 @@
 guarantee for the next command, the worst record, and the limit of a noise schedule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import exp, inf, log
 from typing import Any
@@ -15,7 +13,7 @@ from dpcalc.bounds.online._engine.levels import Listed
 from dpcalc.bounds.pnsgd.contraction import RELEASED
 from dpcalc.bounds.start import START
 from dpcalc.commands.asking import key_of_rows
-from dpcalc.core.bound import Bound, ProfileBound
+from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
 from dpcalc.core.quantities import symbol
@@ -25,7 +23,6 @@ from dpcalc.core.run import Run
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Unreachable
 
-Params = Mapping[str, Any]
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
 _AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
 
@@ -37,13 +34,10 @@ def noise_note(noise: str) -> str:
     return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
 
 
-FIRST_ITERATE = "the first iterate w₀ must lie in K, and neither may depend on the data"
-
-
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
     """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
     needs = any(START in theorem.theorem.assumptions for row in found for theorem in row.route.theorems)
-    return (FIRST_ITERATE,) if needs else ()
+    return ("the first iterate w₀ must lie in K, and neither may depend on the data",) if needs else ()
 
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """dpcalc ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, later
+from dpcalc.core.command import QUESTION, RUN, Command, Option, later, options
 
 # What releases.toml holds in the first example of the help.
 _SAMPLE = """\
@@ -33,8 +33,7 @@ COMMAND = Command(
         Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: releases that do not say it are bound to it, "
                                          "and replace-one converts those for other ones"), RUN),
-        Option(q.ORDERS, QUESTION),
-        Option(q.PRECISION, QUESTION),
+        *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
     later("ledger_answer.answer"),
     (

@@ -1,22 +1,24 @@
 """The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.cautions import large_delta, of_records
 from dpcalc.accounting.guarantee import Mechanisms
 from dpcalc.accounting.neighbours import Composed
+from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
 from dpcalc.commands.ledger_file import read
-from dpcalc.commands.ledger_releases import Entry, composed_of, find_unknown, total_of
-from dpcalc.commands.ledger_solve import solved
+from dpcalc.commands.ledger_releases import Entry, Unknown, composed_of, find_unknown, total_of
+from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import ROUNDED, human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import CONVERTED, Answer, Release, Row
+from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
 
@@ -45,13 +47,17 @@ def answer(given: Given) -> Answer:
                               "--epsilon or as epsilon = 3 in the file", "--epsilon")
         question = Question("epsilon", epsilon=given["epsilon"], delta=given["delta"], orders=given["orders"] or (),
                             unknown=unknown.quantity, target=given["epsilon"])
-        rows = solved(entries, unknown, given, question)
+        rows = _solved(entries, unknown, given, question)
         value = rows[0].result[unknown.quantity.name]
     composed = composed_of(entries, given["adjacency"], unknown, value)
     total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
     shown = _releases([entry.name(unknown, value) for entry in entries], total, composed.guarantees, given)
     total = total._replace(rows=rows, question=question) if unknown else total
-    return _with_notes(_answer(given, total, composed, listed, shown), entries)
+    found = _answer(given, total, composed, listed, shown)
+    sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
+    may_add = "budget" in found.extra and not found.over_budget and not unknown
+    return found._replace(notes=(*found.notes, *((_WHAT_FITS,) if may_add else ())),
+                          warnings=(*found.warnings, *large_delta(min(sizes, default=None), found.question.delta)))
 
 
 def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
@@ -115,29 +121,81 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
                   if given[name] is not None}
     parameters |= {"file": [{"release": list(listed)}]} if listed else {}
+    guarantee, parts = total.guarantee, [g for g in composed.guarantees if isinstance(g, Mechanisms)]
+    if guarantee["kind"] == "dp" and len(parts) == len(composed.guarantees):  # all mechanisms say more than a point
+        guarantee = {"kind": "mechanisms", "mechanisms": [part for g in parts for part in g.as_json()["mechanisms"]],
+                     **({"upper_bound": True} if any(g.upper_bound for g in parts) else {})}
     adjacency = composed.relation or "those that each release refers to"
     converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
-        guarantee=_guarantee(total, composed.guarantees), extra=extra, released="every output of each release",
+        guarantee=guarantee, extra=extra, released="every output of each release",
         warnings=(*warnings, *composed.promise.warnings),
         releases=releases, over_budget=over,
         promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
         notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
 
 
-def _with_notes(answer: Answer, entries: Sequence[Entry]) -> Answer:
-    """The answer with the warnings of its releases, and with a note on how to find what still fits."""
-    delta, sizes = answer.question.delta, [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
-    warnings = large_delta(min(sizes, default=None), delta)
-    fits = "budget" in answer.extra and not answer.over_budget and not answer.question.unknown
-    return answer._replace(notes=(*answer.notes, *((_WHAT_FITS,) if fits else ())),
-                           warnings=(*answer.warnings, *warnings))
+# --- the number that is "?" ------------------------------------------------------------------------------------------
 
 
-def _guarantee(total: Answer, guarantees: Sequence[Any]) -> dict[str, Any]:
-    """The guarantee for the next command: all mechanisms where every release has them, else that of `convert`."""
-    if total.guarantee["kind"] != "dp" or not all(isinstance(g, Mechanisms) for g in guarantees):
-        return total.guarantee
-    return {"kind": "mechanisms", "mechanisms": [part for g in guarantees for part in g.as_json()["mechanisms"]],
-            **({"upper_bound": True} if any(g.upper_bound for g in guarantees) else {})}
+def _solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> tuple[Row, ...]:
+    """The rows of the answer, by every bound for the composition, each with its own solution. Raises NoSolution where
+    no value meets the budget, and where every value does."""
+    options = {name: given[name] for name in ("orders", "precision", "bound", "delta") if given[name] is not None}
+    options["solve"] = unknown.quantity.option[2:]
+    _require_room(entries, unknown, given, question)
+
+    @cache
+    def composed_at(value: float) -> Composition:
+        return composition(composed_of(entries, given["adjacency"], unknown, value).guarantees, question, options)
+
+    kind, routes = _at_first_value(composed_at, unknown)
+
+    def params(run: Run) -> Params:
+        """The parameters of the bounds. A value that a release does not cover is out of scope, and no error."""
+        try:
+            found = composed_at(run[unknown.quantity.name])
+        except DpcalcError as error:
+            raise OutOfScope(error.code, error.message, error.option) from None
+        if found.kind != kind:
+            raise OutOfScope("no-solution", f"{kind} composes differently from {found.kind}", "--file")
+        return found.params
+
+    run = Run(COMMAND, given.replace(options), question, params)
+    try:
+        return answer_rows(run, routes, run.bounds)
+    except NoSolution as error:
+        error.option, error.message = "--file", f"{entries[unknown.place].title}: {error.message}"
+        raise
+
+
+def _at_first_value(composed_at: Any, unknown: Unknown) -> tuple[str, tuple[Any, ...]]:
+    """The kind of the composition and its bounds, at the first value that the release covers. Any such value is valid,
+    since neither depends on it."""
+    first: DpcalcError | None = None
+    # from the middle of its range to its ends, by factors of 10
+    low, high = unknown.quantity.search
+    start = 1.0 if low <= 1 <= high else (low * high) ** 0.5
+    values = (value for exponent in range(16) for value in {start * 10.0**exponent, start / 10.0**exponent})
+    for value in filter(lambda value: low <= value <= high, values):
+        try:
+            found = composed_at(int(value) if unknown.quantity.kind == "count" else value)
+            return found.kind, found.routes
+        except DpcalcError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> None:
+    """Raises NoSolution where the other releases alone exceed the budget."""
+    others = [entry for k, entry in enumerate(entries) if k != unknown.place]
+    if not others:
+        return
+    epsilon = total_of(composed_of(others, given["adjacency"]).guarantees, question.delta).headline.result["epsilon"]
+    if epsilon >= (question.target or 0.0):
+        raise NoSolution("no-solution",
+                         f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget ε ≤ "
+                         f"{plain(question.target or 0.0)}: the other releases alone have ε = {human(epsilon)}",
+                         "--file")

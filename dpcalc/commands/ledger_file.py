@@ -3,8 +3,6 @@
 What a file holds becomes a `Ledger` that stands alone: a release that names another file holds its guarantee instead.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +15,7 @@ from dpcalc.commands.run_file import toml
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.named_files import Folder
+from dpcalc.core.validate import near
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
@@ -60,8 +59,6 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
             releases += _release(value, where, folder, own_name)
             continue
         for key in value.keys() - {*_HEADER, "release"}:
-            from dpcalc.core.validate import near
-
             known = (*_HEADER, "release")
             raise DpcalcError("unknown-key", f"{where}: {key[:40]!r} is no key of a ledger; there are "
                               f"{', '.join(known)}{near(key[:40], known)}", "--file")
@@ -76,9 +73,7 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
 def _values(text: str, where: str) -> list[Any]:
     """The objects in a text: of TOML its one table, of JSON one object, those of an array, or one in every line."""
     if text.lstrip()[:1] in ("{", "[") and not re.match(r"\s*\[{1,2}\s*\w+\s*\]{1,2}", text):
-        from dpcalc.core.reading import json_values
-
-        return json_values(text, where, "--file")
+        return reading.json_values(text, where, "--file")
     try:
         return [toml(text, where, "--file", _EXPECTED)]
     except DpcalcError as error:
@@ -100,8 +95,6 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
     if "file" in data and "command" not in data:
         return _of_file(data, where, folder, name)
     if "command" not in data:
-        from dpcalc.core.validate import near
-
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
         raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}',
                           "--file")

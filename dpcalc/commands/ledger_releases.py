@@ -1,7 +1,5 @@
 """The releases of a ledger as guarantees: by the command of each, or as they stand in its file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +19,8 @@ from dpcalc.core.validate import validate
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
+# What describes a guarantee of `convert` of which an answer at one δ would say less.
+_FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
 
 
 class Unknown(NamedTuple):
@@ -89,8 +89,10 @@ class Entry:
         """The guarantee of the answer of a command."""
         command = command_of(data["command"])
         raw = named(command, {key: x for key, x in data.items() if key not in ("command", "input")})
-        if command.name == "convert" and (given := _given_guarantee(command, raw)):
-            return read(given, "it")
+        fields = _FIELDS.get(str(raw.get("from")), ())
+        if command.name == "convert" and fields and raw.keys() == {"from", *fields}:  # nothing is asked about it
+            given = validate(command, raw)
+            return read({"kind": given["from"], **{name: given[name] for name in fields}}, "it")
         answer = self._answer(command, raw, tuple(read(x, "its input") for x in data.get("input", ())))
         self.parameters = answer.parameters
         if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
@@ -115,19 +117,6 @@ class Entry:
         if isinstance(error, NoSolution):
             return type(error)(error.code, message, error.option, error.reached)
         return type(error)(error.code, message, error.option)
-
-
-# What describes a guarantee of `convert` of which an answer at one δ would say less.
-_FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
-
-
-def _given_guarantee(command: Command, raw: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The guarantee that options of `convert` describe where they ask nothing about it; else None."""
-    names = _FIELDS.get(str(raw.get("from")), ())
-    if not names or raw.keys() != {"from", *names}:
-        return None
-    given = validate(command, raw)
-    return {"kind": given["from"], **{name: given[name] for name in names}}
 
 
 _MOST_PARTS = 2  # mechanisms of one guarantee that are listed in its description

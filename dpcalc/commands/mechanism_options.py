@@ -1,9 +1,7 @@
 """The options that describe a mechanism and its noise, which several commands share."""
 
-from __future__ import annotations
-
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, Option
+from dpcalc.core.command import MECHANISM, Option, options
 
 _DEFAULTS = {"hits": 1, "queries": "any"}
 
@@ -15,6 +13,5 @@ def mechanism_options(sigma: str) -> tuple[Option, ...]:
         *(Option(o._replace(help=sigma) if o is q.SIGMA else o, MECHANISM, default=_DEFAULTS.get(o.name))
           for o in q.MECHANISM_OPTIONS),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
-        Option(q.NOISE_MULTIPLIER, MECHANISM),
-        Option(q.CLIPPING_NORM, MECHANISM),
+        *options(MECHANISM, q.NOISE_MULTIPLIER, q.CLIPPING_NORM),
     )

@@ -1,8 +1,6 @@
 """The answer of noise-feedback: ε, δ or RDP of the iterates that are released, with that of the other release, the
 variances, and what the same run without feedback would lose."""
 
-from __future__ import annotations
-
 from math import fsum, inf, sqrt
 
 from dpcalc.accounting.answer import answer_rows

@@ -1,7 +1,5 @@
 """The answer of online-noise: ε or δ of one index, the parameter that meets a budget, or a table of noise levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
@@ -12,10 +10,9 @@ from dpcalc.bounds.online._engine.levels import Levels, Listed, schedule
 from dpcalc.bounds.pnsgd._engine.laws import LAWS
 from dpcalc.bounds.pnsgd._engine.step import move_ratio
 from dpcalc.commands import last_iterate_companions as c
-from dpcalc.commands.asking import lipschitz_hint, read_question
+from dpcalc.commands.asking import lipschitz_hint, read_question, step_range
 from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, PLACE, Method, levels, routes_of, rows_by
 from dpcalc.commands.online_noise import COMMAND
-from dpcalc.commands.step_range import step_range
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Mode, check, require
 from dpcalc.core.command import Given

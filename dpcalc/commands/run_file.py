@@ -1,8 +1,6 @@
 """--run: the description of a training run in TOML or JSON, from a file or standard input. Options take precedence over
 it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping
@@ -75,7 +73,14 @@ def read(source: str) -> tuple[Mapping[str, Any], str]:
 
 def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     """The table in a TOML text. Raises DpcalcError that names the source and the line of a mistake."""
-    _refuse_costly(text, source, option)
+    # what would take seconds, or hundreds of megabytes of memory, to parse
+    if len(text) > _MEGABYTES * reading.MEGABYTE:
+        raise DpcalcError("unreadable", f"{source} has more than {_MEGABYTES} MB, the most that is read of TOML",
+                          option)
+    for k, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MOST_DOTS and _DECIMAL.sub("", line).count(".") > _MOST_DOTS:
+            raise DpcalcError("bad-toml", f"{source}: line {k} has more than {_MOST_DOTS} dots that are no decimal "
+                              "points; break it into several lines", option)
     try:
         data = tomllib.loads(text, parse_float=finite)
     except RecursionError:
@@ -85,14 +90,3 @@ def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     if not data:
         raise DpcalcError("bad-toml", f"{source} is empty; {expected}", option)
     return data
-
-
-def _refuse_costly(text: str, source: str, option: str) -> None:
-    """Raises DpcalcError for a TOML text that would take seconds, or hundreds of megabytes of memory, to parse."""
-    if len(text) > _MEGABYTES * reading.MEGABYTE:
-        raise DpcalcError("unreadable", f"{source} has more than {_MEGABYTES} MB, the most that is read of TOML",
-                          option)
-    for k, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MOST_DOTS and _DECIMAL.sub("", line).count(".") > _MOST_DOTS:
-            raise DpcalcError("bad-toml", f"{source}: line {k} has more than {_MOST_DOTS} dots that are no decimal "
-                              "points; break it into several lines", option)

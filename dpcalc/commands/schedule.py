@@ -1,8 +1,6 @@
 """--schedule of burn-in: for every step its step size, its noise and whether it uses the record, from JSON. An entry
 [COUNT, VALUE] stands for that many steps with the value."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -1,20 +1,24 @@
 """The answer of shuffle-pnsgd: ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
 from dpcalc.bounds.conversions import composition_basic
-from dpcalc.bounds.pnsgd import contraction
+from dpcalc.bounds.hiding import (
+    output_perturbation_shuffled_hiding,
+    shuffled_hiding,
+    shuffled_hiding_laplace,
+    shuffled_hiding_last,
+    smooth_nonconvex_shuffled_hiding,
+)
+from dpcalc.bounds.pnsgd import contraction, fixed_order_hybrid, iteration, output_perturbation, smooth_nonconvex
 from dpcalc.bounds.pnsgd._engine.laws import LAWS
 from dpcalc.bounds.pnsgd._engine.schedules import level
 from dpcalc.bounds.pnsgd.output_perturbation import RELEASED
 from dpcalc.commands import last_iterate_companions as c
 from dpcalc.commands.asking import lipschitz_hint, read_question
-from dpcalc.commands.last_iterate import PLACE, Method, levels, routes_of, rows_by
-from dpcalc.commands.shuffle_methods import methods
+from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, PLACE, Method, levels, routes_of, rows_by
 from dpcalc.commands.shuffle_pnsgd import CHECKS, COMMAND, FOR_EVERY_QUESTION, OF_PARTIAL_PASSES
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Mode, check, require
@@ -25,6 +29,37 @@ from dpcalc.core.run import Run
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _NOISE = {"gaussian": "sigma", "laplace": "scale"}
+_FREE = ("lipschitz", "learning_rate", "smoothness")
+
+_STOPPED = (Method(contraction.STOPPED, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True),
+            Method(contraction.STOPPED_LOOSE, _CONVEX, GAUSSIAN_OR_LAPLACE, usual=False, contracts=True))
+_FIXED_ORDER = (
+    Method(fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
+    Method(contraction.FIXED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(iteration.FIXED, _FREE, contracts=True),
+    Method(iteration.FIXED_RDP, _FREE, contracts=True),
+    Method(smooth_nonconvex.FIXED, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.FIXED_RDP, _FREE),
+    *_STOPPED,
+    Method(output_perturbation.FIXED, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.FIXED_RDP, _FREE, usual=False),
+)
+_SHUFFLED = (
+    Method(shuffled_hiding.BOUND, _FREE, contracts=True),
+    Method(shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
+    Method(contraction.SHUFFLED, _CONVEX, GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(iteration.SHUFFLED, _FREE, contracts=True),
+    Method(iteration.SHUFFLED_RDP, _FREE, contracts=True),
+    Method(contraction.SHUFFLED_LIMIT, (*_CONVEX, "c1"), GAUSSIAN_OR_LAPLACE, contracts=True),
+    Method(smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.SHUFFLED, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.SHUFFLED_RDP, _FREE, family="smooth-nonconvex"),
+    Method(smooth_nonconvex.HIGH_NOISE, _FREE, usual=False),
+    *_STOPPED,
+    Method(output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.SHUFFLED, _FREE, family="output-perturbation", usual=False),
+    Method(output_perturbation.SHUFFLED_RDP, _FREE, family="output-perturbation", usual=False),
+)
 
 
 def answer(given: Given) -> Answer:
@@ -36,7 +71,7 @@ def answer(given: Given) -> Answer:
 
         every = partial_passes.methods(run)
     else:
-        every = _methods(run)
+        every = _methods_of(run)
     _check_order(run, every)
     several = _passes(run) > 1 or run.unknown == "epochs" or any(name.endswith("-basic") for name in run.bounds)
     rows = rows_by(run, every, several and not partial, lambda chosen: _check_release(run, chosen),
@@ -81,10 +116,24 @@ def _checked(run: Run, partial: bool) -> Run:
 # --- the bounds that answer ------------------------------------------------------------------------------------------
 
 
-def _methods(run: Run) -> tuple[Method, ...]:
+def _methods(placed: bool, last_iterate: bool, all_computed: bool = False) -> tuple[Method, ...]:
+    """The bounds for records in a fixed order, where the place of the record is known (`placed`), or for shuffled
+    records; with those for a run that releases only its last iterate where it does. `all_computed` says that no bound
+    is named: then numpy is imported here."""
+    if placed:
+        return _FIXED_ORDER
+    if all_computed:
+        # Some of the bounds for shuffled records use arrays. Where numpy is first imported in the middle of a search,
+        # its import takes 15 ms longer: loops in it call functions across the end of a piece of CPython's stack of
+        # frames, and each of those calls allocates the next piece, 16 kB, anew.
+        import numpy  # noqa: F401
+    return (Method(shuffled_hiding_last.BOUND, _FREE, contracts=True), *_SHUFFLED) if last_iterate else _SHUFFLED
+
+
+def _methods_of(run: Run) -> tuple[Method, ...]:
     # Within one pass the last iterate of every epoch is that of the run.
     last = run["release"] == "last-iterate" or (run["steps"] is not None and run["steps"] < (run["n"] or 0))
-    return methods(run["index"] is not None, last, not run.bounds)
+    return _methods(run["index"] is not None, last, not run.bounds)
 
 
 def _one_epoch(run: Run) -> tuple[Row, ...]:
@@ -94,7 +143,7 @@ def _one_epoch(run: Run) -> tuple[Row, ...]:
         return ()
     once = run.having(epochs=1).asking(run.question._replace(unknown=None, target=None))
     try:
-        found = rows_by(once, _methods(run), epochs=True)
+        found = rows_by(once, _methods_of(run), epochs=True)
     except DpcalcError:
         return ()
     return tuple(row._replace(result={"epochs": 1, **row.result}) for row in found
@@ -107,7 +156,7 @@ def _check_order(run: Run, every: tuple[Method, ...]) -> None:
     """Raises DpcalcError where --index is missing for a named bound about one position of a fixed order, or given
     beside one about shuffled records."""
     placed = run["index"] is not None
-    others = {n for m in methods(not placed, False) for n in m.names} - {n for m in every for n in m.names}
+    others = {n for m in _methods(not placed, False) for n in m.names} - {n for m in every for n in m.names}
     for name in run.bounds:
         if name.removesuffix("-basic") not in others:
             continue
@@ -173,6 +222,6 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands import partial_passes
 
     for placed in (False, True):
-        yield from routes_of(methods(placed, True), "epsilon", True)
+        yield from routes_of(_methods(placed, True), "epsilon", True)
     yield Route(composition_basic.BOUND)  # of epochs
     yield from partial_passes.theorems()

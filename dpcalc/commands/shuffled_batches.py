@@ -1,8 +1,6 @@
 """What dpcalc subsample says beside a guarantee for shuffled batches: the numbers of other ways to form batches, and
 why nothing is gained from the shuffling where that is so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc.accounting.schemes import scheme_of, shuffle

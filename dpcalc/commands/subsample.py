@@ -14,8 +14,7 @@ COMMAND = Command(
                  q.STEPS_PER_EPOCH, q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.MAX_WEIGHT, q.ADJACENCY,
                  q.GROUP_SIZE),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
-        Option(q.ORDERS, QUESTION),
-        Option(q.PRECISION, QUESTION),
+        *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
     later("subsample_answer.answer"),
     (

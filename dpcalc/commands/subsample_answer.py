@@ -1,11 +1,8 @@
 """The answer of subsample: ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ)
 point."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -34,7 +31,9 @@ def answer(given: Given) -> Answer:
     adjacency = scheme_of(run).relation(run)
     if given.inputs:
         run = _with_input(run)
-    if "point" in run or _asks_of_point(given):
+    # --epsilon and --delta are a point to be amplified where nothing else is described, and nothing is solved for
+    described = given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs", "solve"))
+    if "point" in run or (not described and given.has("epsilon") and given.has("delta")):
         return _amplified_point(run, adjacency)
     if not given.inputs:
         _require_noise(given)
@@ -83,7 +82,12 @@ def _with_input(run: Run) -> Run:
     if isinstance(base, Dp):
         return run.completed(point=(base.epsilon, base.delta))
     if isinstance(base, Mechanisms):
-        return _with_mechanism(run, base)
+        part = base.mechanisms[0]
+        if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
+            raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
+        params = part.params(base.adjacency or batches.between(run))
+        own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
+        return run.completed(mechanism=part.name, **own, attained=not base.upper_bound)
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down((1.0,), (base.mu,)), 1.7e308)  # 1/μ may overflow, and less noise is safe
         return run.completed(mechanism="gaussian", sigma=sigma, attained=False)
@@ -91,16 +95,6 @@ def _with_input(run: Run) -> Run:
         return run.completed(curve=curves(base)[0][0])
     raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, "
                       "an RDP curve or an (ε, δ) point can", "--input")
-
-
-def _with_mechanism(run: Run, base: Any) -> Run:
-    """The run with a mechanism from JSON. Raises DpcalcError for several of them."""
-    part = base.mechanisms[0]
-    if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
-        raise DpcalcError("refused", "give one mechanism that is used once and not sampled yet", "--input")
-    params = part.params(base.adjacency or batches.between(run))
-    own = {name: params[name] for name in (*part.mechanism.options, *part.mechanism.optional) if name in params}
-    return run.completed(mechanism=part.name, **own, attained=not base.upper_bound)
 
 
 def _require_noise(given: Given) -> None:
@@ -115,12 +109,6 @@ def _require_noise(given: Given) -> None:
 
 
 # --- one (ε, δ) point ------------------------------------------------------------------------------------------------
-
-
-def _asks_of_point(given: Given) -> bool:
-    """Whether --epsilon and --delta are a point to be amplified: nothing else is described, and nothing solved for."""
-    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs"))
-    return not described and given.has("epsilon") and given.has("delta")
 
 
 def _amplified_point(run: Run, adjacency: str) -> Answer:

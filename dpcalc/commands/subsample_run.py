@@ -1,8 +1,6 @@
 """A run of a mechanism on random batches: the check of its options, its routes, the parameters of its bounds, its
 guarantee and its notes. For dpcalc subsample, and for dpcalc tv."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

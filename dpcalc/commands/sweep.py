@@ -1,8 +1,6 @@
 """Sweeps: a numeric option with several values, a,b,c or start:stop:count[:log]. One such option gives rows, two give a
 grid."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -92,18 +90,13 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
     parts = text.split(",")
     grouped, impossible = _THOUSANDS.fullmatch(text), any(re.fullmatch("0[0-9]+", part) for part in parts[1:])
     of_counts = quantity.kind in ("count", "horizon") and len(parts[0]) < 3  # 128,256,512 is hardly ever one number
-    unusual = grouped and of_counts and not all(map(_is_usual_count, parts[1:]))
+    # a sweep of counts often has multiples of 5 or powers of 2, as in 10,100 or 64,128
+    unusual = grouped and of_counts and any(x % 5 and x & (x - 1) for x in map(int, parts[1:]))
     if not unusual and not (impossible and (grouped or _DECIMAL_COMMA.fullmatch(text))):
         return
     number = ("" if grouped else ".").join(parts)
     sweep = "" if impossible else f" Or write '{', '.join(parts)}' with spaces for a sweep of {len(parts)} values."
     raise DpcalcError("not-a-number", f"{text} is not a number; did you mean {number}?{sweep}", flag(quantity.name))
-
-
-def _is_usual_count(text: str) -> bool:
-    """Whether a sweep often has that value: a multiple of 5 or a power of 2, as in 10,100 or 64,128."""
-    value = int(text)
-    return value % 5 == 0 or value & (value - 1) == 0
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:

@@ -1,7 +1,5 @@
 """The topics of `dpcalc help` and `dpcalc explain`: short texts on the ideas that options and answers rest on."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

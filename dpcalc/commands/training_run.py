@@ -4,8 +4,6 @@ Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradien
 the batch size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g
 by at most 2L/b, adding or removing it by at most L/b. """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from math import nextafter
@@ -43,6 +41,7 @@ class TrainingRun(NamedTuple):
     group_size: int = 1  # the number of records that neighbouring data sets differ in
     given_multiplier: float | None = None  # where the noise is given by it
     drop_last: bool = False  # whether shuffled batches leave out the records that do not fill a batch
+    scale_free: bool = False  # whether no norm of a gradient is given: the unit of lengths is then the clipping norm
     one_order: bool = False  # whether shuffled batches are cut from one order in all passes
 
     @property
@@ -104,16 +103,20 @@ def describe(values: Mapping[str, Any]) -> TrainingRun:
     if not values.keys() & {"sigma", "noise_multiplier", "solve"}:
         raise _missing("no noise given: add --noise-multiplier (or --sigma), or --solve noise-multiplier with a budget",
                        "--noise-multiplier")
-    convexity = _convexity(values)
+    rho, loss = values.get("strong_convexity"), values.get("loss")
+    if rho is not None and loss == ANY:
+        raise DpcalcError("contradictory", f"{rho:g} means convex losses, but --loss any means that they need not be "
+                                           "convex; use --loss convex", "--strong-convexity")
     lipschitz, clipped = _gradients(values)
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
     run = TrainingRun(batches, values.get("release") or EVERY, values.get("adjacency") or usual_adjacency(values),
               n, b, steps, lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
-              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"),
-              int(values.get("group_size") or 1), values.get("noise_multiplier"),
-              bool(values.get("drop_last")), values.get("reshuffle") == "once" and steps > n // b)
+              values.get("smoothness"), 0.0 if rho is None and loss == CONVEX else rho, values.get("diameter"),
+              values.get("index"), int(values.get("group_size") or 1), values.get("noise_multiplier"),
+              bool(values.get("drop_last")), values.get("lipschitz") is None and values.get("clipping_norm") is None,
+              values.get("reshuffle") == "once" and steps > n // b)
     _check(run)
     return run
 
@@ -147,12 +150,6 @@ def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
         raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the smallest positive double",
                           "--noise-multiplier")
     return rounded
-
-
-def is_scale_free(values: Mapping[str, Any]) -> bool:
-    """Whether no norm of a gradient is given: the noise is relative to a clipping norm, which is then the unit of all
-    lengths."""
-    return values.get("lipschitz") is None and values.get("clipping_norm") is None
 
 
 def _batch_size(values: Mapping[str, Any]) -> int:
@@ -195,9 +192,9 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
 def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     """(The largest norm of a gradient as it is used, whether clipping may change a gradient)."""
     lipschitz, clip = values.get("lipschitz"), values.get("clipping_norm")
-    if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
-        return 1.0, True
-    if is_scale_free(values):
+    if lipschitz is None and clip is None:
+        if "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
+            return 1.0, True
         way_out = "--noise-multiplier in place of --sigma" if values.get("sigma") else "--solve noise-multiplier"
         raise DpcalcError("missing", "σ has the units of a gradient, so that --lipschitz or --clipping-norm is needed; "
                                      f"or use {way_out}", "--lipschitz")
@@ -205,15 +202,6 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
         return float(clip), True
     assert lipschitz is not None
     return float(lipschitz), False
-
-
-def _convexity(values: Mapping[str, Any]) -> float | None:
-    """The strong convexity ρ: as given, 0 for convex losses, None where the losses may not be convex."""
-    rho, loss = values.get("strong_convexity"), values.get("loss")
-    if rho is not None and loss == ANY:
-        raise DpcalcError("contradictory", f"{rho:g} means convex losses, but --loss any means that they need not be "
-                                           "convex; use --loss convex", "--strong-convexity")
-    return rho if rho is not None else 0.0 if loss == CONVEX else None
 
 
 def _check(run: TrainingRun) -> None:

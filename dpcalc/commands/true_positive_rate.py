@@ -1,7 +1,5 @@
 """The largest true-positive rate of any attack against what an answer guarantees, at one false-positive rate."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from math import exp, nextafter
 from typing import Any

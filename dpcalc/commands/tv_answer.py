@@ -1,8 +1,6 @@
 """The answer of tv: the total variation of a mechanism, a run or a guarantee, with what follows for attackers; or the
 parameter that meets a budget on the total variation or on the true-positive rate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -49,7 +47,9 @@ def answer(given: Given) -> Answer:
     run = run.solved(rows)
     tv_rows = rows if question.asks == "tv" else answer_rows(run.asking(Question("tv")), routes, ())
     proven = tuple(dict.fromkeys(source.profile(row.route) for row in tv_rows if row.route.bound.status == "proven"))
-    head, rates = tv_rows[0], _rates(run)
+    head, rates, count, end = tv_rows[0], tuple(run["fpr"] or ()), run["roc"], log(9999.0)
+    if count is not None:  # from 1e-4 to 1 − 1e-4, evenly spaced in log odds
+        rates = tuple(float(f"{1 / (1 + exp(end * (1 - 2 * k / (count - 1)))):.6g}") for k in range(count))
     unproven = f"{head.route.label} is {head.route.bound.status}, so it says nothing about attacks"
     if not proven and (rates or run["prior"] or run["loss_range"]):
         raise DpcalcError("refused", unproven, "--bound")
@@ -125,15 +125,6 @@ def _uses(run: Run, source: Source) -> frozenset[str]:
 
 
 # --- what follows from it --------------------------------------------------------------------------------------------
-
-
-def _rates(run: Run) -> tuple[float, ...]:
-    """The false-positive rates of --fpr; or as many as --roc gives, from 1e-4 to 1 − 1e-4, evenly spaced in log
-    odds."""
-    count, end = run["roc"], log(9999.0)
-    if count is None:
-        return tuple(run["fpr"] or ())
-    return tuple(float(f"{1 / (1 + exp(end * (1 - 2 * k / (count - 1)))):.6g}") for k in range(count))
 
 
 def _one_record(run: Run, tv: float) -> tuple[dict[str, float], tuple[str, ...]]:

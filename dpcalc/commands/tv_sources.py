@@ -1,8 +1,6 @@
 """The sources of a total variation: for each kind of description its options, its routes, the parameters of its bounds
 and its guarantee. No I/O."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType

@@ -6,8 +6,6 @@ within a tenth of the run (of a pass, over shuffled records); a D with the horiz
 shuffled records, D = ηL√N/b for N batches in a pass). Where η is not given either, η = 1 and β = 2: without ρ and D
 these theorems depend on the product ηβ alone. """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
@@ -26,7 +24,6 @@ from dpcalc.commands.training_run import (
     WITHOUT,
     TrainingRun,
     describe,
-    is_scale_free,
     usual_adjacency,
 )
 from dpcalc.core.errors import EveryValueMeets
@@ -46,7 +43,7 @@ _OPTIONS = ("n", "batches", "batch_size", "drop_last", "reshuffle", "steps", "ep
 class Assumption(NamedTuple):
     """One assumption about a run."""
 
-    options: Callable[[TrainingRun, Mapping[str, Any]], dict[str, Any] | None]  # None where it holds, or cannot hold
+    options: Callable[[TrainingRun], dict[str, Any] | None]  # None where it holds, or cannot hold
     text: Callable[[dict[str, Any]], str]  # the assumption in words, from its options
 
 
@@ -60,19 +57,7 @@ class WhatIf(NamedTuple):
     command: str
 
 
-def _released(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return None if run.release == LAST else {"release": LAST}
-
-
-def _convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return None if run.strong_convexity is not None else {"loss": CONVEX}
-
-
-def _unclipped(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"lipschitz": run.lipschitz} if run.clipped else None
-
-
-def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _smooth(run: TrainingRun) -> dict[str, Any] | None:
     """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
     eta, beta = run.learning_rate, run.smoothness
     if eta is None and (run.diameter is not None or run.strong_convexity):
@@ -86,7 +71,7 @@ def _smooth(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | Non
     return {"learning_rate": 1.0} if eta is None else None
 
 
-def _strongly_convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _strongly_convex(run: TrainingRun) -> dict[str, Any] | None:
     if run.strong_convexity or run.learning_rate is None or run.smoothness == 0:
         return None
     limits = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
@@ -96,8 +81,8 @@ def _strongly_convex(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, A
     return {"loss": CONVEX, "strong_convexity": _three_digits(min(limits))}
 
 
-def _constrained(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    if run.diameter is not None or run.learning_rate is None or is_scale_free(values):
+def _constrained(run: TrainingRun) -> dict[str, Any] | None:
+    if run.diameter is not None or run.learning_rate is None or run.scale_free:
         return None
     reach = run.learning_rate * run.lipschitz
     limits = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]
@@ -105,7 +90,7 @@ def _constrained(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] 
     return {"diameter": _three_digits(min(limits))}
 
 
-def _leaving_out(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _leaving_out(run: TrainingRun) -> dict[str, Any] | None:
     """The options of shuffled passes that leave out records, if need be with another batch size."""
     if run.batches != SHUFFLED or run.one_order or leaves_out(run.n, run.batch_size, run.drop_last):
         return None
@@ -113,10 +98,6 @@ def _leaving_out(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] 
     if size is None:
         return None
     return {"drop_last": True, **({} if size == run.batch_size else {"batch_size": size})}
-
-
-def _anew(run: TrainingRun, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"reshuffle": "every-epoch"} if run.one_order else None
 
 
 def _other_batches(run: TrainingRun, values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -150,25 +131,20 @@ _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
            ALLOCATION: "every record draws its own batch in every pass"}
 
 
-def _batches_in_words(options: Mapping[str, Any]) -> str:
-    return _ORDERS[options["batches"]]
-
-
-def _smoothness_in_words(options: Mapping[str, Any]) -> str:
-    if "smoothness" not in options:
-        return "the learning rate η is at most 2/β"
-    return f"every loss is β-smooth with β = 2/η = {plain(options['smoothness'])}"
-
-
 STRUCTURE = (
-    Assumption(_released, lambda o: "only the last iterate is released"),
-    Assumption(_convex, lambda o: "every loss is convex"),
-    Assumption(_unclipped, lambda o: "no gradient needs clipping"),
-    Assumption(_smooth, _smoothness_in_words),
+    Assumption(lambda run: None if run.release == LAST else {"release": LAST},
+               lambda o: "only the last iterate is released"),
+    Assumption(lambda run: None if run.strong_convexity is not None else {"loss": CONVEX},
+               lambda o: "every loss is convex"),
+    Assumption(lambda run: {"lipschitz": run.lipschitz} if run.clipped else None,
+               lambda o: "no gradient needs clipping"),
+    Assumption(_smooth, lambda o: f"every loss is β-smooth with β = 2/η = {plain(o['smoothness'])}"
+               if "smoothness" in o else "the learning rate η is at most 2/β"),
 )
 SHUFFLING = (
     Assumption(_leaving_out, lambda o: "the loader leaves out the records of each pass that do not fill a batch"),
-    Assumption(_anew, lambda o: "the records are shuffled anew before every pass"),
+    Assumption(lambda run: {"reshuffle": "every-epoch"} if run.one_order else None,
+               lambda o: "the records are shuffled anew before every pass"),
 )
 STRENGTH = (
     Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
@@ -192,7 +168,7 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
         found.append(trial)
         return True
 
-    single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run, values))]
+    single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run))]
     idle = [options_text(options) for options, text in single if not attempt(options, text, base)]
     package: dict[str, Any] = {}
     for options, _ in single:
@@ -201,18 +177,19 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
     if len(single) > 1:
         attempt(package, together, _to_beat(found, base))
     best, fuller = _to_beat(found, base), describe({**values, **package})
+    fuller = fuller._replace(scale_free=run.scale_free)  # an assumed norm gives no unit to a diameter
     for assumption in STRENGTH if run.learning_rate is not None else ():
-        if extra := assumption.options(fuller, values):
+        if extra := assumption.options(fuller):
             text = assumption.text(extra)
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(options_text(extra))
     for assumption in SHUFFLING:
-        if order := assumption.options(run, values):
+        if order := assumption.options(run):
             attempt(order, assumption.text(order), base)
     # Solving for a parameter with other batches takes seconds.
     for other in _other_batches(run, values) if question.unknown is None else ():
-        attempt(other, _batches_in_words(other), base)
+        attempt(other, _ORDERS[other["batches"]], base)
     return tuple(found), tuple(idle)
 
 

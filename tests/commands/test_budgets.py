@@ -23,10 +23,7 @@ LATE = {
     "dpcalc.bounds.pnsgd._engine": "bounds of random batches, for several epochs",
     "dpcalc.bounds.pnsgd._engine.epochs": "bounds of random batches, for several epochs",
     "dpcalc.commands": "bounds of partial passes, which few questions name",
-    "dpcalc.core.reading": "files, which only some questions have",
-    "dpcalc.core.validate": "words that only errors need",
     "dpcalc.pld": "numpy",
-    "importlib": "the table of commands is read at every start",
 }
 PARAMETERS_OF_OLD = {"values", "derive", "own"}
 
