@@ -114,9 +114,5 @@ BOUND = PointBound(
                  "less is worth taking back: λ* is 0.87 at ηa = 0.01 and 0.27 at ηa = 0.5.",
         released="every iterate",
     ),
-    params=("curvatures", "learning_rate"),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    gives=("feedback", "equal_privacy_variance"),
-)
+    params=("curvatures", "learning_rate"), value=value, exact=exact, rtol=2e-14,
+    gives=("feedback", "equal_privacy_variance"))

@@ -79,9 +79,5 @@ BOUND = PointBound(
                  "the previous noise taken back, the variance of the last one grows like √T, not like T.",
         released="every iterate",
     ),
-    params=("curvatures", "learning_rate", "iterations"),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    gives=("feedback", "equal_privacy_variance"),
-)
+    params=("curvatures", "learning_rate", "iterations"), value=value, exact=exact, rtol=2e-14,
+    gives=("feedback", "equal_privacy_variance"))

@@ -45,8 +45,5 @@ BOUND = gaussian_bound(
         in_words="Only the variance that is left in the last iterate hides a record. For one curvature it does not "
                  "matter how the noise was spread over the steps: at equal privacy every λ leaves the same variance.",
     ),
-    params=("curvatures", "feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=1e-11,
-)
+    params=("curvatures", "feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=mu,
+    exact_mu=exact_mu, rtol=1e-11)

@@ -31,8 +31,5 @@ BOUND = gaussian_bound(
         source="Berthier 2019, Proposition 3.2 and §3.4",
         assumptions=affine.SETTING,
     ),
-    params=("curvatures", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=1e-11,
-)
+    params=("curvatures", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=mu, exact_mu=exact_mu,
+    rtol=1e-11)

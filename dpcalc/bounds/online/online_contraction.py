@@ -25,7 +25,6 @@ from dpcalc.numerics.rounding import up
 
 def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float, n: float, index: int) -> float:
-    """log A_i + Σ_{t=i+1}^n log B_t."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
     if n == index or log_a == -inf:

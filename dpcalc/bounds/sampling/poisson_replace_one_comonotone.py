@@ -238,9 +238,6 @@ BOUND = ProfileBound(
         in_words="A replaced record that is drawn changes the output by at most twice what a record that is added or "
                  "removed changes, and by once of that from a batch without it.",
     ),
-    params=("step_profile",),
-    value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
-    exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon),
-    rtol=5e-10,
-    pair=lambda step_profile: step_profile.pair(),
-)
+    params=("step_profile",), value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
+    exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon), rtol=5e-10,
+    pair=lambda step_profile: step_profile.pair())

@@ -116,8 +116,4 @@ BOUND = RdpBound(
         assumptions=PROFILE.theorem.assumptions,
         released="every step's output",
     ),
-    params=("noise_multiplier", "sampling_rate"),
-    value=value,
-    exact=exact,
-    rtol=1e-10,
-)
+    params=("noise_multiplier", "sampling_rate"), value=value, exact=exact, rtol=1e-10)

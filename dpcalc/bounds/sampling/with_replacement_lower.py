@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Parts:
-    """The pair of one step."""
     from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import Gaussian, gaussian_from_below
 
@@ -46,7 +45,6 @@ def cuts(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> li
 
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
     """The larger δ of both directions of one step."""
-
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)
@@ -74,8 +72,4 @@ BOUND = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=("n", "batch_size", "noise_multiplier", "replaced"),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("n", "batch_size", "noise_multiplier", "replaced"), value=value, exact=exact, rtol=1e-9)

@@ -19,8 +19,6 @@ _NEGLIGIBLE = 45.0  # a block whose bound is e^{−45} = 3e-20 of a summand adds
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
-    """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
-    + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), at most ε(α)."""
     order, unsampled, log_q = whole_order(alpha), base.rdp(alpha), log(sampling_rate)
     second = _second_summand(order, log_q, base)
     largest = max(second, *(_summand(j, order, log_q, base) for j in _nodes(order)), -inf)
@@ -139,13 +137,7 @@ BOUND = RdpBound(
         source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
         assumptions=(FIXED_SIZE, REPLACED, "whole orders α ≥ 2"),
     ),
-    params=("sampling_rate", "base"),
-    value=value,
-    exact=exact,
-    rtol=3e-11,
-    integer_orders=True,
-    coarse=coarse,
-)
+    params=("sampling_rate", "base"), value=value, exact=exact, rtol=3e-11, integer_orders=True, coarse=coarse)
 
 WEIGHTED = RdpBound(
     Theorem(
@@ -158,12 +150,8 @@ WEIGHTED = RdpBound(
         errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & "
                 "Karimireddy, Theorem 3.1.",),
     ),
-    params=("max_weight", "base"),
-    value=lambda alpha, max_weight, base: value(alpha, max_weight, base),
-    exact=lambda mp, alpha, max_weight, base: exact(mp, alpha, max_weight, base),
-    rtol=3e-11,
-    integer_orders=True,
-    coarse=lambda alpha, max_weight, base: coarse(alpha, max_weight, base),
-)
+    params=("max_weight", "base"), value=lambda alpha, max_weight, base: value(alpha, max_weight, base),
+    exact=lambda mp, alpha, max_weight, base: exact(mp, alpha, max_weight, base), rtol=3e-11, integer_orders=True,
+    coarse=lambda alpha, max_weight, base: coarse(alpha, max_weight, base))
 
 BOUNDS = (BOUND, WEIGHTED)

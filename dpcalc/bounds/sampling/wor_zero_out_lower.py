@@ -24,7 +24,6 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
-    """The pair of one step."""
     from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import gaussian_from_below
 
@@ -66,8 +65,4 @@ BOUND = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=("sampling_rate", "noise_multiplier"),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("sampling_rate", "noise_multiplier"), value=value, exact=exact, rtol=1e-9)
