@@ -23,9 +23,7 @@ from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _ERROR = 2e-11  # relative error of e^{(α−1)D} − 1: quadrature and rounding
 _MOST_NODES = 1e6  # of the quadrature: more take seconds, and gigabytes

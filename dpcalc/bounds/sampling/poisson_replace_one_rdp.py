@@ -29,9 +29,7 @@ from dpcalc.numerics.quadrature import tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _TAIL = 12.0  # standard deviations: beyond lies less than 1e-28 of a Gaussian integral, also times t²
 

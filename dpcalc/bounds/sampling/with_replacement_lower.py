@@ -36,13 +36,6 @@ def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> P
     return ((attained.pair(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced)), 1),)
 
 
-def cuts(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> list[float]:
-    """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained
-
-    return attained.cuts(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced))
-
-
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
     """The larger δ of both directions of one step."""
     own = (n, batch_size, noise_multiplier, replaced)
@@ -53,9 +46,11 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
 
 def exact_step(mp: Any, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for n > 1."""
-    return (cuts(n, batch_size, noise_multiplier, replaced), 1 / mp.mpf(noise_multiplier),
-            with_replacement_profile.exact_draws(mp, int(n), int(batch_size)),
-            with_replacement_profile.reach_of(+1, replaced))
+    from dpcalc.bounds.sampling._engine import attained
+
+    reach = reach_of(+1, replaced)
+    cuts = attained.cuts(noise_multiplier, draws(n, batch_size), reach).tolist()
+    return cuts, 1 / mp.mpf(noise_multiplier), with_replacement_profile.exact_draws(mp, int(n), int(batch_size)), reach
 
 
 BOUND = CompositionBound(

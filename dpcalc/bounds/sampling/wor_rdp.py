@@ -2,7 +2,7 @@
 sampling rate or at the largest weight."""
 
 from collections.abc import Iterator
-from math import exp, expm1, fsum, inf, isqrt, log, log1p
+from math import exp, fsum, inf, isqrt, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
@@ -10,7 +10,7 @@ from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, REPLACED
 from dpcalc.core.bound import LARGEST_WHOLE, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
-from dpcalc.numerics.elementary import log_sum
+from dpcalc.numerics.elementary import log_expm1, log_sum
 from dpcalc.numerics.rounding import up
 
 _SUM_ERROR = 1e-11  # relative error of ε′: far above the rounding of its sum, and a third of the claimed error
@@ -70,7 +70,7 @@ def _summand(j: int, order: int, log_q: float, base: Curve) -> float:
 
 def _second_summand(order: int, log_q: float, base: Curve) -> float:
     epsilon = base.rdp(2.0)
-    factor = min(log(4) + _log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
+    factor = min(log(4) + log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
     return 2 * log_q + log(order * (order - 1) / 2) + factor
 
 
@@ -105,14 +105,7 @@ def whole_order(alpha: float) -> int:
 
 def _log_min_two(pure: float, power: int) -> float:
     """log min(2, (e^{ε(∞)} − 1)^j)."""
-    return min(log(2), power * _log_expm1(pure))
-
-
-def _log_expm1(x: float) -> float:
-    """log(e^x − 1); −inf at 0."""
-    if x == 0:
-        return -inf
-    return log(expm1(x)) if x < 700 else x
+    return min(log(2), power * log_expm1(pure))
 
 
 def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:

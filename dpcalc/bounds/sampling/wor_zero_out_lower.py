@@ -32,13 +32,6 @@ def value(sampling_rate: float, noise_multiplier: float) -> Parts:
     return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
 
 
-def cuts(sampling_rate: float, noise_multiplier: float) -> list[float]:
-    """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained
-
-    return attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2)
-
-
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
     """The larger δ of both directions of one step."""
     if sampling_rate == 1:
@@ -48,8 +41,10 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
 
 def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for a rate below 1."""
-    return (cuts(sampling_rate, noise_multiplier), 1 / mp.mpf(noise_multiplier),
-            repeated_draws.exact_once(mp, sampling_rate), 2)
+    from dpcalc.bounds.sampling._engine import attained
+
+    cuts = attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
+    return cuts, 1 / mp.mpf(noise_multiplier), repeated_draws.exact_once(mp, sampling_rate), 2
 
 
 BOUND = CompositionBound(
