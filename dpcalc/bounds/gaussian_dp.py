@@ -18,19 +18,15 @@ def gaussian_bound(theorem: Theorem, params: tuple[str, ...], mu: Callable[..., 
     """
 
     def value(epsilon: float, **own: Any) -> float:
-        """log δ(ε) = log θ(ε, μ)."""
         return gdp.value(epsilon, mu(**own), 1)
 
     def inverse(log_delta: float, **own: Any) -> float:
-        """The least ε with δ(ε) <= δ, rounded up."""
         return gdp.inverse(log_delta, mu(**own), 1)
 
     def rdp(alpha: float, **own: Any) -> float:
-        """ε(α) = αμ²/2."""
         return gdp.rdp(alpha, mu(**own))
 
     def exact(mp: Any, epsilon: float, **own: Any) -> Any:
-        """δ(ε) at high precision."""
         return gaussian.theta(mp, epsilon, exact_mu(mp, **own))
 
     return ProfileBound(theorem=theorem, params=params, value=value, exact=exact, rtol=rtol, inverse=inverse, rdp=rdp,

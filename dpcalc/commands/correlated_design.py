@@ -3,7 +3,7 @@ that cover it."""
 
 from typing import Any
 
-from dpcalc.bounds.correlated import correlated_bands, correlated_cyclic, correlated_once, correlated_separated
+from dpcalc.bounds.correlated import participation
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
@@ -59,11 +59,11 @@ def design(given: Given) -> Design:
 def routes(design: Design) -> tuple[Route, ...]:
     """The theorems that cover a design whose batches have a fixed order."""
     if design.participations == 1:
-        return (Route(correlated_once.BOUND),)
+        return (Route(participation.ONCE),)
     if design.is_banded:
-        return (Route(correlated_bands.BOUND),)
-    cyclic = (Route(correlated_cyclic.BOUND),) if design.order == "cyclic" else ()
-    return (Route(correlated_separated.BOUND), *cyclic)
+        return (Route(participation.BANDS),)
+    cyclic = (Route(participation.CYCLIC),) if design.order == "cyclic" else ()
+    return (Route(participation.SEPARATED), *cyclic)
 
 
 def run_of(given: Given, design: Design, question: Question, uses: frozenset[str] = frozenset()) -> Run:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
-from dpcalc.bounds.correlated import correlated_once
-from dpcalc.bounds.correlated._engine import profile
+from dpcalc.bounds.correlated import participation
 from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import INDEPENDENT, Strategy
 from dpcalc.commands import correlated_notes, subsample_run
@@ -34,7 +33,7 @@ _UNBANDED = ("dpcalc knows an amplification by sampling only for strategies with
 _COVERED = (ZERO_OUT,)  # the relations of neighbours for which the theorem about groups of records is stated
 _SOURCE = "Choquette-Choo et al. 2023, arXiv:2306.08153"
 _ASSUMED = ("the records form m fixed groups, at least as many as C has bands, and the batch of step t is a Poisson "
-            "sample of group t mod m", *profile.SETTING[:2], "gradients may depend on earlier outputs")
+            "sample of group t mod m", *participation.SETTING[:2], "gradients may depend on earlier outputs")
 
 
 def answer(run: Run, design: Design) -> Answer:
@@ -81,7 +80,8 @@ def _as_subsample(run: Run, design: Design, cycle: int) -> dict[str, Any]:
     """The same steps as options of dpcalc subsample."""
     rate = min(ratio_up((run["sampling_rate"], float(cycle))), 1.0)
     return {"scheme": "cyclic-poisson", "bands": cycle, "sampling_rate": rate, "steps": design.steps,
-            "mechanism": "gaussian", "sigma": run["sigma"], "sensitivity": correlated_once.sensitivity(design),
+            "mechanism": "gaussian", "sigma": run["sigma"],
+            "sensitivity": participation.sensitivity_of_orthogonal(design),
             # whether the last step of a record in the first group changes as many steps as the others do
             "adjacency": ZERO_OUT, "attained": (design.steps - 1) % cycle + 1 >= design.strategy.bands(design.steps),
             **{name: run[name] for name in ("precision", "orders", "bound")}}
@@ -112,7 +112,7 @@ def _numbers(run: Run, design: Design, head: Row) -> dict[str, float]:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
     same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
     errors, question, sigma = design.errors, run.question, run["sigma"]
-    numbers = {"sensitivity": correlated_once.sensitivity(design), "sigma": sigma, **errors.at(sigma)}
+    numbers = {"sensitivity": participation.sensitivity_of_orthogonal(design), "sigma": sigma, **errors.at(sigma)}
     epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
     if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers

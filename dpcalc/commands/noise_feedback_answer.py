@@ -6,7 +6,7 @@ from math import fsum, inf, sqrt
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.noise_feedback import every_iterate, optimum, optimum_finite, with_feedback, without_feedback
+from dpcalc.bounds.noise_feedback import affine, every_iterate, optimum, optimum_finite
 from dpcalc.commands import noise_feedback_optimum
 from dpcalc.commands.asking import level_hints, read_question
 from dpcalc.commands.last_iterate_companions import worst_companions
@@ -21,7 +21,7 @@ from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import up
 
-_ROUTES = {LAST: (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True)),
+_ROUTES = {LAST: (Route(affine.WITH_FEEDBACK), Route(affine.WITHOUT_FEEDBACK, on_request=True)),
            EVERY: (Route(every_iterate.BOUND),)}
 _AT_EQUAL = "equal_privacy_variance"
 _MOST_NAMED = 8  # steps that are named
@@ -42,7 +42,7 @@ def answer(given: Given) -> Answer:
     rows = answer_rows(run, _ROUTES[run["release"]], run.bounds)
     run, asks, index = run.solved(rows), run.question.asks, run["index"]
     by_default = index is None and run["used_at"] is None
-    params = {**run.params, "feedback": 0.0} if rows[0].route.bound is without_feedback.BOUND else run.params
+    params = {**run.params, "feedback": 0.0} if rows[0].route.bound is affine.WITHOUT_FEEDBACK else run.params
     numbers, only = _numbers(run, rows[0], params, by_default), None
     worst = {**params, "uses": (1 if every else params["iterations"],)}
     if index is not None:
@@ -89,9 +89,9 @@ def _numbers(run: Run, head: Row, params: Params, by_default: bool) -> dict[str,
     asks, bound, (variances, at_equal) = run.question.asks, head.route.bound, _variances(run, params)
     assert isinstance(bound, ProfileBound) and bound.mu is not None
     numbers = {**variances, "feedback": params["feedback"], "mu": bound.mu.mu(**own_params(bound, params))}
-    for name, of, step in (("last_iterate", with_feedback.BOUND, run["steps"]),
+    for name, of, step in (("last_iterate", affine.WITH_FEEDBACK, run["steps"]),
                            ("every_iterate", every_iterate.BOUND, 1)):
-        if not params["curvatures"] and of is with_feedback.BOUND:
+        if not params["curvatures"] and of is affine.WITH_FEEDBACK:
             continue
         there = {**params, "uses": (step,)} if by_default else params
         # where double precision does not suffice
@@ -102,7 +102,7 @@ def _numbers(run: Run, head: Row, params: Params, by_default: bool) -> dict[str,
             numbers[f"{asks}_{name}"] = _loss(run, Route(of), there)
         except (DpcalcError, OverflowError):
             continue
-    without = Route(bound if bound is every_iterate.BOUND else without_feedback.BOUND)
+    without = Route(bound if bound is every_iterate.BOUND else affine.WITHOUT_FEEDBACK)
     numbers[f"{asks}_without_feedback"] = _loss(run, without, {**params, "feedback": 0.0})
     return numbers | at_equal
 
@@ -113,8 +113,8 @@ def _variances(run: Run, params: Params) -> tuple[dict[str, float], dict[str, fl
     curvatures, rate, feedback, at_equal = params["curvatures"], run["learning_rate"], params["feedback"], _AT_EQUAL
     numbers, equal = dict[str, float](), dict[str, float]()
     own = [(a, rate, 1.0, run["steps"]) for a in curvatures]  # in units of σ²
-    fed = [with_feedback.variance(*one, feedback) for one in own]
-    plain = [without_feedback.variance(*one) for one in own]
+    fed = [affine.WITH.variance(*one, feedback) for one in own]
+    plain = [affine.WITHOUT.variance(*one) for one in own]
     if curvatures:
         square, sums = run["sigma"] * run["sigma"], (fsum(fed), fsum(plain))
         if 0 < square * min(sums) <= square * max(sums) < inf:

@@ -44,6 +44,13 @@ def log1mexp(x: float) -> float:
     return log(-expm1(x)) if x > -log(2) else log1p(-exp(x))
 
 
+def log_expm1(x: float) -> float:
+    """log(e^x − 1) for x >= 0; −inf at 0."""
+    if x == 0.0:
+        return -inf
+    return log(expm1(x)) if x < LARGEST_EXPONENT else x
+
+
 def log_ratio(a: float, b: float) -> float:
     """log(a/b) of positive numbers, with a small relative error also near a = b, and without overflow."""
     if a / 2 <= b <= 2 * a:

@@ -124,7 +124,8 @@ def outcomes_in_either_order(p: Sequence[float], q: Sequence[float]) -> Atoms:
     """A symmetric pair that dominates (P, Q) and (Q, P), for a mechanism of which it is not known which of its two
     distributions belongs to which data set of another pair. Its profile is the larger one of both at every ε."""
     epsilons = either_order_points(p, q)
-    return profile_at_points(epsilons, [_log_delta_of_outcomes(p, q, e) for e in epsilons])
+    deltas = [max(_excess(p, q, e), _excess(q, p, e)) for e in epsilons]
+    return profile_at_points(epsilons, [min(0.0, nextafter(log(x), inf)) if x > 0 else -inf for x in deltas])
 
 
 def either_order_points(p: Sequence[float], q: Sequence[float]) -> list[float]:
@@ -135,11 +136,6 @@ def either_order_points(p: Sequence[float], q: Sequence[float]) -> list[float]:
     crossings = [log(exp(low) + (exp(high) - exp(low)) * a / (a - b)) for (low, a), (high, b) in
                  pairwise(zip(epsilons, ahead, strict=True)) if a * b < 0 and high < LARGEST_EXPONENT]
     return sorted({*epsilons, *crossings})
-
-
-def _log_delta_of_outcomes(p: Sequence[float], q: Sequence[float], epsilon: float) -> float:
-    delta = max(_excess(p, q, epsilon), _excess(q, p, epsilon))
-    return min(0.0, nextafter(log(delta), inf)) if delta > 0 else -inf
 
 
 def _excess(p: Sequence[float], q: Sequence[float], epsilon: float) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.elementary_array import log_expm1
 from dpcalc.pld.atoms import Atoms, distinct
 from dpcalc.pld.pair import mixture
 
@@ -77,12 +78,6 @@ class LaplaceReplaced:
         scale = log1p(self.rate * expm1(-self.ratio)) + self.ratio - log(self.rate)
         x = np.minimum(np.logaddexp(0.0, scale + log_expm1(np.abs(losses))) / 2, self.ratio)
         return np.asarray(np.sign(losses) * x)
-
-
-def log_expm1(x: Array) -> Array:
-    """log(e^x − 1) for x >= 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(x + np.log(-np.expm1(-x)))
 
 
 def integers_replaced(log_f: Array, rise: Array, fall: Array, rate: float, log_infinite: float = -inf) -> Atoms:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.bounds.correlated import correlated_once
+from dpcalc.bounds.correlated import participation
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.relations import RELATIONS
@@ -47,7 +47,7 @@ def claim_of_sensitivity(answer: Answer, record: Record) -> tuple[Row, Claim] | 
     given = validate(command_of(record), record["options"])
     design, change = design_of(given), RELATIONS[given["adjacency"]].sensitivity
     head = answer.rows[0].route.bound
-    bound = head if "design" in head.params and isinstance(head, ProfileBound) else correlated_once.BOUND
+    bound = head if "design" in head.params and isinstance(head, ProfileBound) else participation.ONCE
     exact = _exact_mu(bound)
     assert exact is not None
     claim = claim_upper_bound("sensitivity", to_float(stated), lambda mp: exact(mp, design, change, 1.0))

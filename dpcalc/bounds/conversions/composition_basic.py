@@ -45,7 +45,6 @@ def delta(epsilon: float, points: Points) -> Fraction:
 
 
 def value(epsilon: float, points: Points) -> float:
-    """log δ, rounded up."""
     return min(0.0, _log_up(delta(epsilon, points)))
 
 

@@ -19,12 +19,10 @@ Mus = tuple[tuple[float, float, int], ...]  # (numerator, denominator, count): s
 
 
 def value(epsilon: float, mu: float, steps: int) -> float:
-    """log δ(ε) = log θ(ε, μ√T)."""
     return gaussian.value(epsilon, 1.0, mu, steps)
 
 
 def inverse(log_delta: float, mu: float, steps: int) -> float:
-    """The least ε with δ(ε) <= δ, rounded up."""
     return gaussian.inverse(log_delta, 1.0, mu, steps)
 
 

@@ -8,13 +8,13 @@ at the smaller orders is also at most the value at any larger one.
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from math import exp, expm1, fsum, inf, log, log1p
+from math import exp, fsum, inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
 from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log_sum
+from dpcalc.numerics.elementary import log_expm1, log_sum
 from dpcalc.numerics.rounding import up
 
 Parts = tuple[tuple[Curve, int], ...]
@@ -86,11 +86,9 @@ def mixture(alpha: float, rdps: Sequence[float], weights: Sequence[float]) -> fl
 
 def _log_expm1(a: float, d: float) -> float:
     """log(e^{ad} − 1), also where the product ad underflows; −inf at d = 0."""
-    if d == 0:
-        return -inf
-    if (x := a * d) < 1e-6:  # log((e^x − 1)/x) = x/2 + x²/24 − …
+    if d and (x := a * d) < 1e-6:  # log((e^x − 1)/x) = x/2 + x²/24 − …
         return log(a) + log(d) + x / 2 + x * x / 24
-    return log(expm1(x)) if x < 700 else x
+    return log_expm1(a * d)
 
 
 def exact_mixture(mp: Any, alpha: float, rdps: Sequence[float], weights: Sequence[float]) -> Any:
@@ -105,7 +103,7 @@ CURVE = RdpBound(
         example="convert --from rdp --alpha 2,4,8 --rdp 0.1,0.2,0.4 --delta 1e-5",
         statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
         source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; proof in "
-               "dpcalc/bounds/conversions/rdp_curve.py",
+               "dpcalc/bounds/conversions/rdp_curves.py",
         assumptions=("the curve holds at every order it lists",),
     ),
     params=("alphas", "rdps"), value=value, exact=exact, rtol=1e-14)

@@ -64,11 +64,8 @@ from dpcalc.bounds.pnsgd.iteration import SHUFFLED_RDP
 from dpcalc.core.bound import Theorem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.bounds.hiding._engine.plan import Places
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 SECRET = ("the order is uniform over all n records, secret, independent of the data, w₀ and all noises, and fresh in "
           "every pass: no buffer, bucket or stratified shuffle")

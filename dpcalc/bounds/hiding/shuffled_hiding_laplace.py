@@ -72,7 +72,6 @@ _NO_HIDING: Choice = (0, 0, 0.0)
 
 
 def value(epsilon: float, **p: Any) -> float:
-    """An upper bound on log δ at ε."""
     return _best(epsilon, p)[0]
 
 

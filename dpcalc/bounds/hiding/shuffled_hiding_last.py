@@ -43,11 +43,8 @@ from dpcalc.core.bound import Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.bounds.hiding._engine.last_pass import Run
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 def _run(n: int, iterations: int, relative_diameter: Any) -> Run:

@@ -24,7 +24,6 @@ def ratio(sigma: float, sensitivity: float, steps: int) -> float:
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
-    """log δ(ε) = log θ(ε, s√T/σ)."""
     log_delta = log_theta(epsilon, ratio(sigma, sensitivity, steps))
     return up(log_delta, _relative_error(log_delta))
 

@@ -48,11 +48,8 @@ from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pair import Pair
-
-    Array = NDArray[Any]
 
 WIDTH = 2000  # a block of coins holds at most this part of their number
 MOST_PRINTED = 1000  # reports whose sums `exact` adds up term by term, in a second

@@ -17,11 +17,9 @@ from dpcalc.core.bound import CompositionBound, Theorem
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pilot import Parts
 
-    Array = NDArray[Any]
 
 def groups(n: int, step_epsilon: float) -> list[int]:
     """The first number k of each group, and the number after the last group. Any choice is valid."""

@@ -83,8 +83,5 @@ BOUND = gaussian_bound(
                  "last step stands between an observer and the sum of all gradients.",
         released="every iterate",
     ),
-    params=("feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=1e-11,
-)
+    params=("feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=mu, exact_mu=exact_mu,
+    rtol=1e-11)

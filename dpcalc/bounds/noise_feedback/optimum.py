@@ -7,7 +7,7 @@ f(λ) = Σ_j (1 + (r_j−λ)²/(1−r_j²))/(1−λ²). With P = Σ_j 1/(2−ηa
 λ* = (√Q−√P)/(√Q+√P) where Q ≥ P, and else (P+Q)/2 at λ* = 0. For one mode λ* = (1−√(1−r²))/r and the variance is
 1/√(1−r²).
 
-Proof. For T → ∞ the variance of with_feedback.py is σ²(1 + (r−λ)²/(1−r²)), and the μ of every_iterate.py for the worst
+Proof. For T → ∞ the variance of affine.py is σ²(1 + (r−λ)²/(1−r²)), and the μ of every_iterate.py for the worst
 record is s/(σ√(1−λ²)); their product without σ is f. As 1/(1−r²) = (1/(1−r) + 1/(1+r))/2, with 1−r = ηa and
 1+r = 2−ηa, Σ_j 1/(1−r_j²) = (Q+P)/2 and Σ_j r_j/(1−r_j²) = (Q−P)/2, so that
 f(λ) = ((Q+P)(1+λ²)/2 − (Q−P)λ)/(1−λ²) = (P(1+λ)² + Q(1−λ)²)/(2(1−λ²)) = (P·x + Q/x)/2 with x = (1+λ)/(1−λ) ≥ 1. That
@@ -114,9 +114,5 @@ BOUND = PointBound(
                  "less is worth taking back: λ* is 0.87 at ηa = 0.01 and 0.27 at ηa = 0.5.",
         released="every iterate",
     ),
-    params=("curvatures", "learning_rate"),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    gives=("feedback", "equal_privacy_variance"),
-)
+    params=("curvatures", "learning_rate"), value=value, exact=exact, rtol=2e-14,
+    gives=("feedback", "equal_privacy_variance"))

@@ -7,7 +7,7 @@ G_j = (1−r_j^{2(T−1)})/(1−r_j²), which is T − 1 for r_j = 1, P = Σ_j (
 the mechanism for prefix sums: λ* = 1 − (√(1+4m)−1)/(2m) with m = T − 1, whose largest variance, that of the last sum,
 is (1+√(1+4m))/2, about √T instead of T. For the mean of the variances of all T sums, m is (T−1)/2.
 
-Proof. The variances are f(λ) = Σ_j (1 + G_j(r_j−λ)²)/(1−λ²) by with_feedback.py and every_iterate.py, the latter
+Proof. The variances are f(λ) = Σ_j (1 + G_j(r_j−λ)²)/(1−λ²) by affine.py and every_iterate.py, the latter
 without its λ^{2T}, which is an upper bound. With x = (1+λ)/(1−λ), 1/(1−λ²) = (x + 1/x + 2)/4 and
 (r−λ)²/(1−λ²) = ((1+r)²/x + (1−r)²x − 2(1−r²))/4, so f = (P·x + Q/x + Σ_j (2 − 2G_j(1−r_j²)))/4. That is least at
 x = √(Q/P) ≥ 1, and 1 − G_j(1−r_j²) = r_j^{2(T−1)}. For prefix sums P = 1 and Q = 1 + 4m. The mean
@@ -79,9 +79,5 @@ BOUND = PointBound(
                  "the previous noise taken back, the variance of the last one grows like √T, not like T.",
         released="every iterate",
     ),
-    params=("curvatures", "learning_rate", "iterations"),
-    value=value,
-    exact=exact,
-    rtol=2e-14,
-    gives=("feedback", "equal_privacy_variance"),
-)
+    params=("curvatures", "learning_rate", "iterations"), value=value, exact=exact, rtol=2e-14,
+    gives=("feedback", "equal_privacy_variance"))

@@ -27,7 +27,6 @@ def last_step_weight(g: float, r: int) -> float:
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
           sigma1: float) -> float:
-    """The printed bound at the given R and σ1: R·D_α(N‖mix) + αD²/(2η²σ1²)·(1/R or c^{2R})."""
     window = Steps(n, batch_size, lipschitz, burn_in_rdp.remaining_noise(sigma, sigma1), r)
     steps = r * printed_step(alpha, window.rate, window.noise_multiplier)
     if not sigma1:
@@ -65,7 +64,6 @@ def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: fl
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
-    """The printed bound at high precision, at the given R and σ1."""
     s1 = mp.mpf(sigma1)
     z = batch_size * mp.sqrt(mp.mpf(sigma) ** 2 - s1**2) / (2 * mp.mpf(lipschitz))
     steps = r * poisson_rdp.exact_reverse(mp, alpha, z, mp.mpf(batch_size) / n)
@@ -89,9 +87,4 @@ BOUND = RdpBound(
         status="as-published",
         errata=burn_in_rdp.BOUND.theorem.errata,
     ),
-    params=SHARED,
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-    choices=Choices(search=search),
-)
+    params=SHARED, value=value, exact=exact, rtol=1e-9, choices=Choices(search=search))

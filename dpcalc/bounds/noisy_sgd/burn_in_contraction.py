@@ -118,13 +118,11 @@ def _profile(run: Run, epsilon: float, every: int = 1) -> Profile:
 
 
 def value(epsilon: float, **params: Any) -> float:
-    """An upper bound on log δ(ε) after any number of steps."""
     run = run_of(**params)
     return min(0.0, log(_profile(run, epsilon).point(epsilon)[0]))
 
 
 def inverse(log_delta: float, **params: Any) -> float:
-    """An upper bound on ε at log δ."""
     if log_delta < _LEAST_LOG_DELTA:
         raise OutOfScope("out-of-range", "a δ below 1e-286 is too small for burn-in-contraction; use an RDP bound",
                          "--bound")
@@ -229,11 +227,5 @@ BOUND = ProfileBound(
                "Balle, Barthe, Gaboardi & Geumlek 2019",
         assumptions=(*SETTING, *FRESH, _PROJECTED, "only the last iterate is released"),
     ),
-    params=SHARED,
-    value=value,
-    exact=exact,
-    rtol=2 * composition.PRECISION,
-    inverse=inverse,
-    rdp=rdp,
-    choices=Choices(trace=trace, witness=choices),
-)
+    params=SHARED, value=value, exact=exact, rtol=2 * composition.PRECISION, inverse=inverse, rdp=rdp,
+    choices=Choices(trace=trace, witness=choices))

@@ -32,12 +32,10 @@ def steps_of(n: int, batch_size: int, iterations: int, lipschitz: float, smoothn
 
 
 def value(epsilon: float, **params: Any) -> float:
-    """An upper bound on log δ(ε) at the given R and σ1."""
     return steps_of(**params).log_delta(epsilon)
 
 
 def inverse(log_delta: float, **params: Any) -> float:
-    """An upper bound on ε at log δ for the given R and σ1."""
     return steps_of(**params).epsilon(log_delta)
 
 
@@ -121,10 +119,5 @@ BOUND = ProfileBound(
         source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
         assumptions=burn_in_rdp.BOUND.theorem.assumptions,
     ),
-    params=SHARED,
-    value=value,
-    exact=composition.exact_delta,  # of one step
-    rtol=2 * PRECISION,
-    inverse=inverse,
-    choices=Choices(search=search, trace=trace),
-)
+    params=SHARED, value=value, rtol=2 * PRECISION, inverse=inverse, choices=Choices(search=search, trace=trace),
+    exact=composition.exact_delta)  # of one step

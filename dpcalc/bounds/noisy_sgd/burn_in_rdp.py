@@ -35,7 +35,6 @@ from dpcalc.numerics.rounding import down, up
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
           sigma1: float) -> float:
-    """R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²) at the given R and σ1; that of composition at R = T."""
     steps = composition.value(alpha, n, batch_size, r, lipschitz, remaining_noise(sigma, sigma1))
     mu = start_ratio(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r,
                      sigma1)
@@ -123,7 +122,6 @@ def _best_window(step: float, start: float, g: float, iterations: int, push: flo
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
           strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
-    """The bound at high precision, at the given R and σ1."""
     eta, s1 = mp.mpf(learning_rate), mp.mpf(sigma1)
     steps = composition.exact(mp, alpha, n, batch_size, r, lipschitz, mp.sqrt(mp.mpf(sigma) ** 2 - s1**2))
     g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
@@ -154,9 +152,4 @@ BOUND = RdpBound(
             "where the gradient is 0. Linear losses have M = 0 and any L.",
         ),
     ),
-    params=SHARED,
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-    choices=Choices(search=search),
-)
+    params=SHARED, value=value, exact=exact, rtol=1e-9, choices=Choices(search=search))

@@ -125,12 +125,10 @@ def require_worth_composing(epsilon: float | None, mean: float, rdp_at_two: floa
 
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
-    """T·S_r(α, b/n, bσ/(2L))."""
     return Steps(n, batch_size, lipschitz, sigma, iterations).rdp(alpha)
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: Any) -> Any:
-    """T·S_r(α, b/n, bσ/(2L)) at high precision."""
     z = batch_size * mp.mpf(sigma) / (2 * mp.mpf(lipschitz))
     return iterations * sampled_step.exact(mp, alpha, mp.mpf(batch_size) / n, z)
 
@@ -187,11 +185,7 @@ BOUND = RdpBound(
         assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
                      "all T iterates may be released"),
     ),
-    params=("n", "batch_size", "iterations", "lipschitz", "sigma"),
-    value=value,
-    exact=exact,
-    rtol=2e-10,
-)
+    params=("n", "batch_size", "iterations", "lipschitz", "sigma"), value=value, exact=exact, rtol=2e-10)
 PROFILE = ProfileBound(
     Theorem(
         name="composition-profile",
@@ -201,11 +195,7 @@ PROFILE = ProfileBound(
         source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
         assumptions=BOUND.theorem.assumptions,
     ),
-    params=BOUND.params,
-    value=lambda epsilon, **own: _worth_composing(epsilon, **own).log_delta(epsilon),
-    exact=exact_delta,
-    rtol=2 * PRECISION,
-    inverse=lambda log_delta, **own: _worth_composing(None, **own).epsilon(log_delta),
-    choices=Choices(trace=_trace),
-)
+    params=BOUND.params, value=lambda epsilon, **own: _worth_composing(epsilon, **own).log_delta(epsilon),
+    exact=exact_delta, rtol=2 * PRECISION,
+    inverse=lambda log_delta, **own: _worth_composing(None, **own).epsilon(log_delta), choices=Choices(trace=_trace))
 BOUNDS = (BOUND, PROFILE)

@@ -174,8 +174,4 @@ BOUND = gaussian_bound(
     ),
     params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
             "sigma", "period", "last"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=1e-11,
-    choices=Choices(search=search),
-)
+    mu=mu, exact_mu=exact_mu, rtol=1e-11, choices=Choices(search=search))

@@ -106,9 +106,5 @@ BOUND = gaussian_bound(
         assumptions=(*SETTING, "the steps that use the record do not depend on chance or on the data",
                      HELD, "only the last iterate is released"),
     ),
-    params=("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter", "schedule"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=1e-9,
-    choices=Choices(search=search),
-)
+    params=("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter", "schedule"), mu=mu,
+    exact_mu=exact_mu, rtol=1e-9, choices=Choices(search=search))

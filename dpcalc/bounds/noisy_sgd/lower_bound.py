@@ -247,11 +247,4 @@ BOUND = ProfileBound(
                 "than .005; to refute every ε up to (4.1) it would have to be smaller. (4.1) is at least .0056 at all "
                 "admitted σ, and grows as 1/σ².",),
     ),
-    params=SHARED,
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-    inverse=inverse,
-    rdp=rdp,
-    choices=Choices(witness=choices),
-)
+    params=SHARED, value=value, exact=exact, rtol=1e-9, inverse=inverse, rdp=rdp, choices=Choices(witness=choices))

@@ -14,11 +14,10 @@ from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 from dpcalc.bounds.pnsgd._engine.step import log_factor, reach_ratio
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import hockey_stick_array
+from dpcalc.numerics.elementary_array import log1mexp
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _LARGEST, _LEAST = 1e140, 1e-140  # levels between them have squares whose sums are doubles; larger ratios have δ = 1
 _ROUNDING = 4e-16  # relative, of a sum, for every step
@@ -33,7 +32,7 @@ def _laplace(epsilon: float, ratio: Array) -> Array:
     """log(1 − e^{(ε − r)/2})₊, from above."""
     x = (epsilon - ratio) / 2 * (1 + 3e-16)
     with np.errstate(all="ignore"):
-        log_delta = np.where(x < -0.7, np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+        log_delta = log1mexp(x)
     return np.where(x < 0, log_delta * (1 - 1e-15), -np.inf)
 
 

@@ -1,13 +1,12 @@
 """Noisy SGD over a stream, a noise level for each step: the guarantee of one index, by contraction."""
 
-from functools import lru_cache
-from math import frexp, inf, ldexp
+from functools import lru_cache, partial
+from math import exp, expm1, frexp, inf, ldexp, log
 from typing import Any
 
-from dpcalc.bounds.online._engine.integral_tail import tail_of_losses
 from dpcalc.bounds.online._engine.levels import ASSUMPTIONS, EXAMPLE, STREAM, Levels, Listed, Schedule
 from dpcalc.bounds.online._engine.shift import reaches
-from dpcalc.bounds.online._engine.sums import integral, lower_sum, panel_factor
+from dpcalc.bounds.online._engine.sums import NEGLIGIBLE, Progress, Tail, integral, lower_sum, panel_factor
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import (
     LAPLACE_LINE,
@@ -25,7 +24,6 @@ from dpcalc.numerics.rounding import up
 
 def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float, n: float, index: int) -> float:
-    """log A_i + Σ_{t=i+1}^n log B_t."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
     if n == index or log_a == -inf:
@@ -53,6 +51,38 @@ def _loss(epsilon: float, law: Law, shape: Schedule, first: int, n: float, offse
 
     return lower_sum(loss, first, n, panel_factor(power), offset, tail_of_losses(epsilon, shape, power),
                      shape.head_terms(first, n))
+
+
+# --- the remainder of an integral of −log B after its first panels: by arrays, or in closed form ---------------------
+
+_TINY = 1e-13  # largest 1 − B and C2/x for the closed form, whose relative error is about as large
+
+
+def tail_of_losses(epsilon: float, levels: Schedule, power: float) -> Tail:
+    """The argument `tail` of `sums.integral` for the integrand −log B, where −d log(−log B)/d log t is at most about
+    `power`."""
+    return partial(_gaussian_tail if levels.noise == "gaussian" else _laplace_tail, epsilon, levels, power)
+
+
+def _gaussian_tail(epsilon: float, levels: Schedule, power: float, done: Progress) -> float | None:
+    """The total of the integral, with the remaining panels computed by arrays; None before 100 panels are done."""
+    if done.panels < 100:  # they take 10 ms, and the import of numpy 100 ms
+        return None
+    from dpcalc.bounds.online._engine import sums_array
+
+    return sums_array.integral(partial(sums_array.losses, epsilon, levels), done, panel_factor(power), NEGLIGIBLE)
+
+
+def _laplace_tail(epsilon: float, levels: Schedule, power: float, done: Progress) -> float | None:
+    """The total with a lower bound on the remainder, the integral of q = 1 − B = e^{ε/2}/(x + C2) <= −log B in closed
+    form; None where q or C2/x is not tiny."""
+    log_q = epsilon / 2 - levels.log_x(done.low)
+    if log_q > log(_TINY) or levels.share(done.low) < 1 - _TINY:
+        return None
+    error = 10 * _TINY + 1e-15 * (epsilon / 2 + abs(log(levels.c1)) + levels.decay * log(done.low))
+    excess = levels.decay - 1
+    rest = exp(log_q) * done.low / excess * -expm1(excess * log(done.low / done.high))
+    return done.total + rest * (1 - error)
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,

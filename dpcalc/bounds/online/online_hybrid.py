@@ -44,7 +44,6 @@ ITERATION = ProfileBound(Theorem(
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: float, index: int) -> float:
-    """log d_n, at most the value of online-contraction."""
     return _evaluate(epsilon, levels, (lipschitz, diameter, learning_rate, smoothness, strong_convexity), n, index)[0]
 
 

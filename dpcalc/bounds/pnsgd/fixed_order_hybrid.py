@@ -35,12 +35,10 @@ def _follow(epsilon: float, n: int, index: int, fine: int = FINE,
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
-    """log d_m, m = n − i."""
     return _follow(epsilon, n, index, **p)[0]
 
 
 def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
-    """The least ε with log d_m <= log δ, never less."""
     return invert(lambda epsilon, fine: _follow(epsilon, n, index, fine, **p)[0], log_delta)
 
 

@@ -1,10 +1,17 @@
 """SGD without replacement in passes over a part of the records, with every iterate released: the conjectured
-amplification, the sum behind it, and the loss of one concrete run."""
+amplification, the sum behind it, Gaussian DP without amplification, and the loss of one concrete run.
+
+Proof of without-replacement-unamplified. Fix the orders of all passes, which do not depend on the record. It is used in
+at most k = ⌈E/τ⌉ steps, the same ones on both data sets; the other steps are equal, given the outputs before them. Each
+of the k is a Gaussian mechanism of sensitivity 2L, chosen in view of the outputs before it, so that all together are
+dominated by one of sensitivity 2L√k (Dong, Roth & Su 2022, Corollary 3.3). Random orders give a mixture of such pairs
+with equal weights, and a hockey-stick divergence is jointly convex. ∎ """
 
 from fractions import Fraction
-from math import ceil, floor, fsum
+from math import ceil, floor, fsum, sqrt
 from typing import Any
 
+from dpcalc.bounds.gaussian_dp import gaussian_bound
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.bounds.start import START
 from dpcalc.core.bound import RdpBound, Theorem
@@ -133,4 +140,23 @@ LOWER = RdpBound(Theorem(
     released="every iterate", status="lower",
 ), params=RUN, value=_lower, exact=_lower_exact, rtol=_QUADRATURE)
 
-BOUNDS = (CONJECTURE, SUM, LOWER)
+
+def _mu(level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
+    """2L√⌈E/τ⌉/σ, rounded up."""
+    return up(2 * lipschitz / level * sqrt(passes_begun(passes, tau)), 5e-16)
+
+
+def _exact_mu(mp: Any, level: float, lipschitz: float, n: int, tau: float, passes: float) -> Any:
+    return 2 * mp.mpf(lipschitz) / mp.mpf(level) * mp.sqrt(passes_begun(passes, tau))
+
+
+UNAMPLIFIED = gaussian_bound(Theorem(
+    name="without-replacement-unamplified", example=EXAMPLE,
+    statement="μ = (2L/σ)√⌈E/τ⌉: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
+              "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
+    source="proof in dpcalc/bounds/pnsgd/without_replacement.py, from Dong, Roth & Su 2022, Corollary 3.3, "
+           "arXiv:1905.02383v3",
+    assumptions=ASSUMPTIONS, released="every iterate",
+), params=RUN, mu=_mu, exact_mu=_exact_mu, rtol=2e-12)
+
+BOUNDS = (CONJECTURE, SUM, LOWER, UNAMPLIFIED)

@@ -130,13 +130,10 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         released="every step's output",
     ),
-    params=("noise_multiplier", "steps_per_epoch", "participations", "tail"),
-    value=value,
-    exact=exact,
+    params=("noise_multiplier", "steps_per_epoch", "participations", "tail"), value=value, exact=exact,
     # Of δ >= 1e-50, at two steps with Z <= 50: 2.3e-2 at most in 24 random cases, 5e-3 of δ >= 1e-20. It is smaller at
     # more steps, as long as 1e-12·t is small against 1/(Z√t).
-    rtol=3e-2,
-)
+    rtol=3e-2)
 
 LOWER = CompositionBound(
     Theorem(
@@ -151,10 +148,6 @@ LOWER = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=BOUND.params,
-    value=lower_value,
-    exact=exact,
-    rtol=3e-2,  # of δ, as for allocation-profile
-)
+    params=BOUND.params, value=lower_value, exact=exact, rtol=3e-2)  # of δ, as for allocation-profile
 
 BOUNDS = (BOUND, LOWER)

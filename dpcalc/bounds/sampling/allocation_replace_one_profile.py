@@ -109,13 +109,10 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         released="every step's output",
     ),
-    params=("noise_multiplier", "steps_per_epoch", "participations", "tail"),
-    value=value,
-    exact=exact,
+    params=("noise_multiplier", "steps_per_epoch", "participations", "tail"), value=value, exact=exact,
     # Of δ >= 1e-12 where Z >= 1: grids and chords change δ by about a hundredth. With less noise one uniform grid is
     # too coarse for losses that vary so much, and δ may be several times larger.
-    rtol=2e-2,
-)
+    rtol=2e-2)
 
 LOWER = CompositionBound(
     Theorem(
@@ -131,10 +128,6 @@ LOWER = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=BOUND.params,
-    value=lower_value,
-    exact=exact,
-    rtol=BOUND.rtol,  # of δ
-)
+    params=BOUND.params, value=lower_value, exact=exact, rtol=BOUND.rtol)  # of δ
 
 BOUNDS = (BOUND, LOWER)

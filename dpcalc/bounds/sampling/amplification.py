@@ -9,7 +9,6 @@ from dpcalc.numerics.rounding import ratio_up, up
 
 
 def value(step_epsilon: float, step_delta: float, sampling_rate: float) -> dict[str, float]:
-    """ε′ = log(1 + q(e^ε − 1)) and δ′ = qδ, rounded up."""
     if step_epsilon < 600:
         epsilon = up(log1p(sampling_rate * expm1(step_epsilon)), 4e-16 * (4 + step_epsilon))
     else:  # e^ε overflows; log(1 + qe^ε) is above log(1 + q(e^ε − 1)), by less than an ulp
@@ -34,9 +33,5 @@ BOUND = PointBound(
                 "5.",
                 ),
     ),
-    gives=("epsilon", "delta"),
-    params=("step_epsilon", "step_delta", "sampling_rate"),
-    value=value,
-    exact=exact,
-    rtol=3e-12,
-)
+    gives=("epsilon", "delta"), params=("step_epsilon", "step_delta", "sampling_rate"), value=value, exact=exact,
+    rtol=3e-12)

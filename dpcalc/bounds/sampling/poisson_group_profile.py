@@ -44,7 +44,6 @@ LARGEST_RATIO = 1e6
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
-    """log of the larger of E_{e^ε}(P‖Q) and E_{e^ε}(Q‖P), never below the theorem."""
     return max(sided(epsilon, side, sampling_rate, noise_multiplier, group_size) for side in (+1, -1))
 
 
@@ -82,7 +81,6 @@ def pair(sampling_rate: float, noise_multiplier: float, group_size: int) -> "Pai
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> Any:
-    """The larger of both directions."""
     return max(sided_exact(mp, epsilon, side, sampling_rate, noise_multiplier, group_size) for side in (+1, -1))
 
 
@@ -108,10 +106,5 @@ BOUND = ProfileBound(
                      "each record adds to the batch's sum at most 1/σ standard deviations of the noise in ℓ2",
                      OWN_GRADIENT),
     ),
-    params=("sampling_rate", "noise_multiplier", "group_size"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=5e-10,  # for K/σ up to LARGEST_RATIO
-    pair=pair,
-)
+    params=("sampling_rate", "noise_multiplier", "group_size"), value=value, exact=exact,
+    directions=Directions(sided, sided_exact), pair=pair, rtol=5e-10)  # for K/σ up to LARGEST_RATIO

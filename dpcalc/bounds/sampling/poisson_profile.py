@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
-    """log of the larger of E_{e^ε}(mix‖N) and E_{e^ε}(N‖mix)."""
     return max(sided(epsilon, side, sampling_rate, profile) for side in (+1, -1))
 
 
@@ -49,7 +48,6 @@ def pair(sampling_rate: float, profile: Profile) -> "Pair":
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
-    """The larger of both directions."""
     return max(sided_exact(mp, epsilon, side, sampling_rate, profile) for side in (+1, -1))
 
 
@@ -77,10 +75,5 @@ BOUND = ProfileBound(
         assumptions=(POISSON, ADDED_OR_REMOVED,
                      "the base guarantee holds for both orders of the neighbours"),
     ),
-    params=("sampling_rate", "profile"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=5e-10,
-    pair=pair,
-)
+    params=("sampling_rate", "profile"), value=value, exact=exact, directions=Directions(sided, sided_exact),
+    rtol=5e-10, pair=pair)

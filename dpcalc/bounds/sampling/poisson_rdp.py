@@ -23,9 +23,7 @@ from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _ERROR = 2e-11  # relative error of e^{(α−1)D} − 1: quadrature and rounding
 _MOST_NODES = 1e6  # of the quadrature: more take seconds, and gigabytes
@@ -34,7 +32,6 @@ _NEGLIGIBLE = 45.0  # e^−45 = 3e-20 of the integral may be left out
 
 
 def value(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
-    """D_α(mix‖N), the larger direction."""
     z, q = noise_multiplier, sampling_rate
     cap, growth = ratio_up((alpha,), (2.0, z, z)), (alpha - 1) / (2 * z * z)
     if q == 1:
@@ -220,8 +217,4 @@ BOUND = RdpBound(
                 "2, σ = 1, q = .01, and e − 1 = 1.72 times for q → 0; Abadi et al. 2016, Lemma 3, which it cites, has "
                 "twice the first term.",),
     ),
-    params=("noise_multiplier", "sampling_rate"),
-    value=value,
-    exact=exact,
-    rtol=1e-10,
-)
+    params=("noise_multiplier", "sampling_rate"), value=value, exact=exact, rtol=1e-10)

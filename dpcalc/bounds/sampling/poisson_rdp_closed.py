@@ -68,8 +68,4 @@ BOUND = RdpBound(
                "arXiv:2205.13710",
         assumptions=(POISSON, ADDED_OR_REMOVED, GAUSSIAN_NOISE),
     ),
-    params=("noise_multiplier", "sampling_rate"),
-    value=value,
-    exact=exact,
-    rtol=1e-14,
-)
+    params=("noise_multiplier", "sampling_rate"), value=value, exact=exact, rtol=1e-14)

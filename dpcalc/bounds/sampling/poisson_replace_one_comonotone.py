@@ -165,13 +165,12 @@ def _of_outcomes(outcomes: Callable[[Any], tuple[list[tuple[Any, Any]], Any]],
         gains = (p - factor * q for p, q in masses)
         return mp.fsum((y + abs(y)) / 2 for y in gains) + (mp.between(0, rest) if hasattr(mp, "between") else 0)
 
-    return Profile(lambda e: _log_delta_of_atoms(make_pair(), e), exactly, make_pair, outcomes)
+    def log_delta(epsilon: float) -> float:
+        from dpcalc.pld.atoms import upper_log_delta
 
+        return upper_log_delta(make_pair(), epsilon)
 
-def _log_delta_of_atoms(atoms: Atoms, epsilon: float) -> float:
-    from dpcalc.pld.atoms import upper_log_delta
-
-    return upper_log_delta(atoms, epsilon)
+    return Profile(log_delta, exactly, make_pair, outcomes)
 
 
 # --- pure differential privacy ---------------------------------------------------------------------------------------
@@ -238,9 +237,6 @@ BOUND = ProfileBound(
         in_words="A replaced record that is drawn changes the output by at most twice what a record that is added or "
                  "removed changes, and by once of that from a batch without it.",
     ),
-    params=("step_profile",),
-    value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
-    exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon),
-    rtol=5e-10,
-    pair=lambda step_profile: step_profile.pair(),
-)
+    params=("step_profile",), value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
+    exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon), rtol=5e-10,
+    pair=lambda step_profile: step_profile.pair())

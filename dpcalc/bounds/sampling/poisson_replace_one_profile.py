@@ -52,7 +52,6 @@ REPLACED = "neighbours have equally many records, and differ in the value of one
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float, group_size: int) -> float:
-    """log E_{e^ε}(P ‖ Q), never below the theorem."""
     is_revealed = reveals(group_size, noise_multiplier)
     if sampling_rate == 1:
         return gaussian.value(epsilon, noise_multiplier, 2.0 * group_size, 1)
@@ -96,9 +95,5 @@ BOUND = ProfileBound(
         in_words="A replaced record that is drawn moves the sum by at most 2C, and by at most C from a batch without "
                  "it.",
     ),
-    params=("sampling_rate", "noise_multiplier", "group_size"),
-    value=value,
-    exact=exact,
-    rtol=2e-9,  # for K/σ up to LARGEST_RATIO
-    pair=pair,
-)
+    params=("sampling_rate", "noise_multiplier", "group_size"), value=value, exact=exact, pair=pair,
+    rtol=2e-9)  # for K/σ up to LARGEST_RATIO

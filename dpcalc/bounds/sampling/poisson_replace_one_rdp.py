@@ -29,9 +29,7 @@ from dpcalc.numerics.quadrature import tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 _TAIL = 12.0  # standard deviations: beyond lies less than 1e-28 of a Gaussian integral, also times t²
 
@@ -116,8 +114,4 @@ BOUND = RdpBound(
         assumptions=PROFILE.theorem.assumptions,
         released="every step's output",
     ),
-    params=("noise_multiplier", "sampling_rate"),
-    value=value,
-    exact=exact,
-    rtol=1e-10,
-)
+    params=("noise_multiplier", "sampling_rate"), value=value, exact=exact, rtol=1e-10)

@@ -83,8 +83,4 @@ BOUND = CompositionBound(
         scheme="shuffle",
         status="lower",
     ),
-    params=(*PARAMS, "tail"),
-    value=value,
-    exact=exact,
-    rtol=2e-2,  # of δ >= 1e-12: from below
-)
+    params=(*PARAMS, "tail"), value=value, exact=exact, rtol=2e-2)  # of δ >= 1e-12: from below

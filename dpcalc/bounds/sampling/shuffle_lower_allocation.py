@@ -59,8 +59,4 @@ BOUND = CompositionBound(
         scheme="shuffle",
         status="lower",
     ),
-    params=PARAMS,
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=PARAMS, value=value, exact=exact, rtol=1e-9)

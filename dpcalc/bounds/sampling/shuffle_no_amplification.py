@@ -50,8 +50,4 @@ BOUND = gaussian_bound(
         in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order, which may "
                  "be any order that does not depend on the data.",
     ),
-    params=("noise_multiplier", "epochs"),
-    mu=mu,
-    exact_mu=exact_mu,
-    rtol=2e-12,
-)
+    params=("noise_multiplier", "epochs"), mu=mu, exact_mu=exact_mu, rtol=2e-12)

@@ -164,8 +164,5 @@ BOUND = CompositionBound(
                  "its batch. That hides less than if each record chose its batch by itself: the record in its place "
                  "may have the opposite gradient.",
     ),
-    params=PARAMS,
-    value=value,
-    exact=exact,
-    rtol=3e-2,  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ
-)
+    params=PARAMS, value=value, exact=exact,
+    rtol=3e-2)  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ

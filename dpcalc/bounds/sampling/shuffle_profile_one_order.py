@@ -114,8 +114,5 @@ BOUND = CompositionBound(
         in_words="A record that is always left out could have been in the place of any other one; where the noise is "
                  "large against the root of the number of epochs, that hides it.",
     ),
-    params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "epochs", "group_size", "tail"),
-    value=value,
-    exact=exact,
-    rtol=5e-2,  # of δ: grids and chords
-)
+    params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "epochs", "group_size", "tail"), value=value,
+    exact=exact, rtol=5e-2)  # of δ: grids and chords

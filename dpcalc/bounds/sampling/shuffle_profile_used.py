@@ -185,9 +185,5 @@ BOUND = CompositionBound(
         in_words="A record of the first batch could have been in the place of any later one, so that the batch of a "
                  "record stays hidden behind the noise, but for what the first step itself shows of its records.",
     ),
-    params=PARAMS,
-    value=value,
-    exact=exact,
-    estimate=ESTIMATE,
-    rtol=1.0,  # of δ, against the least value of the theorem for two batches: for more, nodes change ε by about 1 %
-)
+    params=PARAMS, value=value, exact=exact, estimate=ESTIMATE,
+    rtol=1.0)  # of δ, against the least value of the theorem for two batches: for more, nodes change ε by about 1 %

@@ -45,7 +45,6 @@ def exact_rate(mp: Any, n: float, sampling_rate: float, max_batch_size: float) -
 
 
 def value(n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float, replaced: bool) -> Parts:
-    """The pair of one step."""
     from dpcalc.pld import sampled
     from dpcalc.pld.mixtures import poisson_replaced
     from dpcalc.pld.pair import gaussian_from_below
@@ -79,8 +78,5 @@ BOUND = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier", "replaced"),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier", "replaced"), value=value, exact=exact,
+    rtol=1e-9)

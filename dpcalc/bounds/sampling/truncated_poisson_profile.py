@@ -107,7 +107,6 @@ def weights(n: float, sampling_rate: float, max_batch_size: float) -> Weights:
 
 def value(epsilon: float, n: float, sampling_rate: float, max_batch_size: float, noise_multiplier: float,
           replaced: bool) -> float:
-    """log of the larger of both bounds at γ = e^ε, rounded up."""
     return max(sided(epsilon, side, n, sampling_rate, max_batch_size, noise_multiplier, replaced)
                for side in (+1, -1)[replaced:])
 
@@ -194,7 +193,6 @@ def _points(sampling_rate: float, r: float, noise_multiplier: float) -> list[flo
 
 def exact(mp: Any, epsilon: float, n: float, sampling_rate: float, max_batch_size: float,
           noise_multiplier: float, replaced: bool) -> Any:
-    """The larger of both bounds."""
     return max(sided_exact(mp, epsilon, side, n, sampling_rate, max_batch_size, noise_multiplier, replaced)
                for side in (+1, -1)[replaced:])
 
@@ -244,10 +242,5 @@ BOUND = ProfileBound(
         in_words="A record that is drawn into a full batch pushes another one out, so the sum changes by the gradients "
                  "of two records.",
     ),
-    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier", "replaced"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=2e-9,
-    pair=pair,
-)
+    params=("n", "sampling_rate", "max_batch_size", "noise_multiplier", "replaced"), value=value, exact=exact,
+    directions=Directions(sided, sided_exact), rtol=2e-9, pair=pair)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Parts:
-    """The pair of one step."""
     from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import Gaussian, gaussian_from_below
 
@@ -37,16 +36,8 @@ def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> P
     return ((attained.pair(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced)), 1),)
 
 
-def cuts(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> list[float]:
-    """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained
-
-    return attained.cuts(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced))
-
-
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
     """The larger δ of both directions of one step."""
-
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)
@@ -55,9 +46,11 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
 
 def exact_step(mp: Any, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for n > 1."""
-    return (cuts(n, batch_size, noise_multiplier, replaced), 1 / mp.mpf(noise_multiplier),
-            with_replacement_profile.exact_draws(mp, int(n), int(batch_size)),
-            with_replacement_profile.reach_of(+1, replaced))
+    from dpcalc.bounds.sampling._engine import attained
+
+    reach = reach_of(+1, replaced)
+    cuts = attained.cuts(noise_multiplier, draws(n, batch_size), reach).tolist()
+    return cuts, 1 / mp.mpf(noise_multiplier), with_replacement_profile.exact_draws(mp, int(n), int(batch_size)), reach
 
 
 BOUND = CompositionBound(
@@ -74,8 +67,4 @@ BOUND = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=("n", "batch_size", "noise_multiplier", "replaced"),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("n", "batch_size", "noise_multiplier", "replaced"), value=value, exact=exact, rtol=1e-9)

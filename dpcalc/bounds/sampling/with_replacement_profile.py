@@ -90,7 +90,6 @@ def draws(n: int, batch_size: int) -> Draws:
 
 
 def value(epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> float:
-    """log of the larger of both bounds at γ = e^ε, rounded up."""
     return max(sided(epsilon, side, n, batch_size, noise_multiplier, replaced) for side in (+1, -1)[replaced:])
 
 
@@ -119,7 +118,6 @@ def pair(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Pa
 
 
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
-    """The larger of both bounds."""
     return max(sided_exact(mp, epsilon, side, n, batch_size, noise_multiplier, replaced)
                for side in (+1, -1)[replaced:])
 
@@ -161,10 +159,5 @@ BOUND = ProfileBound(
                      OWN_GRADIENT),
         in_words="A record may be drawn several times, and then it changes the sum by several times its contribution.",
     ),
-    params=("n", "batch_size", "noise_multiplier", "replaced"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=2e-9,
-    pair=pair,
-)
+    params=("n", "batch_size", "noise_multiplier", "replaced"), value=value, exact=exact,
+    directions=Directions(sided, sided_exact), rtol=2e-9, pair=pair)

@@ -46,10 +46,4 @@ BOUND = ProfileBound(
         assumptions=(FIXED_SIZE, REPLACED,
                      "the base guarantee holds for both orders of the neighbours"),
     ),
-    params=("sampling_rate", "profile"),
-    value=value,
-    exact=exact,
-    rtol=5e-10,
-    pair=pair,
-    rdp=rdp,
-)
+    params=("sampling_rate", "profile"), value=value, exact=exact, rtol=5e-10, pair=pair, rdp=rdp)

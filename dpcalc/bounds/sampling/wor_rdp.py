@@ -2,7 +2,7 @@
 sampling rate or at the largest weight."""
 
 from collections.abc import Iterator
-from math import exp, expm1, fsum, inf, isqrt, log, log1p
+from math import exp, fsum, inf, isqrt, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
@@ -10,7 +10,7 @@ from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE, REPLACED
 from dpcalc.core.bound import LARGEST_WHOLE, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
-from dpcalc.numerics.elementary import log_sum
+from dpcalc.numerics.elementary import log_expm1, log_sum
 from dpcalc.numerics.rounding import up
 
 _SUM_ERROR = 1e-11  # relative error of ε′: far above the rounding of its sum, and a third of the claimed error
@@ -19,8 +19,6 @@ _NEGLIGIBLE = 45.0  # a block whose bound is e^{−45} = 3e-20 of a summand adds
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
-    """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
-    + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), at most ε(α)."""
     order, unsampled, log_q = whole_order(alpha), base.rdp(alpha), log(sampling_rate)
     second = _second_summand(order, log_q, base)
     largest = max(second, *(_summand(j, order, log_q, base) for j in _nodes(order)), -inf)
@@ -72,7 +70,7 @@ def _summand(j: int, order: int, log_q: float, base: Curve) -> float:
 
 def _second_summand(order: int, log_q: float, base: Curve) -> float:
     epsilon = base.rdp(2.0)
-    factor = min(log(4) + _log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
+    factor = min(log(4) + log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
     return 2 * log_q + log(order * (order - 1) / 2) + factor
 
 
@@ -107,14 +105,7 @@ def whole_order(alpha: float) -> int:
 
 def _log_min_two(pure: float, power: int) -> float:
     """log min(2, (e^{ε(∞)} − 1)^j)."""
-    return min(log(2), power * _log_expm1(pure))
-
-
-def _log_expm1(x: float) -> float:
-    """log(e^x − 1); −inf at 0."""
-    if x == 0:
-        return -inf
-    return log(expm1(x)) if x < 700 else x
+    return min(log(2), power * log_expm1(pure))
 
 
 def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:
@@ -139,13 +130,7 @@ BOUND = RdpBound(
         source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
         assumptions=(FIXED_SIZE, REPLACED, "whole orders α ≥ 2"),
     ),
-    params=("sampling_rate", "base"),
-    value=value,
-    exact=exact,
-    rtol=3e-11,
-    integer_orders=True,
-    coarse=coarse,
-)
+    params=("sampling_rate", "base"), value=value, exact=exact, rtol=3e-11, integer_orders=True, coarse=coarse)
 
 WEIGHTED = RdpBound(
     Theorem(
@@ -158,12 +143,8 @@ WEIGHTED = RdpBound(
         errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & "
                 "Karimireddy, Theorem 3.1.",),
     ),
-    params=("max_weight", "base"),
-    value=lambda alpha, max_weight, base: value(alpha, max_weight, base),
-    exact=lambda mp, alpha, max_weight, base: exact(mp, alpha, max_weight, base),
-    rtol=3e-11,
-    integer_orders=True,
-    coarse=lambda alpha, max_weight, base: coarse(alpha, max_weight, base),
-)
+    params=("max_weight", "base"), value=lambda alpha, max_weight, base: value(alpha, max_weight, base),
+    exact=lambda mp, alpha, max_weight, base: exact(mp, alpha, max_weight, base), rtol=3e-11, integer_orders=True,
+    coarse=lambda alpha, max_weight, base: coarse(alpha, max_weight, base))
 
 BOUNDS = (BOUND, WEIGHTED)

@@ -24,20 +24,12 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
-    """The pair of one step."""
     from dpcalc.bounds.sampling._engine import attained
     from dpcalc.pld.pair import gaussian_from_below
 
     if sampling_rate == 1:
         return ((gaussian_from_below(noise_multiplier), 1),)
     return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
-
-
-def cuts(sampling_rate: float, noise_multiplier: float) -> list[float]:
-    """Where the outcomes are cut, in units of the noise."""
-    from dpcalc.bounds.sampling._engine import attained
-
-    return attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
@@ -49,8 +41,10 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
 
 def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for a rate below 1."""
-    return (cuts(sampling_rate, noise_multiplier), 1 / mp.mpf(noise_multiplier),
-            repeated_draws.exact_once(mp, sampling_rate), 2)
+    from dpcalc.bounds.sampling._engine import attained
+
+    cuts = attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
+    return cuts, 1 / mp.mpf(noise_multiplier), repeated_draws.exact_once(mp, sampling_rate), 2
 
 
 BOUND = CompositionBound(
@@ -66,8 +60,4 @@ BOUND = CompositionBound(
         status="lower",
         released="every step's output",
     ),
-    params=("sampling_rate", "noise_multiplier"),
-    value=value,
-    exact=exact,
-    rtol=1e-9,
-)
+    params=("sampling_rate", "noise_multiplier"), value=value, exact=exact, rtol=1e-9)

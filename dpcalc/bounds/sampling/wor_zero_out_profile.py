@@ -66,7 +66,6 @@ ZEROED = ("neighbours have the same n records, but the contribution of one is 0 
 
 
 def value(epsilon: float, sampling_rate: float, noise_multiplier: float) -> float:
-    """log of the larger of both bounds at γ = e^ε, rounded up."""
     return max(sided(epsilon, side, sampling_rate, noise_multiplier) for side in (+1, -1))
 
 
@@ -91,7 +90,6 @@ def pair(sampling_rate: float, noise_multiplier: float) -> Pair:
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
-    """The larger of both bounds."""
     return max(sided_exact(mp, epsilon, side, sampling_rate, noise_multiplier) for side in (+1, -1))
 
 
@@ -119,10 +117,5 @@ BOUND = ProfileBound(
         in_words="A record that is in the batch is there in place of another one, so the sum changes by the "
                  "contributions of two records.",
     ),
-    params=("sampling_rate", "noise_multiplier"),
-    value=value,
-    exact=exact,
-    directions=Directions(sided, sided_exact),
-    rtol=2e-9,
-    pair=pair,
-)
+    params=("sampling_rate", "noise_multiplier"), value=value, exact=exact, directions=Directions(sided, sided_exact),
+    rtol=2e-9, pair=pair)

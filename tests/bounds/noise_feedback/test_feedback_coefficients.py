@@ -12,7 +12,9 @@ import pytest
 from paths import GOLDEN
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.noise_feedback import every_iterate, optimum, optimum_finite, with_feedback, without_feedback
+from dpcalc.bounds.noise_feedback import every_iterate, optimum, optimum_finite
+from dpcalc.bounds.noise_feedback.affine import WITH as with_feedback
+from dpcalc.bounds.noise_feedback.affine import WITHOUT as without_feedback
 from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
@@ -146,7 +148,7 @@ def test_every_subset_of_the_uses_loses_less():
 
 
 def own(function, run):
-    return run if function is with_feedback.mu else {k: v for k, v in run.items() if k != "curvatures"}
+    return run if function == with_feedback.mu else {k: v for k, v in run.items() if k != "curvatures"}
 
 
 # --- digits ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from calling import call
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.mechanisms import gaussian
-from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+from dpcalc.bounds.noise_feedback.affine import WITH as with_feedback
+from dpcalc.bounds.noise_feedback.affine import WITHOUT as without_feedback
 from dpcalc.commands.noise_feedback import COMMAND
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.validate import validate

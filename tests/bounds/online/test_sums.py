@@ -8,7 +8,7 @@ from conftest import slow
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds.online import online_contraction
-from dpcalc.bounds.online._engine import integral_tail, sums, sums_array
+from dpcalc.bounds.online._engine import sums, sums_array
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.online._engine.shift import reaches
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAWS
@@ -53,7 +53,7 @@ def test_sums(decay, last):
 
     factor = sums.panel_factor(2 * decay + 2)
     slow = sums.lower_sum(loss, 9, last, factor)
-    fast = sums.lower_sum(loss, 9, last, factor, tail=integral_tail.tail_of_losses(0.5, levels, 2 * decay + 2))
+    fast = sums.lower_sum(loss, 9, last, factor, tail=online_contraction.tail_of_losses(0.5, levels, 2 * decay + 2))
     assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9)
     beside_a_large_number = sums.lower_sum(loss, 9, last, factor, offset=1e6 * slow)
     assert slow * (1 - 1e-4) <= beside_a_large_number <= slow
@@ -94,7 +94,7 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
     factor = sums.panel_factor(2 * decay + 2)
     panels = sums.lower_sum(loss, first, last, factor)
     closed = sums.lower_sum(loss, first, last, factor,
-                            tail=integral_tail.tail_of_losses(epsilon, levels, 2 * decay + 2))
+                            tail=online_contraction.tail_of_losses(epsilon, levels, 2 * decay + 2))
     assert closed == pytest.approx(panels, rel=2e-11)
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcalc.bounds.pnsgd.without_replacement import passes_begun, whole_passes
-from dpcalc.bounds.pnsgd.without_replacement_unamplified import BOUND
+from dpcalc.bounds.pnsgd.without_replacement import UNAMPLIFIED, passes_begun, whole_passes
 
 LINE = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --alpha 1000 --bound without-replacement-conjecture --json --tau {} --epochs {}"
 
@@ -30,7 +29,7 @@ def test_two_passes_of_nine_tenths_can_both_use_the_record():
     2L/σ."""
     alpha, uses = 1000, 2
     run = {"level": 4.0, "lipschitz": 1.0, "n": 1000, "tau": 0.9, "passes": 1}
-    assert BOUND.rdp(alpha, **run) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
+    assert UNAMPLIFIED.rdp(alpha, **run) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
 
 
 @pytest.mark.parametrize("line, uses", [("--tau .9 --epochs 10", 12), ("--tau .5 --epochs 1", 2),
@@ -49,7 +48,7 @@ def test_the_proven_row_is_one_gaussian_release(line, uses, ask, cli):
 
 
 def test_twelve_uses_at_half_the_noise():
-    assert BOUND.inverse(log(1e-5), level=4.0, lipschitz=1.0, n=1000, tau=0.9,
+    assert UNAMPLIFIED.inverse(log(1e-5), level=4.0, lipschitz=1.0, n=1000, tau=0.9,
                          passes=10) == pytest.approx(8.38541892421683, rel=1e-12)
 
 

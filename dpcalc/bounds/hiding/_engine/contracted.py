@@ -30,11 +30,8 @@ from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dpcalc.bounds.hiding._engine.plan import Places
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 def profile(places: Places, epsilons: Array, reach: Callable[[Array], Array]) -> tuple[Array, Array, Array]:

@@ -32,9 +32,7 @@ from dpcalc.bounds.noisy_sgd._engine.taut import Hull
 from dpcalc.bounds.pnsgd._engine.positions import starts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run backwards
 

@@ -28,12 +28,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.numerics.elementary_array import log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 # Relative margin for the rounding of the sums and exponentials of a plan. The rounding of ε in sums with other
 # logarithms (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
@@ -77,15 +76,7 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
 def alone(places: Places, epsilons: Array) -> Array:
     """log of (1/n) Σ_m θ(ε, μ_m), rounded up: the bound with p = c = 1 on the diagonal."""
     logs = log_theta(epsilons[:, None], places.own) + np.log(places.lengths)
-    found: Array = np.minimum(log_sum(logs) - log(places.total) + MARGIN, 0.0)
-    return found
-
-
-def log_sum(logs: Array) -> Array:
-    """log Σ e^log along axis 1."""
-    top = logs.max(axis=1, keepdims=True, initial=-1e300)
-    with np.errstate(divide="ignore"):
-        found: Array = np.log(np.exp(logs - top).sum(axis=1)) + top[:, 0]
+    found: Array = np.minimum(log_sums(logs) - log(places.total) + MARGIN, 0.0)
     return found
 
 
@@ -123,9 +114,9 @@ class Plan:
         """log F, log(qF), log(1 − π), and the result of `shares`."""
         _, log_f, log_pi, log_t = shares = self.shares(z)
         log_rest, lengths = np.log(-np.expm1(log_pi)), self.log_lengths
-        log_total = log_sum(log_t + (log_rest + lengths[: log_pi.shape[1]])[:, :, None])
+        log_total = log_sums(log_t + (log_rest + lengths[: log_pi.shape[1]])[:, :, None])
         log_q = np.where(np.isneginf(log_f), -inf, log_f - log_total)
-        return log_sum(log_q + lengths[self.first :]), log_q, log_rest, shares
+        return log_sums(log_q + lengths[self.first :]), log_q, log_rest, shares
 
     def best_z(self) -> Array:
         """Z with F slightly above 1, by regula falsi (the Illinois method), as F falls in Z. Any Z with F >= 1 is
@@ -159,7 +150,7 @@ class Plan:
         z: Array = np.sqrt(2 * log(max(self.places.total, 3))) + e / mu[0] + mu[0] / 2
         for _ in range(8):
             y = mu * z[:, None] - mu * mu / 2 + self.log_lengths
-            total = log_sum(y)
+            total = log_sums(y)
             z = z - (total - log(self.places.total) - e) / (np.exp(y - total[:, None]) @ mu)
         return z
 
@@ -176,7 +167,7 @@ class Plan:
         late_own = np.where(early[:, :late], -inf, log_theta(e - log_pi, own[:late]) + log_pi + lengths[:late])
         log_c = np.log1p(-np.minimum(np.exp(log_f - np.where(valid, log_whole, 0.0)[:, None]) * (1 + 4 * MARGIN), 1.0))
         early_own = np.where(early[:, j:], _log_theta(e + log_c, own[j:]) + lengths[j:], -inf)
-        total = log_sum(np.concatenate([exchanged.reshape(len(z), -1), late_own, early_own], axis=1))
+        total = log_sums(np.concatenate([exchanged.reshape(len(z), -1), late_own, early_own], axis=1))
         found: Array = np.where(valid, np.minimum(total - log(self.places.total) + 2 * MARGIN, 0.0), inf)
         return found
 

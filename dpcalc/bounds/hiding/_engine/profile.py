@@ -11,9 +11,7 @@ from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.core.bound import Blocks, Choices, ProfileBound, RdpBound, Theorem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 # The fineness of the blocks of places: a block holds at most 1/fineness of the places before it. The time grows with
 # its square. With n = 1000 and log δ = −13.8, log δ is .4 too large for COARSE, .2 for MANY, .1 for FINE.

@@ -37,9 +37,7 @@ from dpcalc.bounds.pnsgd._engine.shares_array import log_shares, scaled_many
 from dpcalc.numerics.mp.memo import cached_by_precision
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 
 def ratio_of_two(first: float, log_c: float, m: Array, later: Array) -> Array:

@@ -21,9 +21,7 @@ from dpcalc.bounds.pnsgd._engine.shares import Ratio
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    from dpcalc.numerics.arrays import Array
 
 # Where r > 2, log θ computed by arrays is above the exact one by at most this times 1 + ε²/r² + r²/4; tests measure it.
 LOG_THETA_ERROR = 2e-14

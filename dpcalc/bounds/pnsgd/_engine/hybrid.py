@@ -19,11 +19,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
-from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.elementary import log_add, log_expm1
 from dpcalc.numerics.rounding import up
 
 # Numbers of equal blocks, and distances in nodes, from which a search for the best block begins.
@@ -57,13 +57,6 @@ class Path(NamedTuple):
     approximate_kappa: Callable[[int, int, int], float]  # κ to a few percent, faster
 
 
-def _log_expm1(epsilon: float) -> float:
-    """log(e^ε − 1)."""
-    if epsilon == 0:
-        return -inf
-    return log(expm1(epsilon)) if epsilon < 600 else epsilon
-
-
 def _conditional_epsilon(epsilon: float, log_excess: float, log_d: float) -> float:
     """log(1 + (e^ε − 1)/d) rounded down, the ε at which F takes θ; `log_excess` is log(e^ε − 1). Never below ε."""
     if log_d == -inf:
@@ -80,7 +73,7 @@ def follow(epsilon: float, path: Path,
 
     Each is the least of the bound at the node before, of μ-GDP, and of one choice of blocks. Any choice is sound.
     """
-    log_excess = _log_expm1(epsilon)
+    log_excess = log_expm1(epsilon)
     logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
     levels = [_conditional_epsilon(epsilon, log_excess, logs[0])]
     place = 0

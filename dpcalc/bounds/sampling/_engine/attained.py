@@ -3,7 +3,7 @@ multiplier, in cells of outcomes; in doubles, and one step at high precision."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,25 +15,18 @@ from dpcalc.pld.merged_cells import Mixture, cuts_with_mass, pair_of_cells
 from dpcalc.pld.pair import gaussian_from_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.atoms import Atoms
-
-    Array = NDArray[Any]
 
 
 def pair(noise_multiplier: float, draws: Draws, reach: int) -> Atoms:
     """The pair in the cells between `cuts`, with its reverse, for a = `reach`."""
-    return pair_of_cells(_cuts(noise_multiplier, draws, reach), _none(draws), *_drawn(noise_multiplier, draws, reach))
+    return pair_of_cells(cuts(noise_multiplier, draws, reach), _none(draws), *_drawn(noise_multiplier, draws, reach))
 
 
-def cuts(noise_multiplier: float, draws: Draws, reach: int) -> list[float]:
-    """Where the outcomes are cut, in units of the noise; any cuts are valid."""
-    return list(_cuts(noise_multiplier, draws, reach).tolist())
-
-
-def _cuts(noise_multiplier: float, draws: Draws, reach: int) -> Array:
-    """They are evenly spaced near the middle of N(aμ) and N((a−1)μ)."""
+def cuts(noise_multiplier: float, draws: Draws, reach: int) -> Array:
+    """Where the outcomes are cut, in units of the noise; any cuts are valid. They are evenly spaced near the middle of
+    N(aμ) and N((a−1)μ)."""
     mu = gaussian_from_below(noise_multiplier).mu
     away = deviations(reach * draws.counts[-1] * mu)
     all_cuts = (reach - 0.5) * mu + np.concatenate([-away[::-1], [0.0], away])

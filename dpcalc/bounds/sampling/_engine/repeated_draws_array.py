@@ -4,24 +4,22 @@ that is composed. Rows belong to the ε, and columns to the numbers k of draws. 
 from __future__ import annotations
 
 from math import asinh, inf, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
 from dpcalc.numerics.elementary import log_add, log_sum
+from dpcalc.numerics.elementary_array import log1mexp, log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import profile_pairs
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.atoms import Atoms
-
-    Array = NDArray[Any]
 
 LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
@@ -48,15 +46,15 @@ def _log_delta(epsilon: Array, reach: int, mu: float, log_p: Array, draws: Draws
     x, y = _within_budget(*_logs(t, epsilon, reach, r), log_p, budget)
     near = log_theta((epsilon[:, None] + x) * (1 - ULPS / 4), r)  # rounded down, as 1 − w_k is e^{−x} exactly
     far = log_theta(np.maximum(y, 0.0) * (1 - ULPS / 4), reach * r)
-    terms = log_p + np.logaddexp(near - x, _log1mexp(-x) + far)
+    terms = log_p + np.logaddexp(near - x, log1mexp(-x) + far)
     terms += 10 * ULPS * (1 + np.abs(log_p) + np.abs(terms) + x)
-    total = np.logaddexp(_log_sums(terms), draws.log_more)
+    total = np.logaddexp(log_sums(terms), draws.log_more)
     return np.minimum(0.0, total + 4 * ULPS * (1 + np.abs(total)))
 
 
 def _log_budget(epsilon: Array, log_none: float) -> Array:
     """log((γ−1)π_0), rounded down."""
-    budget = log_none + epsilon + _log1mexp(-epsilon)
+    budget = log_none + epsilon + log1mexp(-epsilon)
     with np.errstate(invalid="ignore"):
         rounded = budget - ULPS * (4 + abs(log_none) + epsilon + np.abs(budget))
     return np.where(budget > -inf, rounded, -inf)
@@ -71,7 +69,7 @@ def half_line(epsilon: Array, reach: int, r: Array, log_p: Array, budget: Array)
     relative = log_p - np.where(budget > -inf, budget, 0.0)[:, None]
     for _ in range(NEWTON_STEPS):
         x, y = _logs(t, epsilon, reach, r)
-        c = np.exp(np.minimum(relative + _log1mexp(-np.maximum(x, 0.0)) + y, LARGEST_EXPONENT))
+        c = np.exp(np.minimum(relative + log1mexp(-np.maximum(x, 0.0)) + y, LARGEST_EXPONENT))
         spent = c.sum(axis=1)
         with np.errstate(divide="ignore", over="ignore"):
             slope = (c * r * (reach + 1 / np.expm1(np.clip(x, 1e-300, LARGEST_EXPONENT)))).sum(axis=1)
@@ -104,26 +102,13 @@ def _within_budget(x: Array, y: Array, log_p: Array, budget: Array) -> tuple[Arr
     the c_k exceed it, or may do so by their rounding errors, each is made smaller: by w_k if that is small, else by
     y_k."""
     x = np.maximum(x, 0.0)
-    terms = log_p + _log1mexp(-x) + y
+    terms = log_p + log1mexp(-x) + y
     with np.errstate(invalid="ignore", divide="ignore"):
         rounding = ULPS * (8 + np.abs(log_p) + np.abs(y) + np.abs(terms))
-        spent = _log_sums(np.where(x > 0, terms + rounding, -inf))
+        spent = log_sums(np.where(x > 0, terms + rounding, -inf))
         excess = np.where(spent > budget, spent - budget, 0.0)[:, None]
         smaller = -np.log1p(np.expm1(-x) * np.exp(-excess))
     return np.where(x < log(2), smaller, np.where(y > excess, x, 0.0)), np.where(x < log(2), y, y - excess)
-
-
-def _log1mexp(x: Array) -> Array:
-    """log(1 − e^x) for x <= 0."""
-    with np.errstate(divide="ignore"):
-        return np.where(x > -log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
-
-
-def _log_sums(logs: Array) -> Array:
-    """log Σ e^x along each row."""
-    top = np.maximum(logs.max(axis=1), -1e300)[:, None]
-    with np.errstate(divide="ignore"):
-        return np.asarray(top[:, 0] + np.log(np.exp(logs - top).sum(axis=1)))
 
 
 # --- the pair that is composed ---------------------------------------------------------------------------------------
@@ -182,9 +167,9 @@ def _epsilons(t: Array, mu: float, draws: Draws, reach: int) -> Array:
 
     def log_ratio(is_used: Array) -> Array:
         used = np.where(is_used, log_p, -inf)
-        total = _log_sums(np.append(log_none, used, axis=1))
+        total = log_sums(np.append(log_none, used, axis=1))
         excess = (np.exp(used - total[:, None]) * np.expm1(np.minimum(x, LARGEST_EXPONENT))).sum(axis=1)
-        direct = _log_sums(np.append(log_none, used + x, axis=1)) - total
+        direct = log_sums(np.append(log_none, used + x, axis=1)) - total
         return np.where(np.abs(excess) < 0.5, np.log1p(np.clip(excess, -0.5, 1.0)), direct)
 
     is_used = np.ones(x.shape, bool)
