@@ -4,6 +4,7 @@ from math import exp, log
 
 import mpmath
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.sampling import poisson_rdp
@@ -252,17 +253,19 @@ def test_exponential_exact_is_the_worst_of_two_outcomes(eta, epsilon):
     assert worst <= exp(BOUNDS["exponential-exact"].value(epsilon, eta)) == pytest.approx(float(worst), rel=1e-6)
 
 
+@pytest.mark.parametrize("grid", [2000, slow(4000)])
 @pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), (0.1, 1.01), (5.0, 20.0), (0.01, 900.0)])
-def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha):
+def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha, grid):
     def rdp(t):
         q = mp.expm1(eta - t) / mp.expm1(eta)
         return mp.log(q * mp.exp(alpha * t) + (1 - q) * mp.exp(alpha * (t - eta))) / (alpha - 1)
 
-    worst = max(rdp(mp.mpf(eta) * k / 4000) for k in range(1, 4000))
+    worst = max(rdp(mp.mpf(eta) * k / grid) for k in range(1, grid))
     got = BOUNDS["exponential-rdp"].value(alpha, eta)
     assert worst <= got == pytest.approx(float(worst), rel=1e-6) and got <= min(eta, eta**2 * alpha / 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("b1, b2, hits", [(1.0, 3.0, 1), (2.0, 0.7, 2), (0.5, 20.0, 3)])
 def test_above_threshold_on_many_queries(b1, b2, hits):
     """ε is reached in the limit: many queries near the threshold answer ⊥, and `hits` of them far below it answer
@@ -281,7 +284,7 @@ def test_above_threshold_on_many_queries(b1, b2, hits):
     assert BOUNDS["above-threshold-exact"].pure(b1, b2, 1.0, hits, "any", 1) == pytest.approx(float(loss), rel=2e-5)
 
 
-@pytest.mark.parametrize("n, e0, epsilon", [(7, 1.0, 0.3), (40, 0.2, 0.01), (5, 4.0, 2.0), (60, 3.0, 0.0), (1, 1.0, 0.4)])
+@pytest.mark.parametrize("n, e0, epsilon", [(7, 1.0, 0.3), (40, 0.2, 0.01), (5, 4.0, 2.0), slow(60, 3.0, 0.0), (1, 1.0, 0.4)])
 def test_shuffled_reports_by_the_two_laws_of_the_counts(n, e0, epsilon):
     """(A, C − A) under the two values of the last coin, added up as they stand."""
     r, p = 2 / (mp.exp(e0) + 1), mp.exp(e0) / (mp.exp(e0) + 1)
