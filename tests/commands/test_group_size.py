@@ -148,6 +148,7 @@ def test_a_ledger_has_groups_of_one_size():
         dpcalc.answer("ledger", file={"release": [training, {**query, "group-size": 1}]}, delta=1e-5)
 
 
+@pytest.mark.slow
 def test_compare_has_rows_for_groups():
     line = "compare --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3 --batches"
     run = "subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3"

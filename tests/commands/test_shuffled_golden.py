@@ -20,7 +20,7 @@ def epsilon(leftover, batches, epochs, noise, delta=1e-5, adjacency="zero-out", 
                   f"--adjacency {adjacency} --bound {bound or BOUND[leftover]}")
 
 
-@pytest.mark.parametrize("case", [case if case["leftover"] == "dropped" else slow(case) for case in CASES],
+@pytest.mark.parametrize("case", [case if case["leftover"] == "dropped" and case["n"] < 9000 else slow(case) for case in CASES],
                          ids=lambda case: f"{case['leftover']} n={case['n']} Z={case['noise_multiplier']}")
 def test_golden(case):
     """No number is below what a run loses, nor far above an independent computation of the same theorem."""
@@ -33,15 +33,16 @@ def test_golden(case):
 
 
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
-@pytest.mark.parametrize("leftover", BOUND)
+@pytest.mark.parametrize("leftover", ["dropped", slow("used")])
 def test_more_epochs_lose_more_and_more_noise_less(leftover, adjacency):
     more = [epsilon(leftover, SMALL[leftover], epochs, noise, adjacency=adjacency)
             for epochs, noise in ((1, 3), (2, 3), (2, 0.9), (5, 0.9))]
     assert all(a < b for a, b in pairwise(more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leftover", BOUND)
-@pytest.mark.parametrize("noise, epochs", [(0.3, 1), (1, 3), slow(6, 200)])
+@pytest.mark.parametrize("noise, epochs", [(0.3, 1), (1, 3), (6, 200)])
 def test_never_above_what_holds_without_amplification(leftover, noise, epochs):
     found, plain = (epsilon(leftover, SMALL[leftover], epochs, noise, bound=bound)
                     for bound in (None, "shuffle-no-amplification"))
