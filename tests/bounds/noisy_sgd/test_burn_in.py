@@ -96,7 +96,7 @@ def random_run(rng):
             "strong_convexity": rho, "learning_rate": eta, "diameter": diameter, "sigma": sigma}
 
 
-@pytest.mark.parametrize("runs", [6, slow(200)])
+@pytest.mark.parametrize("runs", [8, slow(200)])
 def test_upper_is_above_lower_on_random_runs(runs):
     rng, ratios = random.Random(2022), []
     for _ in range(runs):
