@@ -29,7 +29,7 @@ SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
 # the number of points in every run, where those of a share take long; and what takes long at a single point
 BRIEF = {"allocation-profile": 1, "allocation-lower": 2, "burn-in-contraction": 3, "shuffle-lower-allocation": 30,
-         "truncated-poisson-lower": 12, "with-replacement-lower": 1, "with-replacement-profile": 30, "wor-zero-out-lower": 1,
+         "truncated-poisson-lower": 6, "with-replacement-lower": 1, "with-replacement-profile": 30, "wor-zero-out-lower": 1,
          "shuffled-hiding-last": 15, "smooth-nonconvex-shuffled-hiding": 20}
 COSTLY = {"shuffle-lower", "shuffle-profile", "shuffle-profile-used", "shuffle-profile-one-order"}
 shares = pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
