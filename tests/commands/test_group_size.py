@@ -62,6 +62,7 @@ def test_numbers_that_follow_from_those_of_one_record(line, same):
     assert number(line) == pytest.approx(number(same), rel=1e-3 if "1000" in line or "subsample" in line else 1e-12)
 
 
+@pytest.mark.slow
 def test_a_loss_rises_with_the_group_and_a_solution_meets_its_budget():
     epsilons = [number(f"{RUN} --group-size {size} --delta 1e-6") for size in (1, 2, 3, 8)]
     assert epsilons == sorted(epsilons)
@@ -90,6 +91,7 @@ def test_an_answer_names_the_group(line, words):
     assert code == 0 and words in " ".join(page.split())
 
 
+@pytest.mark.slow
 def test_a_statement_names_the_group_as_the_unit_of_privacy():
     _, page = printed(f"{RUN} --group-size 4 --delta 1e-6 --format statement")
     page = " ".join(page.split())

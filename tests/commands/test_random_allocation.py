@@ -74,7 +74,7 @@ def test_delta_and_epsilon_are_inverse(run):
     assert 0.97e-6 <= back.value <= 1.03e-6
 
 
-@BOTH
+@ONE
 @pytest.mark.parametrize("name", [slow("noise_multiplier"), "epochs"])
 def test_solutions_meet_the_budget_and_are_sharp(name, run):
     run = {k: v for k, v in run.items() if k != name}
@@ -110,7 +110,7 @@ def test_allocation_is_close_to_poisson_sampling_here():
     assert 0.8 * poisson < answer("subsample", **RUN, delta=1e-6).value < poisson
 
 
-@BOTH
+@ONE
 def test_total_variation_is_delta_at_zero(run):
     found = answer("tv", **run)
     assert found.value == answer("subsample", **run, epsilon=0).value
