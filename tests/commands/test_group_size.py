@@ -6,6 +6,7 @@ from math import exp
 import pytest
 from answers import answer, number, printed, refusal
 from calling import call
+from conftest import slow
 from verifying import check
 
 import dpcalc
@@ -230,10 +231,10 @@ def test_mechanisms_from_json_have_their_own_bound(tmp_path):
 
 
 @pytest.mark.parametrize("line", [
-    "subsample --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 2 --delta 1e-4",
+    slow("subsample --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 2 --delta 1e-4"),
     "subsample --sampling-rate 0.1 --steps 1 --noise-multiplier 2 --group-size 3 --delta 1e-5",
     "rdp --sigma 4 --group-size 3 --delta 1e-5", "rdp --mechanism laplace --scale 4 --group-size 2 --steps 4 --delta 1e-5",
     "convert --from dp --epsilon 0.5 --delta 1e-7 --group-size 3",
-    "tv --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 3"])
+    slow("tv --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 3")])
 def test_every_number_is_proven_and_no_better_one(line):
     check(line)
