@@ -42,7 +42,8 @@ def test_noise_is_solved_for_at_a_tiny_false_positive_rate():
         assert number(f"tv --fpr 1e-100 --tpr {tpr} --solve sigma") == pytest.approx(float(1 / mu), rel=1e-5)
 
 
-@pytest.mark.parametrize("points", [6, slow(30), slow(300)])
+@pytest.mark.slow
+@pytest.mark.parametrize("points", [6, 30, 300])
 def test_a_rate_of_a_curve_is_that_of_its_own_question(points):
     line = "tv --sigma 1 --sampling-rate .01 --steps 1000"
     curve = answer(f"{line} --roc {points}")["roc"]

@@ -16,7 +16,7 @@ RUN = "--lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --
 
 @pytest.mark.parametrize("line", [
     f"shuffle-pnsgd --noise laplace {RUN} --c2 2 --delta 1e-4 --solve c1",
-    f"shuffle-pnsgd --noise gaussian {RUN} --c2 2 --delta 1e-3 --solve c1",
+    slow(f"shuffle-pnsgd --noise gaussian {RUN} --c2 2 --delta 1e-3 --solve c1"),
     f"shuffle-pnsgd {RUN} --index 9 --delta 1e-4 --solve sigma",
 ])
 def test_what_is_said_beside_a_solution_is_at_the_budget(line, cli):
@@ -152,7 +152,7 @@ def agree(beside, there):
     return {name: beside[name] for name in both} == pytest.approx({name: there[name] for name in both}, rel=1e-6)
 
 
-@pytest.mark.parametrize("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) else asked
+@pytest.mark.parametrize("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) or "tv --sampling-rate" in asked[0] else asked
                                                    for k, asked in enumerate(SOLVES)])
 def test_rows_and_fields_beside_a_solution_are_those_with_the_solution_put_in(before, budget, after):
     solved = answer(f"{before} {budget} {after}")

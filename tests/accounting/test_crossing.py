@@ -85,7 +85,7 @@ def test_questions(name, steps, question):
     assert all(call(["explain", bound["name"]])[0] == 0 for bound in record["bounds"] if bound["name"] in entries())
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [slow(name) if name == "shuffled-ldp" else name for name in MECHANISMS])
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_solving(name, steps):
     unknown, *others = MECHANISMS[name].options
@@ -96,7 +96,7 @@ def test_solving(name, steps):
                                               "steps")["result"]["steps"] >= 1
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [slow(name) if name == "shuffled-ldp" else name for name in MECHANISMS])
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_total_variation(name, steps):
     record = answered("tv", *options(name), "--steps", steps)
@@ -142,7 +142,8 @@ def test_numbers_in_json_have_a_range(name):
             assert code == 2 and not out and f"mechanisms.0.{field}: {x:g} is not" in err, (field, x, out, err)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [slow(name) if name in ("above-threshold", "discrete-laplace", "laplace") else name
+                                  for name in MECHANISMS])
 def test_pipes(name):
     described = json.dumps(answered("rdp", *options(name)))
     for question in (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3"), ("--to", "tv")):

@@ -165,8 +165,7 @@ def test_the_table_and_the_notes_say_so(rest, blocked, cli):
     slow(f"{RUN} --n 1000 --epochs 5", "shuffled-iteration", "composed numerically"),
     slow(f"{STREAM} --index 100 --epsilon 1 --digits 30 --n 1e12 --strong-convexity .01", "online-iteration", "outside the range"),  # μ = e^(−10^8)
     ("rdp --mechanism laplace --scale 2 --delta 0 --digits 20", "laplace-exact", "closed form"),
-    ("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile",
-     "composed numerically"),
+    slow("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile", "composed numerically"),
 ])
 def test_where_there_are_none_a_note_says_why(line, name, why, cli):
     done = cli(*line.split(), "--json")

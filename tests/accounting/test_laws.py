@@ -189,6 +189,7 @@ def curve(command, said):
     return ("poisson-rdp",) if command is subsample else (f"{said.get('mechanism', 'gaussian')}-rdp",)
 
 
+@pytest.mark.slow
 @given(SIGMA, DELTA)
 def test_json_is_strict_and_follows_its_schema(s, delta):
     for said in ({"delta": delta}, {"epsilon": s}, {"alpha": 1 + s}):

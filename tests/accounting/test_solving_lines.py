@@ -189,7 +189,7 @@ SLOW = {  # each takes more than half a second
     "c1 at ε = 5806", "passes with Laplace noise", "sigma at ε = 7982", "records beyond a far position",
     "1e12 records", "n by basic composition", "sigma at a tiny ε", "one step by the profile", "n at a tiny ε",
     "sigma of many linear losses", "no finite loss in one pass", "c1 at δ = 3e-95", "n where losses are rare",
-    "learning rate where ε hardly changes", "sigma at ε = 1e-13"}
+    "learning rate where ε hardly changes", "sigma at ε = 1e-13", "sigma at ε = 709"}
 
 
 HARD = [  # of shuffle-pnsgd, by shuffled-iteration; the ε of their solutions is next to the budget

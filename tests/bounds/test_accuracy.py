@@ -12,6 +12,7 @@ import flint
 import mpmath
 import oracle
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands.catalogue import measured
@@ -36,6 +37,10 @@ FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "
 ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-rdp-nonconvex": 0,
          "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3, "allocation-profile": 1, "allocation-lower": 1,
          "shuffle-lower": 1, "shuffle-profile": 1, "shuffle-profile-used": 1, "shuffle-profile-one-order": 1, "wor-zero-out-lower": 1, "with-replacement-lower": 1, "poisson-replace-one-rdp": 1}
+# what takes long even at a few points: both tests, fresh points, two arithmetics
+SECONDS = {"shuffle-lower", "shuffle-profile", "shuffle-profile-used", "shuffle-profile-one-order", "wor-zero-out-lower",
+           "allocation-profile", "burn-in-contraction"}
+FRESH, ALIKE = {"with-replacement-lower", "with-replacement-profile"}, {"allocation-lower", "lower-bound"}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -50,12 +55,12 @@ def test_the_record_is_of_this_bound(name):
     assert set(record["domain"]) == set(next(accuracy.stream(name, 0)))
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", [slow(name) if name in SECONDS | FRESH else name for name in BOUNDS])
 def test_fresh_points_keep_what_is_claimed(name):
     accuracy.measure(BOUNDS[name], FEW.get(name, 20), seed="fresh")  # raises Violation
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", [slow(name) if name in SECONDS | ALIKE else name for name in BOUNDS])
 def test_the_reference_is_what_mpmath_says(name):
     """Two arithmetics that share no code agree on the formula, to 1e-13 (integrals) or 1e-20."""
     bound, rng = BOUNDS[name], random.Random(f"agree {name}")

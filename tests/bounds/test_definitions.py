@@ -4,6 +4,7 @@ from math import exp, log
 
 import mpmath
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.sampling import poisson_rdp
@@ -143,7 +144,7 @@ def test_composition_optimal_by_enumeration(e0, d0, k, epsilon):
     assert exp(BOUNDS["composition-optimal"].value(epsilon, e0, d0, k)) == pytest.approx(float(delta), rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), (1.1, 1.0, 0.01), (3.7, 0.6, 0.2), (1.5, 2.5, 0.01)])
+@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), (1.1, 1.0, 0.01), (3.7, 0.6, 0.2), slow(1.5, 2.5, 0.01)])
 def test_poisson_rdp_both_directions(alpha, z, q):
     def mix(x):
         return (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, 1, z)
@@ -241,7 +242,7 @@ def test_erratum_lecture_definition_by_the_tail():
     assert BOUNDS["outcomes-exact"].value(0.0, here, there) == 0.0  # δ = 1, not 1/4
 
 
-@pytest.mark.parametrize("eta, epsilon", [(1.0, 0.2), (0.1, 0.0), (5.0, 4.0), (3.0, -1.0)])
+@pytest.mark.parametrize("eta, epsilon", [slow(1.0, 0.2), (0.1, 0.0), slow(5.0, 4.0), slow(3.0, -1.0)])
 def test_exponential_exact_is_the_worst_of_two_outcomes(eta, epsilon):
     """Losses t and t − η, of which the first has Q-probability (e^(η−t) − 1)/(e^η − 1), at the worst of all t."""
     def delta(t):
@@ -252,7 +253,7 @@ def test_exponential_exact_is_the_worst_of_two_outcomes(eta, epsilon):
     assert worst <= exp(BOUNDS["exponential-exact"].value(epsilon, eta)) == pytest.approx(float(worst), rel=1e-6)
 
 
-@pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), (0.1, 1.01), (5.0, 20.0), (0.01, 900.0)])
+@pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), slow(0.1, 1.01), slow(5.0, 20.0), slow(0.01, 900.0)])
 def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha):
     def rdp(t):
         q = mp.expm1(eta - t) / mp.expm1(eta)
@@ -263,6 +264,7 @@ def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha):
     assert worst <= got == pytest.approx(float(worst), rel=1e-6) and got <= min(eta, eta**2 * alpha / 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("b1, b2, hits", [(1.0, 3.0, 1), (2.0, 0.7, 2), (0.5, 20.0, 3)])
 def test_above_threshold_on_many_queries(b1, b2, hits):
     """ε is reached in the limit: many queries near the threshold answer ⊥, and `hits` of them far below it answer
@@ -281,7 +283,7 @@ def test_above_threshold_on_many_queries(b1, b2, hits):
     assert BOUNDS["above-threshold-exact"].pure(b1, b2, 1.0, hits, "any", 1) == pytest.approx(float(loss), rel=2e-5)
 
 
-@pytest.mark.parametrize("n, e0, epsilon", [(7, 1.0, 0.3), (40, 0.2, 0.01), (5, 4.0, 2.0), (60, 3.0, 0.0), (1, 1.0, 0.4)])
+@pytest.mark.parametrize("n, e0, epsilon", [(7, 1.0, 0.3), (40, 0.2, 0.01), (5, 4.0, 2.0), slow(60, 3.0, 0.0), (1, 1.0, 0.4)])
 def test_shuffled_reports_by_the_two_laws_of_the_counts(n, e0, epsilon):
     """(A, C − A) under the two values of the last coin, added up as they stand."""
     r, p = 2 / (mp.exp(e0) + 1), mp.exp(e0) / (mp.exp(e0) + 1)

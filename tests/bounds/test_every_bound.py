@@ -7,6 +7,7 @@ from pathlib import Path
 
 import domains
 import pytest
+from conftest import slow
 from oracle import claimed, deviations, value
 
 from dpcalc.bounds import ROOMS, all_bounds, modules_of
@@ -26,12 +27,17 @@ WITH_NODES = {"shuffle-profile-used": 1.0, "shuffle-profile-one-order": 0.05}  #
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
+# the number of points in every run, where those of a share take long; and what takes long at a single point
+BRIEF = {"allocation-profile": 1, "allocation-lower": 2, "burn-in-contraction": 3, "shuffle-lower-allocation": 30,
+         "truncated-poisson-lower": 6, "with-replacement-lower": 1, "with-replacement-profile": 30, "wor-zero-out-lower": 1,
+         "shuffled-hiding-last": 15, "smooth-nonconvex-shuffled-hiding": 20}
+COSTLY = {"shuffle-lower", "shuffle-profile", "shuffle-profile-used", "shuffle-profile-one-order"}
 shares = pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 
 
 def few(name, most, share):
     """The number of points for a law: all of them in CI, and fewer elsewhere where a bound takes long."""
-    return min(most, SLOW.get(name, COUNT) // 5) if share > 1 else most
+    return min(most, BRIEF.get(name, SLOW.get(name, COUNT) // 5)) if share > 1 else most
 
 
 def test_every_file_with_a_bound_is_listed():
@@ -44,10 +50,11 @@ def test_every_file_with_a_bound_is_listed():
 
 
 @shares
-@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("name", [slow(name) if name in COSTLY else name for name in BOUNDS])
 def test_value_is_the_printed_formula_and_never_below_it(name, share):
     bound = BOUNDS[name]
-    for p in domains.points(name, -(-SLOW.get(name, COUNT) // share)):
+    count = -(-SLOW.get(name, COUNT) // share)
+    for p in domains.points(name, BRIEF.get(name, count) if share > 1 else count):
         for error, below in deviations(bound, p, claimed(bound)):
             assert not below, p
             assert error <= claimed(bound) or bound.status == "lower", (p, error)

@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc import answer, solve
 from dpcalc.bounds import bounds_in, modules_of
@@ -55,7 +56,7 @@ def test_of_a_solution():
 
 
 @pytest.mark.parametrize("batches, batch_size",
-                         [("without-replacement", 10), ("full", None), ("fixed-order", 10), ("shuffled", 10)])
+                         [slow("without-replacement", 10), ("full", None), slow("fixed-order", 10), slow("shuffled", 10)])
 @pytest.mark.parametrize("diameter", [None, 2])
 def test_comparisons_list_it_where_the_last_iterate_alone_is_released(batches, batch_size, diameter):
     options = {**LAST, "batches": batches, **({"batch_size": batch_size} if batch_size else {}),

@@ -7,6 +7,7 @@ from collections import Counter
 from time import perf_counter
 
 import pytest
+from conftest import slow
 from last_iterate_lines import asked
 from paths import GOLDEN
 from soundness import FAMILIES, ask, broken
@@ -21,6 +22,8 @@ FAR_FROM_SHARP = {"exchanged": 0.8, "much_noise": 0.2, "composed": 0.3, "allocat
                   "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4,
                   "hiding_output": 0.4, "hiding_laplace": 0.4,
                   "hiding_straight": 0.4, "renyi": 0.1, "threshold": 0.3}
+COSTLY = {"shuffled_games", "changing_others", "sampled", "allocated_replaced", "composed", "replaced", "allocated", "random_batches",
+          "amplification", "smooth_passes", "grouped", "renyi", "large", "hiding_laplace", "hiding_expanding"}
 WITHOUT = set()  # proven bounds that no instance here speaks of
 INSTANCES = json.loads((GOLDEN / "subsample_instances.json").read_text())["instances"]
 TRIALS, SECONDS = 100_000, 1500  # of the long search
@@ -32,7 +35,7 @@ def search(family, draws, seed):
         yield from family(rng)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [slow(f) if f.__name__ in COSTLY else f for f in FAMILIES], ids=lambda f: f.__name__)
 def test_no_proven_bound_is_broken(family):
     """And some instance is so near that it would break a bound a little lower: the search can tell."""
     count, nearest = 0, 0.0
@@ -45,6 +48,7 @@ def test_no_proven_bound_is_broken(family):
     assert nearest > FAR_FROM_SHARP.get(family.__name__, 0.95)
 
 
+@pytest.mark.slow
 def test_every_proven_bound_is_tried():
     """Few instances tell, until each bound has one."""
     untried = {name for name, bound in ask.BOUNDS.items() if bound.status == "proven"} - WITHOUT

@@ -30,6 +30,7 @@ def test_figure_1_linear_then_flat():
     assert ladder == sorted(ladder)
 
 
+@pytest.mark.slow
 def test_json_and_sentence(ask, cli):
     line = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--delta", "1e-5"]
     argv = [*line, "--bound", "burn-in-profile", "--bound", "lower-bound"]
@@ -47,6 +48,7 @@ def test_json_and_sentence(ask, cli):
     assert f"depends on all T = {steps} steps" in cli(*line, "--bound", "composition").stdout
 
 
+@pytest.mark.slow
 def test_as_published_only_by_name_and_with_a_warning(cli):
     argv = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--alpha", "2"]
     assert "as-published" not in cli(*argv).stdout
@@ -69,6 +71,7 @@ def test_conditions_are_checked(change, option):
     assert error.value.option == option
 
 
+@pytest.mark.slow
 def test_the_boundary_step_size_is_allowed():
     assert answer(**{**LINE, "smoothness": "3", "learning_rate": "2/3"}, alpha="2").value > 0
 

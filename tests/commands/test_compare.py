@@ -8,6 +8,7 @@ from math import comb, erf, expm1, log1p, pi, sqrt
 import mpmath
 import pytest
 from compare_runs import RUNS, compare, full
+from conftest import slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,7 @@ def theta(epsilon, mu):
 # --- the numbers are those of the commands ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [name if name in ("poisson", "full") else slow(name) for name in RUNS])
 def test_every_row_is_what_its_command_line_prints(name):
     """Run in this process by the same parser of options as a shell's call."""
     from dpcalc.cli.app import load
@@ -52,7 +53,7 @@ def test_through_the_shell(ask):
         assert ask(*shlex.split(row["command"])[1:])["result"]["epsilon"] == row["epsilon"]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [name if name in ("poisson", "full") else slow(name) for name in RUNS])
 def test_the_headline_is_the_least_of_its_neighbours(name):
     answer = full(**RUNS[name])
     own = [row["epsilon"] for row in answer["bounds"] if row["adjacency"] == answer["adjacency"]]
@@ -63,6 +64,7 @@ def test_the_headline_is_the_least_of_its_neighbours(name):
     assert listed == {b for r in INTERPRETATIONS for b in r.bounds}
 
 
+@pytest.mark.slow
 def test_total_variation_is_delta_at_zero():
     for name in ("without-replacement", "shuffled", "full"):
         at_zero = {(row.route.bound.name, row.context["adjacency"]): row.result["delta"]
@@ -109,6 +111,7 @@ def test_one_batch_of_each_kind_from_the_definition():
         assert found == pytest.approx(q * float(theta(amplified, s / sigma)), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_shuffled_batches_are_records_of_a_smaller_set():
     """δ <= (1/N) Σ_m θ(ε, (2L/(bσ))/√(m+1)) over the N batches of a pass, by hand; the rest of the records is not
     used."""
@@ -135,7 +138,7 @@ def linear_loss(run, epsilon):
     return float(np.maximum(p - np.exp(epsilon) * r, 0).sum() * width / sqrt(2 * pi))
 
 
-@pytest.mark.parametrize("batches", ["without-replacement", "shuffled", "fixed-order", "stream", "full"])
+@pytest.mark.parametrize("batches", ["without-replacement", slow("shuffled"), "fixed-order", "stream", "full"])
 def test_no_guarantee_is_below_a_concrete_run(batches):
     said = {"n": "40", "batches": batches, "batch_size": "40" if batches == "full" else "4", "sigma": ".6",
             "lipschitz": "1.5",
@@ -161,6 +164,7 @@ def test_noise_multiplier_is_noise_on_the_sum_over_the_norm():
     assert compare(**{**run, "clipping_norm": "7"}).value == pytest.approx(one.value, rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(scale=st.floats(1e-3, 1e3), name=st.sampled_from(["full", "shuffled", "stream"]))
 def test_units_of_the_gradient_do_not_matter(scale, name):
@@ -188,7 +192,7 @@ def test_without_a_set_the_distance_two_runs_reach_takes_its_place():
 
 
 @pytest.mark.parametrize("name, budget",
-                         [("shuffled", 1), ("fixed order", 2), ("stream", 1), ("full", 3), ("poisson", 1)])
+                         [slow("shuffled", 1), slow("fixed order", 2), ("stream", 1), slow("full", 3), slow("poisson", 1)])
 def test_the_least_noise(name, budget):
     run = {k: v for k, v in RUNS[name].items() if k not in ("sigma", "noise_multiplier")}
     solved = compare(**run, epsilon=str(budget), delta="1e-5", solve="sigma")

@@ -16,7 +16,7 @@ from dpcalc.core.question import Question
 from dpcalc.core.validate import validate
 
 
-@pytest.mark.parametrize("name", [slow(n) if n == "without-replacement" else n for n in RUNS
+@pytest.mark.parametrize("name", [slow(n) if n in ("without-replacement", "shuffled", "fixed order") else n for n in RUNS
                                   if n not in ("not convex", "poisson", "shuffled passes")])
 def test_more_assumptions_never_give_a_worse_headline(name):
     run = RUNS[name]
@@ -28,7 +28,8 @@ def test_more_assumptions_never_give_a_worse_headline(name):
         assert stronger <= weaker * (1 + 3e-3)  # a composed profile is known to a thousandth
 
 
-@pytest.mark.parametrize("name", [slow(name) if name in ("not convex", "shuffled passes") else name for name in RUNS])
+@pytest.mark.parametrize("name", [slow(name) if name in ("not convex", "shuffled passes", "shuffled", "without-replacement") else name
+                                  for name in RUNS])
 def test_what_if_is_true(name):
     """Asking with the assumption gives the number; each lowers the headline."""
     answer = full(**{**RUNS[name], "release": None})
@@ -44,6 +45,7 @@ def test_what_if_is_true(name):
         assert asked.headline.route.bound.name == gain["bound"]
 
 
+@pytest.mark.slow
 def test_a_noise_multiplier_alone_is_enough_to_say_what_the_last_iterate_would_buy():
     """Without a set, and without strong convexity, the bounds of the last iterate depend on ηβ and σ/L alone."""
     run = {"n": "6000", "batches": "shuffled", "batch_size": "128", "epochs": "3", "noise_multiplier": "1"}
@@ -57,6 +59,7 @@ def test_a_noise_multiplier_alone_is_enough_to_say_what_the_last_iterate_would_b
     assert scaled["epsilon"] == pytest.approx(free["epsilon"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_no_step_is_proposed_that_cannot_be():
     """A loss with ρ = 5 is not 2-smooth, and a run on a set depends on η itself."""
     for more in ({"strong_convexity": "5", "learning_rate": "1"}, {"diameter": "1"}, {"strong_convexity": "5"}):
@@ -76,8 +79,8 @@ def test_what_the_last_iterate_would_buy():
 
 
 @pytest.mark.parametrize("batches, own", [
-    ("full", ()), ("without-replacement --batch-size 10", ()), ("fixed-order --batch-size 10", ()),
-    ("shuffled --batch-size 10", ("a secret uniform order, fresh in every pass",)),
+    ("full", ()), slow("without-replacement --batch-size 10", ()), slow("fixed-order --batch-size 10", ()),
+    slow("shuffled --batch-size 10", ("a secret uniform order, fresh in every pass",)),
 ])
 def test_a_pipe_hands_on_the_conditions_of_the_last_iterate(batches, own):
     line = (f"compare --n 1000 --batches {batches} --epochs 500 --noise-multiplier 100 --delta 1e-5 --loss convex "
@@ -102,6 +105,7 @@ def reasons(**said):
     return found.reasons, {row.route.bound.name for row in found.rows}
 
 
+@pytest.mark.slow
 def test_clipped_gradients_are_not_those_of_convex_losses():
     clipped = {**RUNS["without-replacement"], "clipping_norm": ".5"}
     why, names = reasons(**clipped)
@@ -128,6 +132,7 @@ def test_a_shuffled_pass_that_stops_counts_as_a_whole_one():
     assert cut.value == compare(**{**RUNS["shuffled"], "epochs": "2", "bound": ["shuffled-iteration"]}).value
 
 
+@pytest.mark.slow
 def test_a_step_that_contracts_less_than_it_could_is_still_covered():
     """η(β + ρ) > 2 >= ηβ: the shuffled theorems hold for a smaller ρ."""
     run = {**RUNS["shuffled"], "learning_rate": "1.9", "smoothness": "1", "strong_convexity": ".5"}

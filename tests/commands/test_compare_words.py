@@ -5,6 +5,7 @@ import json
 import jsonschema
 import pytest
 from compare_runs import RUNS, compare, full
+from conftest import slow
 
 from dpcalc import answer
 from dpcalc.commands.compare import COMMAND
@@ -23,7 +24,7 @@ from dpcalc.output.formats import render
     ({"sigma": None}, "--noise-multiplier", "--sigma"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
     ({"strong_convexity": "2"}, "--strong-convexity", "> β"),
     ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
-    ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
+    ({"index": "5"}, "--index", "fixed-order"), slow({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
     ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"),
     ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
@@ -86,6 +87,7 @@ def page(cli, *more):
     return cli(*line.split(), *more).stdout
 
 
+@pytest.mark.slow
 def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = page(cli)
@@ -95,6 +97,7 @@ def test_the_page_is_one_screen_and_says_what_would_lower_the_number(cli, monkey
     assert "Not applicable" not in text and "Each row by itself" not in text
 
 
+@pytest.mark.slow
 def test_all_shows_the_commands_and_what_does_not_apply(cli):
     text = page(cli, "--all")
     assert "--all shows" not in text and "\n    dpcalc subsample --scheme shuffle " in text
@@ -117,6 +120,7 @@ def test_its_guarantee_is_read_by_others(cli, ask):
     assert again["result"]["epsilon"] == pytest.approx(json.loads(answer)["result"]["epsilon"], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_results_follow_the_schema(name):
     from dpcalc.output.schema import of_command, of_result
@@ -129,7 +133,7 @@ def test_results_follow_the_schema(name):
 
 
 @pytest.mark.parametrize("option", ["--release last-iterate", "--release every-epoch", "--diameter 1",
-                                    "--loss convex --strong-convexity .1 --smoothness 1"])
+                                    slow("--loss convex --strong-convexity .1 --smoothness 1")])
 def test_a_lower_end_is_for_every_iterate_of_any_losses(cli, option):
     """The numerical composition is exact for all iterates. A last iterate alone may lose less than its lower end."""
     run = ["compare", "--n", "60000", "--batches", "poisson", "--batch-size", "256", "--steps", "20", "--clipping-norm",

@@ -7,11 +7,14 @@ import shlex
 
 import pytest
 from calling import call
+from conftest import slow
 from paths import GOLDEN
 
 CASES = {case["id"]: case for case in json.loads((GOLDEN / "neighbours.json").read_text())["cases"]}
 REFUSED = [name for name, case in CASES.items() if case["how"] == "must_refuse"]
 VALUES = json.loads((GOLDEN / "replace_one.json").read_text())["cases"]
+SLOW = {"ledger-to-ro", "mixed-to-ro", "poisson-ro-compare", "poisson-ro-readme", "stays-shuffle-ro", "to-ro-poisson",
+        "with-replacement-10", *(f"poisson-ro-pair-{run}" for run in ("0.01-1-1000", "0.05-3-500", "0.1-1-10", "0.1-1-5"))}
 BRACKET = 1e-3  # the largest relative width of a bracket of ε, and distance of its upper end from the true value
 # Ways out that no command line can show: they are about the input, which has to be made otherwise.
 IN_WORDS = {
@@ -40,7 +43,7 @@ def case_of(tmp_path, monkeypatch):
     return prepared
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [slow(name) if name in SLOW else name for name in CASES])
 def test_the_case(name, case_of):
     case = case_of(name)
     in_json = case["how"] in ("equal", "between")
@@ -68,7 +71,7 @@ def test_the_case(name, case_of):
         assert call(["verify", "-"], done.stdout).returncode == 0
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [slow(name) if name == "monotone-wor" else name for name in REFUSED])
 def test_a_way_out_works_when_it_is_pasted(name, case_of):
     case = case_of(name)
     message = call(case["argv"]).stderr
@@ -85,9 +88,9 @@ def test_a_way_out_works_when_it_is_pasted(name, case_of):
 
 @pytest.mark.parametrize("line", [
     "tv --mechanism laplace --scale 1 --sampling-rate .1 --steps 1 --adjacency replace-one --fpr .01",
-    "subsample --mechanism exponential --step-epsilon 1 --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon .5",
-    "subsample --mechanism laplace --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon 1 --delta 1e-5 --solve scale",
-    "subsample --sigma 2 --scheme random-allocation --steps-per-epoch 9 --epochs 1 --adjacency replace-one --delta 1e-5",
+    slow("subsample --mechanism exponential --step-epsilon 1 --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon .5"),
+    slow("subsample --mechanism laplace --sampling-rate .1 --steps 1 --adjacency replace-one --epsilon 1 --delta 1e-5 --solve scale"),
+    slow("subsample --sigma 2 --scheme random-allocation --steps-per-epoch 9 --epochs 1 --adjacency replace-one --delta 1e-5"),
     "tv --mechanism unary --step-epsilon 1 --sampling-rate .1 --steps 3",
 ])
 def test_so_does_one_of_another_question(line):

@@ -6,6 +6,7 @@ from math import exp
 import pytest
 from answers import answer, number, printed, refusal
 from calling import call
+from conftest import slow
 from verifying import check
 
 import dpcalc
@@ -62,6 +63,7 @@ def test_numbers_that_follow_from_those_of_one_record(line, same):
     assert number(line) == pytest.approx(number(same), rel=1e-3 if "1000" in line or "subsample" in line else 1e-12)
 
 
+@pytest.mark.slow
 def test_a_loss_rises_with_the_group_and_a_solution_meets_its_budget():
     epsilons = [number(f"{RUN} --group-size {size} --delta 1e-6") for size in (1, 2, 3, 8)]
     assert epsilons == sorted(epsilons)
@@ -90,6 +92,7 @@ def test_an_answer_names_the_group(line, words):
     assert code == 0 and words in " ".join(page.split())
 
 
+@pytest.mark.slow
 def test_a_statement_names_the_group_as_the_unit_of_privacy():
     _, page = printed(f"{RUN} --group-size 4 --delta 1e-6 --format statement")
     page = " ".join(page.split())
@@ -148,6 +151,7 @@ def test_a_ledger_has_groups_of_one_size():
         dpcalc.answer("ledger", file={"release": [training, {**query, "group-size": 1}]}, delta=1e-5)
 
 
+@pytest.mark.slow
 def test_compare_has_rows_for_groups():
     line = "compare --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3 --batches"
     run = "subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --group-size 3"
@@ -227,10 +231,10 @@ def test_mechanisms_from_json_have_their_own_bound(tmp_path):
 
 
 @pytest.mark.parametrize("line", [
-    "subsample --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 2 --delta 1e-4",
+    slow("subsample --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 2 --delta 1e-4"),
     "subsample --sampling-rate 0.1 --steps 1 --noise-multiplier 2 --group-size 3 --delta 1e-5",
     "rdp --sigma 4 --group-size 3 --delta 1e-5", "rdp --mechanism laplace --scale 4 --group-size 2 --steps 4 --delta 1e-5",
     "convert --from dp --epsilon 0.5 --delta 1e-7 --group-size 3",
-    "tv --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 3"])
+    slow("tv --sampling-rate 0.1 --noise-multiplier 2 --steps 3 --group-size 3")])
 def test_every_number_is_proven_and_no_better_one(line):
     check(line)

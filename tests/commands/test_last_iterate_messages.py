@@ -3,6 +3,7 @@
 import pytest
 from answers import answer, printed, refusal
 from calling import call
+from conftest import slow
 from fuzz import answered
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
@@ -108,7 +109,7 @@ def test_the_bound_or_the_option_to_use_instead_is_named():
 
 
 @pytest.mark.parametrize("line", [
-    "burn-in --n 60000 --batch-size 128 --steps 1e6 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1",
+    slow("burn-in --n 60000 --batch-size 128 --steps 1e6 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1"),
     "shuffle-pnsgd --sigma 2 --smoothness .5 --learning-rate .5 --diameter 1 --n 1000",
     "online-noise --smoothness .5 --learning-rate .01 --diameter 1 --decay 1.5 --c1 100 --c2 100 --index 9 --n 100",
 ])

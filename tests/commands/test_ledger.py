@@ -195,6 +195,7 @@ def test_one_number_is_solved_for(releases, name, direction, options):
     assert found.record()["releases"][-1]["total_epsilon"] <= 2
 
 
+@pytest.mark.slow
 def test_a_count_is_solved_for():
     found = total(LAPLACE, {**TRAINING, "steps": "?"}, epsilon=1.5)
     steps = int(found.value)

@@ -4,6 +4,7 @@ above where there is hardly any noise."""
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 RUNS = {
     "truncated-poisson-lower": "--n 1000 --batch-size 20 --max-batch-size 25 --steps 10 --noise-multiplier {}",
@@ -14,7 +15,7 @@ RUNS = {
 QUESTIONS = {"epsilon": "--delta 1e-4", "delta": "--epsilon 0.3"}
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [slow(name) if name.startswith("shuffle") else name for name in RUNS])
 @pytest.mark.parametrize("asks", QUESTIONS)
 def test_every_form_of_output_has_the_number(name, asks):
     line = f"subsample {RUNS[name].format(1.1)} {QUESTIONS[asks]}"

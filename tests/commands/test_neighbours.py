@@ -136,6 +136,7 @@ def statement(line, text=""):
     return " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["convert - --adjacency replace-one --delta 1e-5", "tv - --adjacency replace-one"])
 def test_a_statement_about_attacks_is_about_the_converted_guarantee(line):
     one = call(["subsample", "--n", "60000", "--batch-size", "600", "--noise-multiplier", "1", "--epochs", "10", "--delta", "1e-5", "--json"]).stdout
@@ -152,6 +153,7 @@ def test_a_statement_has_the_noise_multiplier_of_the_run():
     assert "Gaussian noise (noise multiplier 1.5) on batches" in statement("convert - --delta 1e-5", one)
 
 
+@pytest.mark.slow
 def test_what_shuffled_batches_lose_is_compared_for_the_same_neighbours():
     run = "--n 605 --batch-size 60 --drop-last --noise-multiplier 1 --epochs 3 --delta 1e-5"
     for adjacency in ("zero-out", "replace-one"):
@@ -180,6 +182,7 @@ def test_the_way_out_of_a_ledger_is_one_that_its_commands_answer(tmp_path):
         assert code == 2 and way in text
 
 
+@pytest.mark.slow
 def test_replacing_a_record_loses_more_than_removing_it_and_often_up_to_twice_as_much():
     """As `dpcalc help neighbours` says of Poisson batches."""
     rng, ratios = random.Random(20), []

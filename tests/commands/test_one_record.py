@@ -7,6 +7,7 @@ import json
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
 LAPLACE = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 "
@@ -29,7 +30,7 @@ def asked(line):
     return json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize("line", CALLS)
+@pytest.mark.parametrize("line", [slow(line) if line.startswith("compare") else line for line in CALLS])
 @pytest.mark.parametrize("question", ["--epsilon 1", "--delta 1e-3"])
 def test_the_headline_has_the_number_of_the_worst_record(line, question):
     found, err = asked(f"{line} --index 2 {question}")

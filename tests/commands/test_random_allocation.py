@@ -5,12 +5,14 @@ import math
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc import DpcalcError, answer, solve
 
 RUN = {"scheme": "random-allocation", "steps_per_epoch": 100, "epochs": 10, "noise_multiplier": 1.0}
 REPLACED = {**RUN, "adjacency": "replace-one"}
 BOTH = pytest.mark.parametrize("run", [RUN, REPLACED], ids=["added", "replaced"])
+ONE = pytest.mark.parametrize("run", [RUN, slow(REPLACED)], ids=["added", "replaced"])  # of both, where they take long
 LINE = ("subsample", "--scheme", "random-allocation")
 
 
@@ -26,6 +28,7 @@ def refusal(*args):
     return done.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_lies_between_its_ends():
     found = record("--steps-per-epoch", "1000", "--epochs", "10", "--noise-multiplier", "1", "--delta", "1e-6")
     result = found["result"]
@@ -49,6 +52,7 @@ def test_zero_out_neighbours_have_the_same_epsilon():
             == answer("subsample", **RUN, delta=1e-6).value)
 
 
+@pytest.mark.slow
 def test_a_replaced_record_loses_more_than_one_that_is_removed_and_less_than_two_of_them():
     """Removing one and adding another is at most δ(ε/2)·(1 + e^{ε/2})."""
     found = record("--steps-per-epoch", "100", "--epochs", "10", "--noise-multiplier", "1", "--delta", "1e-6",
@@ -63,15 +67,15 @@ def test_a_replaced_record_loses_more_than_one_that_is_removed_and_less_than_two
         "sampling": {"scheme": "random-allocation", "steps_per_epoch": 100}}]
 
 
-@BOTH
+@ONE
 def test_delta_and_epsilon_are_inverse(run):
     epsilon = answer("subsample", **run, delta=1e-6).value
     back = answer("subsample", **run, epsilon=epsilon)
     assert 0.97e-6 <= back.value <= 1.03e-6
 
 
-@BOTH
-@pytest.mark.parametrize("name", ["noise_multiplier", "epochs"])
+@ONE
+@pytest.mark.parametrize("name", [slow("noise_multiplier"), "epochs"])
 def test_solutions_meet_the_budget_and_are_sharp(name, run):
     run = {k: v for k, v in run.items() if k != name}
     x = solve("subsample", name, **run, epsilon=1.5, delta=1e-6).value
@@ -106,7 +110,7 @@ def test_allocation_is_close_to_poisson_sampling_here():
     assert 0.8 * poisson < answer("subsample", **RUN, delta=1e-6).value < poisson
 
 
-@BOTH
+@ONE
 def test_total_variation_is_delta_at_zero(run):
     found = answer("tv", **run)
     assert found.value == answer("subsample", **run, epsilon=0).value

@@ -61,6 +61,7 @@ def test_no_bound_for_selections_is_below_what_some_lose(case):
     assert case["epsilon_lower"] * 0.98 < found["epsilon_lower"] and case["epsilon_lower"] < found["epsilon"]
 
 
+@pytest.mark.slow
 def test_the_topic_on_sampling_says_the_numbers_of_its_run():
     text = " ".join(WORDS["sampling"].text)
     run = "--n 50000 --batch-size 1000 --epochs 50 --noise-multiplier 1.6 --delta 1e-5"

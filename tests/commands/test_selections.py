@@ -5,7 +5,6 @@ import json
 import mpmath
 import pytest
 from calling import call
-from conftest import slow
 
 from dpcalc.bounds.mechanisms import exponential, shuffled_ldp
 
@@ -52,6 +51,7 @@ def test_more_reports_or_rounds(ask):
     assert epsilon(100, 1) < epsilon(100, 2) < epsilon(100, 5) <= 10
 
 
+@pytest.mark.slow
 def test_solutions_meet_their_budgets(ask):
     budget = ("--epsilon", 1, "--delta", 1e-6)
     for run, name, worse in ((("exponential", "--steps", 10), "step-epsilon", 1.01),
@@ -108,7 +108,8 @@ def test_rounds_of_reports_that_nothing_hides(ask, local):
         assert code == 0 and json.loads(out)["result"]["delta"] == 1
 
 
-@pytest.mark.parametrize("epsilon", [5e-6, slow(2e-5)])
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [5e-6, 2e-5])
 def test_nearly_all_reports_are_coins_where_the_local_epsilon_is_small(epsilon):
     """Against the mean over all numbers of coins: blocks of up to 1 of 2000 numbers cost little."""
     mp = mpmath.mp.clone()

@@ -5,6 +5,7 @@ import json
 from math import log, sqrt
 
 import pytest
+from conftest import slow
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
@@ -21,7 +22,7 @@ BUDGET = "--epsilon 1 --delta 1e-4"
     ("scale", "--noise laplace --learning-rate .1 --n 1000"),
     ("c1", "--noise laplace --c2 2 --learning-rate .1 --n 1e6"),
     ("sigma", "--learning-rate .01 --n 1000 --index 500"),
-    ("learning-rate", "--sigma 6 --n 1000 --bound smooth-nonconvex"),
+    slow("learning-rate", "--sigma 6 --n 1000 --bound smooth-nonconvex"),
 ])
 def test_a_solved_parameter_meets_the_budget_and_is_tight(name, rest):
     base = f"shuffle-pnsgd {RUN} {rest}"

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc import DpcalcError, answer, solve
 
@@ -45,6 +46,7 @@ def test_a_batch_of_lines_and_the_python_api_need_it_too():
         answer("subsample", inputs=[answer("rdp", sigma=1, delta=0.1)], n=1000, batch_size=10, delta=1e-5)
 
 
+@pytest.mark.slow
 def test_what_is_solved_for_or_is_one_step_by_nature_needs_none():
     assert solve("subsample", "steps", n=1000, batch_size=10, sigma=1, epsilon=1, delta=1e-5).value > 1
     assert solve("subsample", "epochs", n=1000, batch_size=10, sigma=1, epsilon=1, delta=1e-5).value > 0
@@ -60,7 +62,7 @@ def test_what_is_solved_for_or_is_one_step_by_nature_needs_none():
     (POINT, True), ("subsample --n 1000 --batch-size 10 --epsilon 1 --delta 1e-6", True),
     ("subsample --sampling-rate .01 --sigma 1 --steps 1 --delta 1e-5", False),
     ("subsample --sampling-rate .01 --sigma 1 --epochs 1 --delta 1e-5", False),
-    ("subsample --sampling-rate .01 --sigma 1 --epsilon 1 --delta 1e-5 --solve steps", False),
+    slow("subsample --sampling-rate .01 --sigma 1 --epsilon 1 --delta 1e-5 --solve steps", False),
     ("rdp --sigma 1 --delta 1e-5", False),
 ])
 def test_every_format_says_for_one_step(line, said):

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from answers import printed
 from calling import call
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
 CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"
@@ -51,7 +51,7 @@ def test_quiet_and_jsonl_have_a_line_a_point(cli):
     assert [float(x) for x in quiet] == [json.loads(line)["result"]["epsilon"] for line in lines.splitlines()]
 
 
-@pytest.mark.parametrize("how", [("-q",), ("--format", "jsonl"), ("--json",)])
+@pytest.mark.parametrize("how", [("-q",), slow(("--format", "jsonl")), slow(("--json",))])
 def test_points_are_printed_as_they_are_computed(how):
     """The points take seconds together. They all fit into the buffer of a pipe, so that none is missing at the end
     because nobody read it."""

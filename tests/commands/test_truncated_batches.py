@@ -5,6 +5,7 @@ import json
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 RUN = "subsample --n 60000 --batch-size 256 --steps 3516 --noise-multiplier 1.1"
 SMALL = "subsample --n 2000 --batch-size 40 --steps 50 --noise-multiplier 0.9"
@@ -19,6 +20,7 @@ def refused(line):
 # --- batches of a maximal size ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_answer_names_what_it_holds_for():
     record = answer(f"{RUN} --max-batch-size 300 --delta 1e-5")
     result = record["result"]
@@ -64,8 +66,8 @@ def test_the_rate_may_be_given_instead_of_the_batch_size():
     assert epochs["epsilon"] == by_size["epsilon"] and epochs["steps"] == 50
 
 
-@pytest.mark.parametrize("budget, unknown", [("--epsilon 1 --delta 1e-5", "noise-multiplier"),
-                                             ("--epsilon 6 --delta 1e-6", "steps"), ("--epsilon 2 --delta 1e-5", "n")])
+@pytest.mark.parametrize("budget, unknown", [slow("--epsilon 1 --delta 1e-5", "noise-multiplier"),
+                                             ("--epsilon 6 --delta 1e-6", "steps"), slow("--epsilon 2 --delta 1e-5", "n")])
 def test_solutions_meet_their_budget(budget, unknown):
     option, words = f"--{unknown}", SMALL.split()
     at = words.index(option)
@@ -77,7 +79,7 @@ def test_solutions_meet_their_budget(budget, unknown):
 
 
 @pytest.mark.parametrize("given, unknown", [("--n 2000 --max-batch-size 260", "steps"),
-                                            ("--steps 30 --max-batch-size 22", "n")])
+                                            slow("--steps 30 --max-batch-size 22", "n")])
 def test_beside_a_rate_steps_and_records_are_solved_for(given, unknown):
     line = f"subsample --sampling-rate .1 --noise-multiplier .8 {given} --delta 1e-5"
     found = answer(f"{line} --epsilon 3 --solve {unknown}")["result"][unknown]

@@ -4,6 +4,7 @@ import json
 from math import exp, sqrt, tanh
 
 import pytest
+from conftest import slow
 from known import best_gaussian
 from paths import GOLDEN
 
@@ -166,7 +167,8 @@ SOLVED = [
 ]
 
 
-@pytest.mark.parametrize("line, name, back, key, budget, near", SOLVED, ids=[s[0] for s in SOLVED])
+@pytest.mark.parametrize("line, name, back, key, budget, near",
+                         [slow(*solved) if solved[0].startswith("--sampling-rate") else solved for solved in SOLVED], ids=[s[0] for s in SOLVED])
 def test_a_solved_parameter_meets_its_budget_when_fed_back(line, name, back, key, budget, near, ask, cli):
     solved = ask("tv", *line.split())
     assert solved["solved"] == name and solved["status"] == "proven"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from calling import call
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 
 from dpcalc import answer
 
@@ -135,8 +135,8 @@ def test_a_file_of_numbers_is_named_by_the_place(folder, text, says):
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no names for open files")
 @pytest.mark.parametrize("line", [
     "dpcalc convert <(dpcalc rdp --sigma 2 --json) --delta 1e-5 -q",
-    "dpcalc rdp --sigma 2 --json | dpcalc convert /dev/stdin --delta 1e-5 -q",
-    "dpcalc ledger <(dpcalc rdp --sigma 2 --json) --delta 1e-5 -q",
+    slow("dpcalc rdp --sigma 2 --json | dpcalc convert /dev/stdin --delta 1e-5 -q"),
+    slow("dpcalc ledger <(dpcalc rdp --sigma 2 --json) --delta 1e-5 -q"),
 ])
 def test_pipes_that_a_user_names_are_read(line):
     path = f"{os.path.dirname(SCRIPT)}{os.pathsep}{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"

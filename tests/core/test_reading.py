@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 
 import dpcalc
 from dpcalc import DpcalcError, answer, answer_lines
@@ -171,7 +171,7 @@ def test_standard_input_is_read_once_and_a_sweep_asks_it_again(cli, tmp_path):
         assert done.returncode == 2 and "standard input (-) is the batch" in done.stderr
 
 
-@pytest.mark.parametrize("reader", [name for name in READERS if name != "batch"])
+@pytest.mark.parametrize("reader", [slow(name) if name != "verify" else name for name in READERS if name != "batch"])
 def test_a_process_without_standard_input_says_so(reader):
     line = READERS[reader][0].replace("FILE", "-")
     done = subprocess.run(["sh", "-c", f"exec {SCRIPT} {line} <&-"], capture_output=True, text=True, timeout=60)

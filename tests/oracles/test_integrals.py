@@ -10,6 +10,7 @@ import integrals
 import limits
 import oracle
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
@@ -78,7 +79,7 @@ def test_formulas_are_the_published_ones_around_their_integrals(name):
         assert found.overlaps(enclose.by_the_formula(enclose.context(256), bound, p)[None])
 
 
-@pytest.mark.parametrize("noise, decays", [("laplace", (2.2, 5.5)), ("gaussian", (2.5,))])
+@pytest.mark.parametrize("noise, decays", [("laplace", (2.2, 5.5)), slow("gaussian", (2.5,))])
 def test_limits_are_the_integrals_of_their_logarithms(noise, decays):
     """At decays where what mpmath leaves out, beyond e^96, is below e^−110."""
     bound, rng = all_bounds()["online-limit"], random.Random(8)

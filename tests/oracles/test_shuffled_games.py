@@ -52,6 +52,7 @@ def density(game, side, grid):
     return total / len(orders) / (2 * pi * game.sigma**2)
 
 
+@pytest.mark.slow
 def test_densities_give_the_same_delta():
     """Rounded outputs lose little, and never gain."""
     for game in [g for g in games(7, 60, steps=2) if g.n <= 4 and delta(g)[0] > 1e-5][:6]:

@@ -40,6 +40,7 @@ def test_kinks_of_a_cut_map_are_found():
     assert cut(x) == pytest.approx(base(x) + np.clip(steep(x) - base(x), -0.3, 0.3), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_halved_panels_move_no_mass_by_what_is_allowed():
     """A tenth of RELATIVE, of every mass that counts."""
     rng = random.Random(3)

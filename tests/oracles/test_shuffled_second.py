@@ -1,10 +1,11 @@
 """The second implementation of the bounds of shuffled batches: against simulation, one another and exact games."""
 
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 import pytest
 import shuffled_sums
+from conftest import slow
 from scipy.stats import norm
 from shuffled_games import delta, random_game
 from shuffled_second import (
@@ -63,19 +64,20 @@ def simulated(star, rng, size):
     return np.interp(-rng.random(size), -upper, (k[1:] + k[:-1]) / 2)
 
 
+@pytest.mark.parametrize("count", [100_000, slow(400_000)])
 @pytest.mark.parametrize("side", SIDES)
-def test_sums_against_simulation(side):
+def test_sums_against_simulation(side, count):
     rng, star = np.random.default_rng(3), Star(exp(0.5), 1.5, side)
-    draws = simulated(star, rng, (400_000, 4))
+    draws = simulated(star, rng, (count, 4))
     for shift in (-0.6, 0.4):
         values = np.maximum(draws.sum(axis=1) + shift, 0)
-        assert positive_part([(star, 4)], shift) == pytest.approx(values.mean(), abs=5 * values.std() / 630 + 1e-3)
-    count = rng.multinomial(7, [0.3, 0.3, 0.3, 0.1], 400_000)
-    values = np.maximum((count * (draws + 0.2)).sum(axis=1), 0) / 7
-    assert values.mean() - 5 * values.std() / 630 < draws_ratio(star, 0.2, 7, 3, 1 / 3) < 2 * values.mean()
+        assert positive_part([(star, 4)], shift) == pytest.approx(values.mean(), abs=5 * values.std() / sqrt(count) + 1e-3)
+    counts = rng.multinomial(7, [0.3, 0.3, 0.3, 0.1], count)
+    values = np.maximum((counts * (draws + 0.2)).sum(axis=1), 0) / 7
+    assert values.mean() - 5 * values.std() / sqrt(count) < draws_ratio(star, 0.2, 7, 3, 1 / 3) < 2 * values.mean()
     scaled = Multiple(star, 0.2, *poisson_nodes(30.0))
-    values = np.maximum((rng.poisson(30.0, (400_000, 3)) * (draws[:, :3] + 0.2)).sum(axis=1), 0)
-    assert positive_part([(scaled, 3)]) == pytest.approx(values.mean(), rel=0.01, abs=5 * values.std() / 630)
+    values = np.maximum((rng.poisson(30.0, (count, 3)) * (draws[:, :3] + 0.2)).sum(axis=1), 0)
+    assert positive_part([(scaled, 3)]) == pytest.approx(values.mean(), rel=0.01, abs=5 * values.std() / sqrt(count))
 
 
 def test_both_directions_agree_at_zero():
@@ -90,6 +92,7 @@ def test_hulls_and_trades():
     assert trade(np.array([0.5, 1.0]), 2.0) == pytest.approx([norm.cdf(0.5), 1.0])
 
 
+@pytest.mark.slow
 def test_golden_values_of_theorem_a():
     found, _ = epsilon_composed(lambda e, side: delta_left_out(e, 4.0, 50, 1 / 256, side), 50, 1e-5, "zero-out")
     assert found == pytest.approx(1.2125, rel=3e-3)
@@ -101,18 +104,20 @@ def sides_of(game):
     return ("record", "none") if game.adjacency == "zero-out" else ("replace", "replace")
 
 
-def test_no_game_is_above_theorem_a():
+@pytest.mark.parametrize("games", [30, slow(120)])
+def test_no_game_is_above_theorem_a(games):
     rng = np.random.default_rng(21)
-    for _ in range(120):
+    for _ in range(games):
         game = random_game(rng, leftover="dropped")
         for value, side in zip(delta(game), sides_of(game), strict=True):
             bound = delta_left_out(game.epsilon, game.sigma, game.batches, game.rest / game.batch_size, side)
             assert value <= bound * (1 + 1e-9) + 1e-12
 
 
-def test_no_game_is_above_theorem_c():
+@pytest.mark.parametrize("games", [3, slow(25)])
+def test_no_game_is_above_theorem_c(games):
     rng = np.random.default_rng(22)
-    for _ in range(25):
+    for _ in range(games):
         game = random_game(rng, leftover="used")
         b, t, w = game.batch_size, game.batches - 1, game.rest / game.batch_size
         for value, side in zip(delta(game), sides_of(game), strict=True):
@@ -120,6 +125,7 @@ def test_no_game_is_above_theorem_c():
                 assert value <= bound(game.epsilon, game.sigma, b, t, w, side) * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.slow
 def test_any_witness_is_valid_and_the_best_is_no_worse():
     levels = [300, 200, 100, 30, 8, 1]
     kappa = best_kappa(0.5, 1.5, 30, 10, 0, "record", levels)

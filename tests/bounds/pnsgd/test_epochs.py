@@ -255,7 +255,7 @@ def test_an_epsilon_above_100_that_delta_hardly_depends_on():
 
 
 @pytest.mark.parametrize("unknown, run, epsilon, delta, least, most", [  # least of the budget of ε, most of that of δ
-    ("epochs", "--noise laplace --scale 4.042915818603405 --lipschitz .2191282617685953 --diameter 1.010362262773297 "
+    slow("epochs", "--noise laplace --scale 4.042915818603405 --lipschitz .2191282617685953 --diameter 1.010362262773297 "
      "--smoothness 8.8 --strong-convexity .37 --learning-rate .08 --n 144", .2172, .193, 0, 1.005),
     slow("sigma", "--lipschitz .3 --diameter 20 --smoothness 2 --learning-rate .05 --n 10 --epochs 20", 8, 1e-6, 0, 1),
     slow("sigma", "--lipschitz 1 --diameter 2 --smoothness .5 --learning-rate .001 --n 10 --epochs 20", 1, 1e-12, 0, 1),

@@ -5,6 +5,7 @@ from math import exp
 
 import numpy as np
 import pytest
+from conftest import slow
 from scipy.special import ndtr
 
 from dpcalc.bounds import all_bounds
@@ -81,10 +82,11 @@ def bound(name, epsilon, setting):
     return exp(b.value(epsilon, **{k: setting[k] for k in b.params}))
 
 
+@pytest.mark.parametrize("runs", [8, slow(25)])
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
-def test_no_bound_is_below_a_run(noise):
+def test_no_bound_is_below_a_run(noise, runs):
     rng, gaussian, nearest = random.Random(noise), noise == "gaussian", {}
-    for _ in range(25):
+    for _ in range(runs):
         run = Run(rng, noise)
         constant = len(set(run.levels)) == 1
         laws = [[run.law(i, centre) for centre in FAR] for i in range(1, run.n + 1)]
@@ -105,7 +107,7 @@ def test_no_bound_is_below_a_run(noise):
                 assert true <= least * (1 + 3e-3) + 1e-12, (name, epsilon, true, least, setting)
                 if least > 1e-9:
                     nearest[name] = max(nearest.get(name, 0.0), true / least)
-    assert all(ratio > 0.9 for ratio in nearest.values()), nearest  # and each is nearly attained by some run
+    assert runs < 25 or all(ratio > 0.9 for ratio in nearest.values()), nearest  # and each is nearly attained by some run
 
 
 def test_one_pass_of_rdp_is_above_a_run():

@@ -22,7 +22,7 @@ RUN = "--lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2"
 
 
 @pytest.mark.parametrize("line, key", [
-    (f"shuffle-pnsgd {RUN} --sigma 4 --delta 1e-5", "epsilon"),
+    slow(f"shuffle-pnsgd {RUN} --sigma 4 --delta 1e-5", "epsilon"),
     (f"shuffle-pnsgd {RUN} --sigma .5 --epsilon 1", "delta"),
     slow(f"shuffle-pnsgd {RUN} --epsilon 2 --delta 1e-6 --solve sigma", "sigma"),
     (f"shuffle-pnsgd {RUN} --sigma 4 --index 1 --delta 1e-5", "epsilon"),

@@ -25,6 +25,7 @@ def bisected(rising):
     return high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma, rate, epsilon", [(1.0, 0.2, 0.05), (0.5, 0.01, 1.0), (2.0, 0.7, 0.3), (0.7, 1.0, 2.0),
                                                   (1.0, 0.2, 0.5)])
 def test_either_direction_of_a_sampled_step_by_definition(sigma, rate, epsilon):

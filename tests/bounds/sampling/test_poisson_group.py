@@ -7,6 +7,7 @@ from math import comb, exp, inf, log, log1p, pi, sqrt
 import mpmath
 import numpy as np
 import pytest
+from conftest import slow
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.conversions import group_privacy
@@ -27,7 +28,7 @@ def test_one_step_agrees_with_another_accountant(size, sigma, delta):
 
 
 @pytest.mark.parametrize("rate, sigma, size, epsilon", [(0.2, 1.0, 3, 0.1), (0.01, 0.5, 2, 1.0), (0.7, 2.0, 9, 0.3),
-                                                        (0.05, 8.0, 100, 0.2), (1e-4, 1.0, 5, 0.0)])
+                                                        slow(0.05, 8.0, 100, 0.2), (1e-4, 1.0, 5, 0.0)])
 def test_either_direction_by_definition(rate, sigma, size, epsilon):
     """∫(mix − e^ε N)₊ and ∫(N − e^ε mix)₊, by the sum over many outcomes."""
     z, step = np.linspace(-12, size / sigma + 12, 4_000_001, retstep=True)
@@ -49,11 +50,12 @@ def draw(rng):
     return epsilon, rate, sigma, size
 
 
+@pytest.mark.parametrize("draws", [30, slow(120)])
 @pytest.mark.parametrize("side", [+1, -1], ids=["removed", "added"])
-def test_each_direction_keeps_its_claim(side):
+def test_each_direction_keeps_its_claim(side, draws):
     """Never below the formula, and above it by no more than the claim, at an ε that may be off by as much."""
     rng, claim = random.Random(side), group.BOUND.rtol
-    for _ in range(120):
+    for _ in range(draws):
         epsilon, *run = draw(rng)
         found = group.sided(epsilon, side, *run)
         exact, earlier = (group.sided_exact(mp, e, side, *run)
@@ -98,6 +100,7 @@ def test_hardly_any_noise():
     assert log_delta_at_epsilon(((pair, 1),), 1.0).upper == pytest.approx(log(1 - 0.99**3), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_generic_bound_is_never_below():
     """By the ε of one record at many δ; at K = 4 it asks for 13.8, where the group loses 10.02."""
     steps, target = 1000, 1e-6

@@ -57,6 +57,7 @@ def test_each_direction_keeps_its_claim_at_every_rate_and_epsilon(side, count):
         check(poisson_profile.sided(epsilon, side, rate, profile), want, max(want, earlier), (epsilon, rate))
 
 
+@pytest.mark.slow
 def test_without_replacement_keeps_its_claim_at_every_rate_and_epsilon():
     rng = random.Random(3)
     for _ in range(60):

@@ -41,7 +41,7 @@ def epsilon(parts, at):
     return epsilon_at_delta(parts, log(at)).upper
 
 
-@pytest.mark.parametrize("count", [3, slow(12), slow(400)])
+@pytest.mark.parametrize("count", [1, slow(12), slow(400)])
 def test_no_game_loses_more(count):
     rng, nearest = np.random.default_rng(65), 0.0
     for _ in range(count):
@@ -57,8 +57,8 @@ def test_no_game_loses_more(count):
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("z", [0.6, 4.0])
-@pytest.mark.parametrize("n, b", [(3, 2), (201, 100)])
+@pytest.mark.parametrize("z", [slow(0.6), 4.0])
+@pytest.mark.parametrize("n, b", [(3, 2), slow(201, 100)])
 def test_one_and_two_steps_are_the_theorem(n, b, z, replaced):
     parts = left_out(z, n, b, replaced)
     for e in (0.0, 0.3 / z, 2 / z):
@@ -66,6 +66,7 @@ def test_one_and_two_steps_are_the_theorem(n, b, z, replaced):
         assert true <= delta(parts, e) <= true * 1.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unused, z", [(0.0, 1.0), (0.2, 4.0)])
 def test_the_lower_end_of_two_steps(unused, z):
     parts = shuffle_lower.value(z, 1.0, 2, unused, 1, TAIL)
@@ -74,6 +75,7 @@ def test_the_lower_end_of_two_steps(unused, z):
         assert true * 0.98 <= delta(parts, e) <= true
 
 
+@pytest.mark.slow
 def test_two_equal_batches_that_are_used():
     for z, replaced in ((1.0, False), (1.0, True)):
         true = float(shuffle_profile_used.exact(mpmath.mp, 0.3, z, 200, 100, False, replaced, True, 1, 0, 1, TAIL))
@@ -97,7 +99,8 @@ def test_no_vectors_have_larger_ratios(reach, kind):
         assert kind != "opposite" or np.all(excess[:3] > bound[:3] / 20)
 
 
-@pytest.mark.parametrize("z, replaced, near", [slow(3.0, False, 1.15), (6.0, True, 1.15)])
+@pytest.mark.slow
+@pytest.mark.parametrize("z, replaced, near", [(3.0, False, 1.15), (6.0, True, 1.15)])
 def test_with_much_noise_it_matters_little_whether_records_are_left_out(z, replaced, near):
     rest = epsilon(left_out(z, 6401, 64, replaced, 5), 1e-5)
     assert rest < epsilon(used(z, 6400, 64, replaced, 5), 1e-5) < near * rest
@@ -111,7 +114,8 @@ def questions(count):
         yield round(r.uniform(0.6, 6), 2), n, b, r.random() < 0.3, r.choice((1, 3, 20)), 10 ** -r.uniform(4, 9)
 
 
-@pytest.mark.parametrize("count", [1, slow(3)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3])
 def test_bounds_lie_between_the_attack_and_no_amplification(count):
     for z, n, b, replaced, epochs, at in questions(count):
         plain = NO_AMPLIFICATION.inverse(log(at), noise_multiplier=z, epochs=epochs)
@@ -125,7 +129,8 @@ def test_bounds_lie_between_the_attack_and_no_amplification(count):
                 assert epsilon_at_delta(below, log(at)).lower <= rest
 
 
-@pytest.mark.parametrize("of", [left_out, slow(used)])
+@pytest.mark.slow
+@pytest.mark.parametrize("of", [left_out, used])
 def test_more_noise_and_fewer_epochs_lose_less(of):
     found = [epsilon(of(z, 1001, 50, epochs=5), 1e-6) for z in (0.8, 3.0)]
     assert found[0] > found[1]
@@ -133,6 +138,7 @@ def test_more_noise_and_fewer_epochs_lose_less(of):
     assert found == sorted(found)
 
 
+@pytest.mark.slow
 def test_an_epoch_that_ends_early_leaves_out_the_rest():
     """Whether or not b divides n, and for both theorems."""
     alone = epsilon(left_out(1.0, 1000, 50, epochs=0, unfinished=7), 1e-6)
@@ -144,6 +150,7 @@ def test_an_epoch_that_ends_early_leaves_out_the_rest():
         shuffle_profile_used.value(1.0, 1001, 50, True, False, True, 1, 0, 1, TAIL)
 
 
+@pytest.mark.slow
 def test_vectors_that_are_only_close_to_each_other_need_a_larger_ball():
     assert delta(used(2.0, 1000, 50, True), 0.5) < delta(used(2.0, 1000, 50, True, clipped=False), 0.5)
 
@@ -152,6 +159,7 @@ def one_order(z, n, b, replaced=False, epochs=1, group_size=1):
     return shuffle_profile_one_order.value(z, n, b, True, replaced, epochs, group_size, TAIL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_one_batch_with_one_order_is_the_theorem(epochs):
     for e in (0.02, 0.1):
@@ -159,6 +167,7 @@ def test_one_batch_with_one_order_is_the_theorem(epochs):
         assert true <= delta(one_order(4.0, 30, 20, epochs=epochs), e) <= true * 1.04
 
 
+@pytest.mark.slow
 def test_one_order_loses_more_than_fresh_orders_and_less_than_none():
     for replaced, epochs in ((False, 1), (False, 8), (True, 3)):
         fresh = epsilon(left_out(8.0, 1001, 50, replaced, epochs), 1e-6)

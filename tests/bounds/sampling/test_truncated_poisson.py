@@ -128,6 +128,7 @@ def printed(e, side, n, rate, most, z):
     return (1 - tau) * max(poisson_delta, 0) + kappa * theta(1, inner)
 
 
+@pytest.mark.slow
 def test_the_formula_as_printed():
     rng = random.Random(8)
     for _ in range(60):
@@ -198,6 +199,7 @@ def test_known_values(most, value):
     assert all(composed(case["B"]) < case["peer_upper"] for case in CASES)
 
 
+@pytest.mark.slow
 def test_epsilon_falls_as_batches_may_be_larger_and_ends_at_poisson():
     found = [composed(most) for most in (256, 280, 300, 320, 340, 400)]
     assert all(a > b * (1 - 5e-4) for a, b in pairwise(found))
@@ -206,6 +208,7 @@ def test_epsilon_falls_as_batches_may_be_larger_and_ends_at_poisson():
     assert composed(N) == composed(N + 5) == pytest.approx(plain, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_epsilon_falls_with_noise_and_rises_with_steps():
     at = [composed(300, z) for z in (0.7, 1.0, 1.5, 3.0, 30.0)]
     assert at == sorted(at, reverse=True)

@@ -11,6 +11,7 @@ mp = mpmath.mp.clone()
 mp.dps = 60
 
 
+@pytest.mark.slow
 def test_the_best_whole_order_may_be_large(ask):
     got = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "1e-4", "--steps", "1", "--sigma", "2000", "--delta",
               "1e-9", "--bound", "rdp-improved")

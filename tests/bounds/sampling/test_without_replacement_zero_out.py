@@ -173,6 +173,7 @@ def test_known_value():
     assert high * (1 - 1e-9) <= upper <= high * 1.0002 and high * 0.9998 <= lower <= high
 
 
+@pytest.mark.slow
 def test_epsilon_grows_with_rate_and_steps_and_falls_with_noise():
     for change in ([composed(q, 1.0, 100)[0] for q in (1e-3, 0.01, 0.1, 0.5, 1.0)],
                    [composed(0.1, z, 100)[0] for z in (30.0, 5.0, 1.0, 0.4)],
