@@ -137,9 +137,13 @@ def test_every_bound_is_used_and_every_calculator_uses_some():
 # --- the catalogue ----------------------------------------------------------------------------------------------------
 
 
-def test_the_catalogue_has_every_bound_in_json_and_by_name(printed):
+@pytest.mark.slow
+def test_the_catalogue_has_every_bound_in_json(printed):
     assert [row["name"] for row in json.loads(printed("bounds --json"))] == list(BOUNDS)
     assert [json.loads(line)["name"] for line in printed("bounds --format jsonl").splitlines()] == list(BOUNDS)
+
+
+def test_the_catalogue_has_every_bound_by_name(printed):
     assert printed("bounds -q").split() == list(BOUNDS)
 
 
@@ -268,12 +272,12 @@ def test_options_are_in_groups_in_one_order(printed):
 
 def test_a_broken_example_can_be_pasted(printed, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    text = printed("burn-in --help")
-    example = text[text.index("  dpcalc burn-in --n") : text.index("      →")]
+    text = printed("noise-feedback --help")
+    example = text[text.index("  dpcalc noise-feedback --") : text.index("      →")]
     assert "\\\n" in example
     words = subprocess.run(["bash", "-c", 'dpcalc() { printf "%s\\n" "$@"; }\n' + dedent(example)], capture_output=True,
                            text=True, check=True).stdout
-    assert call(words.splitlines()).stdout.startswith(MODULES["burn-in"].examples[0][1])
+    assert call(words.splitlines()).stdout.startswith(MODULES["noise-feedback"].examples[0][1])
 
 
 BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound, a command, an option or a topic"),
