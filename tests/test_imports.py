@@ -92,7 +92,7 @@ def processes():
     for absent in sorted({tuple(sorted(absent)) for _, absent in CASES}):
         lines = [line for line, those in CASES if those == set(absent)]
         quick = [line for line in lines if absent != ("rich",) or not LONG.search(line)]
-        size = 8 if "rich" in absent else 1  # tables take the time of ten answers
+        size = 5 if "rich" in absent else 1  # tables take the time of ten answers
         yield from ((absent, quick[k:k + size]) for k in range(0, len(quick), size))
         if long := [line for line in lines if line not in quick]:
             yield slow(absent, long)

@@ -168,12 +168,8 @@ def full():
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@contextlib.contextmanager
 def interrupted():
-    """What is printed here is no file whose rest could be dropped."""
-    with (mock.patch("os.replace", side_effect=KeyboardInterrupt),
-          mock.patch("dpcalc.cli.standard_streams._drop_output")):
-        yield
+    return mock.patch("os.replace", side_effect=KeyboardInterrupt)
 
 
 def undrawn():
@@ -186,7 +182,8 @@ def test_a_plot_that_fails_leaves_the_folder_as_it_was(failing, code, old, cli, 
     path = tmp_path / "a.svg"
     if old:
         path.write_bytes(old)
-    with failing():
+    # what is printed here is no file whose rest could be dropped
+    with failing(), mock.patch("dpcalc.cli.standard_streams._drop_output"):
         done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", path)
     assert (done.returncode,
             done.stdout) == (code, "") and done.stderr.count("\n") == (code == 2) and "fault" not in done.stderr
