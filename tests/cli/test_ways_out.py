@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from dpcalc.bounds import all_bounds
+
 DP = "convert --from dp --epsilon 1 --delta 1e-6"
 STREAM = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
           "--c1 100 --c2 100 "
@@ -169,5 +171,5 @@ def test_an_author_leads_to_the_bounds(cli):
 
 def test_the_bounds_of_an_author_have_the_name_in_their_source(cli):
     found = cli("bounds", "feldman", "-q").stdout.split()
-    sources = {row["name"]: row["source"] for row in json.loads(cli("bounds", "--json").stdout)}
+    sources = {name: bound.source for name, bound in all_bounds().items()}
     assert set(found) == {name for name, source in sources.items() if "feldman" in f"{name} {source}".lower()}
