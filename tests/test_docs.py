@@ -14,7 +14,7 @@ from contextlib import chdir, redirect_stdout
 import pytest
 from calling import call
 from conftest import ROOT, slow
-from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
+from generate_docs import DOCS, PAGES, WIDTH, commands, console, generated, printed, rounded
 
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
@@ -24,7 +24,6 @@ from dpcalc.core.errors import flag
 from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
 
 README = ROOT / "README.md"
-OFTEN = ("README.md", "docs/dp-sgd.md", "docs/sampling.md")  # pages whose commands run in every test
 GENERATED = ("bounds", "errata", "accuracy")
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 WRITTEN = {name: text for name, text in TEXTS.items() if not name.endswith(tuple(f"/{page}.md" for page in GENERATED))}
@@ -32,18 +31,35 @@ PROSE = {name: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for name, tex
 each_page = pytest.mark.parametrize("name", TEXTS)
 
 
-@pytest.mark.parametrize("name", [name if name in OFTEN else slow(name) for name in TEXTS])
-def test_a_page_is_current(name, monkeypatch, tmp_path):
+BLOCKS_OF_README = [*re.finditer(r"```console\n(.*?)\n```", TEXTS["README.md"], re.S)]
+
+
+@pytest.fixture
+def as_printed(monkeypatch):
+    """On a terminal as wide as the outputs of the pages."""
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setenv("LINES", "24")
+
+
+@pytest.mark.parametrize("block", [slow(block) if "1,3,8" in block[1] else block for block in BLOCKS_OF_README],
+                         ids=lambda block: commands(block[1])[0])
+def test_the_readme_prints_what_stands_there(block, as_printed, tmp_path):
+    """A block alone, after the commands that write the files that it may read."""
+    for command in re.findall(r"^\$ (dpcalc .* > \w+\.json)$", TEXTS["README.md"], re.M):
+        printed(command, tmp_path)
+    assert console(block, tmp_path) == block[0], "run python tests/generate_docs.py"
+
+
+@pytest.mark.parametrize("name", [slow(name) for name in TEXTS])
+def test_a_page_is_current(name, as_printed, tmp_path):
     """Every command in a console block runs, and prints what stands there."""
     if re.search(r"\bjq\b", TEXTS[name]) and not shutil.which("jq") and not os.environ.get("CI"):
         pytest.skip("jq is not installed")
-    monkeypatch.setenv("COLUMNS", str(WIDTH))
-    monkeypatch.setenv("LINES", "24")
     (tmp_path / "figures").mkdir()
     assert generated(TEXTS[name], tmp_path) == TEXTS[name], "run python tests/generate_docs.py"
     for picture in (tmp_path / "figures").iterdir():
-        assert words(picture) == words(DOCS / "figures"
-                                       / picture.name), f"delete docs/figures/{picture.name} and run python tests/generate_docs.py"
+        assert words(picture) == words(DOCS / "figures" / picture.name), (
+            f"delete docs/figures/{picture.name} and run python tests/generate_docs.py")
 
 
 def words(picture):
@@ -64,7 +80,12 @@ CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--s
            "--release": set(RELEASE.choices)}
 
 
-@pytest.mark.parametrize("code", [code for code in CODE if code.startswith("dpcalc ") and not INCOMPLETE.search(code)])
+# commands that take more than half a second
+LONG = re.compile(r"--scheme shuffle --n 60000|--steps 1e7 (?!.*burn-in-profile)|--steps-per-epoch 1000 --epochs 10 ")
+
+
+@pytest.mark.parametrize("code", [slow(code) if LONG.search(code) else code for code in CODE
+                                  if code.startswith("dpcalc ") and not INCOMPLETE.search(code)])
 def test_a_command_within_a_sentence_runs(code):
     """The beginning of one, which names a command with an option, is at least without a mistake."""
     done = call(shlex.split(code.partition(" > ")[0])[1:])
@@ -81,15 +102,20 @@ def test_names_within_sentences_exist():
         assert not (found := re.match(r"dpcalc ([a-z-]+)", code)) or found.group(1) in COMMANDS, code
 
 
-def test_the_tables_of_papers_name_the_bound_and_status_that_answer():
-    rows = re.findall(r"^\|[^|]*\| `(dpcalc [^`]*)` \| `([\w-]+)`([^|]*)\|$", TEXTS["docs/papers.md"], re.M)
-    assert len(rows) > 50
-    for command, bound, more in rows:
-        found = json.loads(call([*shlex.split(command)[1:], "--json"]).stdout)
-        status = (re.findall(r"as-published|conjecture|limit|lower", more) or ["proven"])[0]
-        head = found["bounds"][0]  # whose number the command prints
-        assert bound in (head["name"], head.get("curve")) and found["bound"] == bound, command
-        assert status == found["status"] or "--n inf" in command, command
+ROWS_OF_PAPERS = re.findall(r"^\|[^|]*\| `(dpcalc [^`]*)` \| `([\w-]+)`([^|]*)\|$", TEXTS["docs/papers.md"], re.M)
+
+
+def test_the_tables_of_papers_have_many_rows():
+    assert len(ROWS_OF_PAPERS) > 50
+
+
+@pytest.mark.parametrize("command, bound, more", [slow(*row) if LONG.search(row[0]) else row for row in ROWS_OF_PAPERS])
+def test_the_tables_of_papers_name_the_bound_and_status_that_answer(command, bound, more):
+    found = json.loads(call([*shlex.split(command)[1:], "--json"]).stdout)
+    status = (re.findall(r"as-published|conjecture|limit|lower", more) or ["proven"])[0]
+    head = found["bounds"][0]  # whose number the command prints
+    assert bound in (head["name"], head.get("curve")) and found["bound"] == bound
+    assert status == found["status"] or "--n inf" in command
 
 
 def test_what_is_not_computed_stands_in_no_table_of_that_paper():

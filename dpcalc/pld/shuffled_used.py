@@ -105,7 +105,8 @@ class Profile:
             return float(above - below)
         ratios = self.later / np.array([high, low])
         below, above = excess_of_largest_ratio(self.later, self.reach, ratios)[0]
-        return float((below - above) / (ratios[1] - ratios[0]))
+        width = ratios[1] - ratios[0]
+        return float((below - above) / width) if width > 0 else 0.0
 
     def _in_the_list(self, shares: Array) -> Array:
         from scipy.special import ndtr, ndtri

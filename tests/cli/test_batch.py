@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import jsonschema
 import pytest
@@ -150,10 +151,11 @@ def test_options_that_fit_no_line_are_refused_at_once(args, says):
     assert done.stdout == b"" and says in done.stderr.decode() and done.stderr.count(b"\n") == 1
 
 
-def test_standard_input_is_the_batch_and_nothing_else():
-    assert b"--input" in batch("convert", "-", stdin=["{}"], code=2).stderr
-    assert b"--input" in batch("convert", "--input", "-", stdin=["{}"], code=2).stderr
-    assert b"--schedule" in batch("burn-in", "--schedule", "-", stdin=["{}"], code=2).stderr
+@pytest.mark.parametrize("line, option", [("convert -", "--input"), ("convert --input -", "--input"),
+                                          ("burn-in --schedule -", "--schedule")])
+def test_standard_input_is_the_batch_and_nothing_else(line, option, cli):
+    done = cli(*line.split(), "--batch", stdin="{}")
+    assert done.returncode == 2 and option in done.stderr
 
 
 def test_a_line_names_no_file(tmp_path):
@@ -191,9 +193,9 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path, cli, name, says):
     assert done.stderr.startswith("dpcalc rdp: --batch: ") and says in done.stderr
 
 
-def test_certify_proves_the_headline_of_every_line():
+def test_certify_proves_the_headline_of_every_line(ask):
     pytest.importorskip("flint")
-    (record,) = records("rdp", "--delta", "1e-5", "--certify", stdin=['{"sigma": 1}'])
+    record = ask("rdp", "--delta", "1e-5", "--certify", "--batch", stdin='{"sigma": 1}')
     assert record["certified"]["bits"] > 50
 
 
@@ -206,13 +208,21 @@ def test_json_switches_and_a_file_are_defaults_too(tmp_path):
     assert second["result"]["epsilon"] > 2 * first["result"]["epsilon"]
 
 
-def test_batches_form_pipes_and_hand_errors_on():
+@pytest.mark.parametrize("is_bash", [False, slow(True)])
+def test_batches_form_pipes_and_hand_errors_on(is_bash, cli):
     stages = ["rdp", "subsample --sampling-rate .01 --steps 1000", "convert --delta 1e-5 --bound rdp-improved"]
-    line = " | ".join(f"{SCRIPT} {stage} --batch" for stage in stages)
-    stdin = ['{"sigma": 2}', '{"sigma": 0, "id": "b"}', '{"sigma": 3, "id": "c"}']
-    done = subprocess.run(["bash", "-c", line], input="\n".join(stdin), capture_output=True, text=True)
-    first, second, third = map(json.loads, done.stdout.splitlines())
-    assert done.returncode == 1 and done.stderr == ""
+    text = "\n".join(['{"sigma": 2}', '{"sigma": 0, "id": "b"}', '{"sigma": 3, "id": "c"}'])
+    if is_bash:
+        line = " | ".join(f"{SCRIPT} {stage} --batch" for stage in stages)
+        done = subprocess.run(["bash", "-c", line], input=text, capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr == ""
+        text = done.stdout
+    else:
+        for stage in stages:
+            done = cli(*stage.split(), "--batch", stdin=text)
+            assert done.returncode == 1 and done.stderr == ""
+            text = done.stdout
+    first, second, third = map(json.loads, text.splitlines())
     direct = answer("subsample", sigma=2, sampling_rate=0.01, steps=1000, delta=1e-5, bound="poisson-rdp")
     assert first["result"]["epsilon"] == pytest.approx(direct.value,
                                                        rel=1e-9) and direct.value > third["result"]["epsilon"]
@@ -286,7 +296,7 @@ def test_a_slow_line_does_not_keep_the_ones_before_it():
     process.communicate()
 
 
-@pytest.mark.parametrize("answered", [0, 1, 500])
+@pytest.mark.parametrize("answered", [0, 1, 100, slow(500)])
 def test_an_interrupt_leaves_whole_lines_and_exit_code_130(answered):
     process = subprocess.Popen([SCRIPT, *LAPLACE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -386,21 +396,28 @@ def test_answer_lines_is_lazy_and_the_same():
         next(answer_lines([], "rdp", sigma=0))
 
 
-VALUES = st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
-                      lambda x: st.lists(x, max_size=3) |
-                      st.dictionaries(st.text(max_size=5), x, max_size=3), max_leaves=5)
-KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scale", "steps", "orders", "bound", "solve",
+FEW = 'aé\0\n"\\{[=١\u2028\ud800\U0001f600'  # all characters are a table that takes seconds
+
+
+def values(text):
+    """Any JSON of any text."""
+    return st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | text(max_size=8),
+                        lambda x: st.lists(x, max_size=3) |
+                        st.dictionaries(text(max_size=5), x, max_size=3), max_leaves=5)
+
+
+NAMES = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scale", "steps", "orders", "bound", "solve",
                         "rdp", "id", "digits",
-                        "noise-multiplier", "sensitivity", "input", "kind", "schema", "error"]) | st.text(max_size=6)
+                        "noise-multiplier", "sensitivity", "input", "kind", "schema", "error"])
 
 
-QUESTIONS = st.dictionaries(KEYS, VALUES | st.sampled_from([1, 0.5, "gaussian", "sigma", 1e-5, "1/3"]), max_size=6)
+@pytest.mark.parametrize("examples, text", [(6, partial(st.text, FEW)), slow(100, st.text)], ids=["few", "many"])
+def test_any_json_gives_one_line_and_no_fault(examples, text):
+    questions = st.dictionaries(NAMES | text(max_size=6),
+                                values(text) | st.sampled_from([1, 0.5, "gaussian", "sigma", 1e-5, "1/3"]), max_size=6)
 
-
-@pytest.mark.parametrize("examples", [15, slow(100)])
-def test_any_json_gives_one_line_and_no_fault(examples):
     @settings(max_examples=examples, deadline=None)
-    @given(QUESTIONS | VALUES)
+    @given(questions | values(text))
     def check(data):
         (line,) = answer_lines([json.dumps(data)], "rdp")
         record = json.loads(line, parse_constant=lambda x: pytest.fail(f"{x} in JSON"))

@@ -9,7 +9,7 @@ from terminals import on_terminal
 
 import dpcalc
 
-BURN_IN = ("burn-in --n 60000 --batch-size 128 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+BURN_IN = ("burn-in --n 600 --batch-size 12 --steps 9 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
            "--diameter 2 --sigma 0.1 --delta 1e-5")
 RDP = "rdp --sigma 1 --delta 1e-5"
 
@@ -58,9 +58,13 @@ def test_colours_do_not_move_the_text(monkeypatch):
     assert lines == call(BURN_IN.split()).stdout.splitlines()
 
 
-def test_warnings_are_yellow_and_errors_red():
-    warned = terminal("subsample --n 100 --batch-size 10 --epochs 1 --noise-multiplier 1 --delta .1", "stderr")
+def test_warnings_are_yellow():
+    warned = terminal("subsample --n 100 --batch-size 10 --epochs 1 --noise-multiplier 1 --delta .1 --bound poisson-rdp",
+                      "stderr")
     assert "\x1b[38;5;136mwarning: \x1b[0m" in warned
+
+
+def test_errors_are_red():
     assert terminal("rdp --sigma -1 --delta 1e-5", "stderr").startswith("\x1b[1;31mdpcalc rdp: \x1b[0m--sigma")
 
 

@@ -13,13 +13,13 @@ import time
 import fuzz
 import fuzz_draws
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 BUDGETED = {"database": None, "deadline": None, "phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
 CALL_SECONDS = 60.0
-SECONDS = [2.0, pytest.param(15.0, marks=pytest.mark.slow)]  # of processor time, for each of the three
+BUDGETS = [(12, 2.0), slow(150, 15.0)]  # calls, and seconds of processor time, for each of the three
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ DRAWN = {"options": (CALLS, 20211, set()), "standard input": (fuzz_draws.pipes()
          "batches": (fuzz_draws.batches(), 20213, {0, 1})}
 
 
-@pytest.mark.parametrize("seconds", SECONDS)
+@pytest.mark.parametrize("examples, seconds", BUDGETS)
 @pytest.mark.parametrize("drawn, number, codes", DRAWN.values(), ids=DRAWN)
-def test_drawn(drawn, number, codes, seconds, folder):
+def test_drawn(drawn, number, codes, examples, seconds, folder):
     run = Run(seconds)
 
     @seed(number)
-    @settings(max_examples=150, **BUDGETED)
+    @settings(max_examples=examples, **BUDGETED)
     @given(drawn)
     def every(call):
         run.call(*call)
@@ -117,12 +117,17 @@ def limited(*args, stdin=b"", seconds=60, megabytes=1024):
 
 
 @pytest.mark.parametrize(("stdin", "says"), [
-    (b'{"kind":"dp","epsilon":' + b"1" * 100_000_000 + b',"delta":0}', "more than"),  # a line of 100 MB
-    (b"[" * 20_000_000, "nested too deep"),
-    (b'{"a":' * 5_000_000, "nested too deep"),
-    (b'{"kind":"gdp","mu":' + b"9" * 5_000_000 + b"}", ""),
-    (b'{"kind":"rdp","alpha":[' + b"2," * 2_000_000 + b'2],"rdp":[0.1]}', "more than 100000 entries"),
-    (b'{"kind":"' + b"x" * 40_000_000 + b'"}', ""),
+    slow(b'{"kind":"dp","epsilon":' + b"1" * 100_000_000 + b',"delta":0}', "more than"),  # a line of 100 MB
+    slow(b"[" * 20_000_000, "nested too deep"),
+    (b"[" * 2_000_000, "nested too deep"),
+    slow(b'{"a":' * 5_000_000, "nested too deep"),
+    (b'{"a":' * 500_000, "nested too deep"),
+    slow(b'{"kind":"gdp","mu":' + b"9" * 5_000_000 + b"}", ""),
+    (b'{"kind":"gdp","mu":' + b"9" * 500_000 + b"}", ""),
+    slow(b'{"kind":"rdp","alpha":[' + b"2," * 2_000_000 + b'2],"rdp":[0.1]}', "more than 100000 entries"),
+    (b'{"kind":"rdp","alpha":[' + b"2," * 110_000 + b'2],"rdp":[0.1]}', "more than 100000 entries"),
+    slow(b'{"kind":"' + b"x" * 40_000_000 + b'"}', ""),
+    (b'{"kind":"' + b"x" * 400_000 + b'"}', ""),
     (b"\xff\xfe" * 1000, "not UTF-8"),
     (b"\x00" * 1000, "not one JSON object"),
     (b'{"schema":"dpcalc/v99","guarantee":{"kind":"gdp","mu":1}}', "not dpcalc/v1"),
@@ -139,11 +144,11 @@ def test_input_of_any_size_and_kind_is_one_line(stdin, says):
 
 @pytest.mark.parametrize("line", [
     "rdp --sigma 1 --steps 9007199254740991 --delta 1e-5",
-    "rdp --mechanism laplace --scale 1 --steps 1e9 --delta 1e-5",
+    slow("rdp --mechanism laplace --scale 1 --steps 1e9 --delta 1e-5"),
     "subsample --sampling-rate 1e-9 --sigma 0.3 --steps 1e12 --delta 1e-6 --bound poisson-rdp",
-    "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate 0.25 --smoothness 0.5 --n 1e15 --epsilon 1",
-    "burn-in --n 1e12 --batch-size 1 --steps 1e12 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 "
-    "--sigma 0.1 --alpha 4",
+    slow("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate 0.25 --smoothness 0.5 --n 1e15 --epsilon 1"),
+    slow("burn-in --n 1e12 --batch-size 1 --steps 1e12 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 "
+         "--sigma 0.1 --alpha 4"),
     "noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 1e12 --lipschitz 1 --delta 1e-5",
 ])
 def test_extreme_runs_fit_in_a_gigabyte(line):

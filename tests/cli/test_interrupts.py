@@ -24,7 +24,7 @@ if entry == "dpcalc":
     runpy.run_module("dpcalc", run_name="__main__", alter_sys=True)
 runpy.run_path(entry, run_name="__main__")
 """
-SUBSAMPLE = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "10", "--delta", "1e-5")
+SUBSAMPLE = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1", "--delta", "1e-5")
 CASES = [
     *((at, SUBSAMPLE) for at in ("dpcalc.cli.app", "typer", "dpcalc.core.command", "dpcalc.commands.subsample",
                                  "dpcalc.core.validate", "pydantic_core", "numpy", "dpcalc.output.answer",

@@ -163,7 +163,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, old):
 
 
 def test_widths_and_colours_are_those_of_a_pipe(tmp_path):
-    line = [SCRIPT, "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "10", "--delta", "1e-5"]
+    line = [SCRIPT, *RDP]
     code, screen, _ = on_terminal([*line, "--output", tmp_path / "a"], columns=50)
     assert (code, screen) == (0, "")
     environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}

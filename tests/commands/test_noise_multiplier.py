@@ -4,6 +4,7 @@ every command."""
 import json
 import random
 import re
+import warnings
 from math import nextafter
 
 import pytest
@@ -42,8 +43,11 @@ def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches
         attack = answer("tv", scheme=batches, **said)
         assert sampled.value == pytest.approx(compared.value, rel=CLOSE) == pytest.approx(with_norm.value, rel=CLOSE)
         assert attack.value == pytest.approx(compared.result["tv"], rel=CLOSE)
-        assert answer("subsample", scheme=batches, epsilon=0.5, **said).value == pytest.approx(
-            answer("compare", batches=batches, epsilon=0.5, **said).value, rel=0.02)
+        with warnings.catch_warnings(record=True) as raised:
+            warnings.simplefilter("always")
+            delta = answer("subsample", scheme=batches, epsilon=0.5, **said).value
+            assert delta == pytest.approx(answer("compare", batches=batches, epsilon=0.5, **said).value, rel=0.02)
+        assert len(raised) == 2 * (delta >= 1 / run["n"]) and all("at least 1/n" in str(w.message) for w in raised)
         assert sampled.adjacency == compared.adjacency == attack.adjacency
         assert {r.result["noise_multiplier"] for r in (sampled, compared, with_norm, attack)} == {multiplier}
 

@@ -23,14 +23,19 @@ def test_the_rule_of_a_table_is_one_that_the_encoding_has(encoding, rule):
     assert out.splitlines()[4].startswith(rule) and b"\\u2500" not in out
 
 
-def test_letters_that_the_encoding_lacks_are_escaped_in_json_and_spelled_out_for_people():
-    command = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
-    here = {"PYTHONIOENCODING": "ascii", "PATH": ""}
-    text = subprocess.run([*command, "--json"], capture_output=True, check=True, env=here).stdout
+def in_ascii(line):
+    return subprocess.run([sys.executable, "-m", "dpcalc", *line.split()], capture_output=True, check=True,
+                          env={"PYTHONIOENCODING": "ascii", "PATH": ""}).stdout
+
+
+def test_letters_that_the_encoding_lacks_are_escaped_in_json():
+    text = in_ascii("rdp --sigma 1 --delta 1e-5 --json")
     assert json.loads(text) == answer("rdp --sigma 1 --delta 1e-5") and b"\\u03b1" in text
-    table = subprocess.run(command, capture_output=True, check=True, env=here).stdout
-    lines = table.decode("ascii").splitlines()
+
+
+def test_letters_that_the_encoding_lacks_are_spelled_out_for_people():
+    lines = in_ascii("rdp --sigma 1 --delta 1e-5").decode("ascii").splitlines()
     assert lines[0] == "eps = 4.37718 at delta = 1e-05 (gaussian-exact)"
     assert lines[3].split() == ["bound", "eps", "source"] and len({line.index("4.") for line in lines[5:7]}) == 1
-    note = subprocess.run([*command[:3], *["noise-feedback", "--curvature", ".7", "--learning-rate", ".1", "--sigma", "2", "--steps", "6", "--lipschitz", "1", "--delta", "1e-5"]], capture_output=True, check=True, env=here).stdout
+    note = in_ascii("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5")
     assert b"Note: sigma is the noise on the iterate" in note

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc.output.formats import spreadsheet_cell
 
@@ -32,10 +33,9 @@ def checked(args, stdin=""):
     return done
 
 
-@pytest.fixture(scope="module")
-def record():
-    return json.loads(call(["subsample", "--sampling-rate", ".01", "--steps", "100", "--sigma", "1", "--delta", "1e-5",
-                            "--json"]).stdout)
+@pytest.fixture(scope="module", params=["rdp --bound gaussian-rdp", slow("subsample --sampling-rate .01 --steps 100")])
+def record(request):
+    return json.loads(call([*request.param.split(), "--sigma", "1", "--delta", "1e-5", "--json"]).stdout)
 
 
 def forged(record):

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import mpmath
 import pytest
 from calling import call
+from conftest import slow
 
 from dpcalc import DpcalcError, __version__, answer, solve
 from dpcalc.commands.true_positive_rate import rate_of_point
@@ -78,6 +79,12 @@ CASES = [
 ]
 
 
+# Those of shuffled batches, whose first bound takes seconds, and a solution that another case solves for less.
+LONG = re.compile("--scheme shuffle|--batches shuffled|--solve noise-multiplier")
+each_case = pytest.mark.parametrize("case", [slow(case) if LONG.search(case[0]) else case for case in CASES],
+                                    ids=[line for line, *_ in CASES])
+
+
 def stated(line, stdin=b""):
     """The statement in one line, and the command below it."""
     done = call([*shlex.split(line), "--format", "statement"], stdin)
@@ -86,7 +93,7 @@ def stated(line, stdin=b""):
     return " ".join(text.split()), command
 
 
-@pytest.mark.parametrize("case", CASES, ids=[line for line, *_ in CASES])
+@each_case
 def test_the_sentences_of_every_command(case):
     line, *words = case
     text, _ = stated(line)
@@ -99,7 +106,7 @@ def test_the_sentences_of_every_command(case):
     assert all(sentence[0].isupper() or sentence[0].isdigit() for sentence in re.split(r"(?<=[a-z)])\. ", text))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[line for line, *_ in CASES])
+@each_case
 def test_the_command_repeats_the_number(case):
     line = case[0]
     command = stated(line)[1].replace("\\\n", " ")

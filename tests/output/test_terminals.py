@@ -4,7 +4,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT
+from conftest import SCRIPT, slow
 from terminals import on_terminal
 
 from dpcalc.bounds import all_bounds
@@ -26,22 +26,25 @@ def test_a_narrow_terminal_keeps_the_numbers():
     assert "gaussian-exact: Balle & Wang 2018, Thm 8" in text  # below the table, where beside it there is no room
 
 
-def test_sixty_columns_and_a_pipe_hold_all_digits():
+def test_sixty_columns_and_a_pipe_hold_all_digits_of_a_composition():
     line = "convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15"
     digits = [row.split()[1] for row in pipe(line).splitlines()[5:8]]
     assert digits == ["0.0253927", "0.741845", "1"] and set(digits) <= set(terminal(line, 60).split())
+
+
+def test_sixty_columns_hold_all_digits_of_a_sweep():
     swept = terminal("rdp --sigma 1,2 --delta 1e-5", 60)
     assert all(x in swept for x in ("4.37718", "4.72839", "1.9931"))
 
 
-RUN = "burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5"
+RUN = "burn-in --n 600 --batch-size 12 --steps 9 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5"
+COMPARISON = "compare --n 60000 --batch-size 100 --epochs 1 --noise-multiplier 3 --clipping-norm 1 --learning-rate .1 --delta 1e-5"
 
 
 @pytest.mark.parametrize("columns", [None, 60, 80, 100, 200])
 @pytest.mark.parametrize("line", [
     RUN, f"{RUN} --all --explain", "rdp --sigma 1 --delta 1e-5", "bounds", "explain gaussian-exact",
-    "compare --n 60000 --batches shuffled --batch-size 100 --epochs 1 --noise-multiplier 3 --clipping-norm 1 "
-    "--learning-rate .1 --delta 1e-5"])
+    f"{COMPARISON} --batches poisson", slow(f"{COMPARISON} --batches shuffled")])
 def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     if columns:
@@ -60,6 +63,7 @@ def test_what_is_no_width_is_none(columns, widest, monkeypatch):
         assert max(map(len, pipe(f"rdp --sigma 1,2 --delta 1e-5{form}").splitlines())) <= widest
 
 
+@pytest.mark.slow  # quick: a broken example of the help
 def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
     """A command that is broken over lines is the same command."""
     line = ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e5 --sigma .1 --lipschitz 1 "
@@ -75,7 +79,7 @@ def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
 
 
 @pytest.mark.parametrize("line, columns, names", [
-    ("bounds", 60, list(all_bounds())), ("bounds", 200, list(all_bounds())),
+    ("bounds", 60, list(all_bounds())), slow("bounds", 200, list(all_bounds())),
     ("explain burn-in-profile", 60, ["burn-in-profile"])])
 def test_nothing_is_cut_from_the_catalogue(line, columns, names):
     text = terminal(line, columns)

@@ -44,18 +44,16 @@ def call(args, stdin=b""):
 
 
 def shell(line):
-    """A line for a shell, in the current directory: in this process where it is dpcalc alone or pipes of it, and else
-    by bash."""
-    if not line.startswith("dpcalc ") or re.search(r"[;&<>$]|\|(?! dpcalc )", line):
+    """A line for a shell, in the current directory: the commands of dpcalc that it begins with in this process, and what
+    follows in bash."""
+    stages, done = re.sub(r"^(dpcalc [^|;&<>$]+) > ([\w.]+)$", r"\1 | cat > \2", line).split(" | "), Done(0, "", "")
+    while stages and not done.returncode and re.fullmatch(r"dpcalc [^;&<>$]+", stages[0]):
+        done = call(shlex.split(stages.pop(0))[1:], done.stdout)
+    if stages and not done.returncode:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "PATH": path})
-        return Done(done.returncode, done.stdout, done.stderr)
-    done = Done(0, "", "")
-    for command in line.split(" | "):
-        done = call(shlex.split(command)[1:], done.stdout)
-        if done.returncode:
-            break
+        rest = subprocess.run(["bash", "-o", "pipefail", "-c", " | ".join(stages)], input=done.stdout,
+                              capture_output=True, text=True, timeout=120, env={**os.environ, "PATH": path})
+        done = Done(rest.returncode, rest.stdout, done.stderr + rest.stderr)
     return done
 
 

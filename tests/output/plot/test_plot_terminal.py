@@ -117,6 +117,9 @@ def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
     assert done.returncode == 1 and done.stdout.startswith("rdp, gaussian\nprivacy loss ε at δ = 1e-05\n")
     assert done.stderr.startswith("warning: No answer at σ = 0: ") and "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
+
+
+def test_a_terminal_that_has_ascii_alone_gets_a_plot_in_it(cli):
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot=-", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and done.stdout.isascii() and "* gaussian-exact" in done.stdout
 
