@@ -17,7 +17,7 @@ from dpcalc.pld.convex_minorant import pair_of_points
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
-POINTS = 200  # of the profile of one record
+POINTS = 200  # at which the profile of one record is evaluated; any are valid, as chords between them are above it
 GROUP_TAIL = 1e-18  # of an epoch: a group multiplies δ of one record by up to e^{(K−1)ε}
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from dpcalc.bounds.sampling._engine.swapped_exact import cdf
 
 SMALLEST = -80  # of log x and log(1 − r): smaller x and 1 − r have no weight
-PIECES = 8  # of an integral
+PIECES = 8  # equal parts of the range of an integral, each with a quadrature of its own
 
 
 class Quadratic(NamedTuple):
