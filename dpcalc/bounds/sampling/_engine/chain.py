@@ -15,7 +15,7 @@ from dpcalc.bounds.conversions.group_privacy import of_group
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
-_POINTS = 200  # of the profile of one record
+_POINTS = 200  # at which the profile of one record is evaluated; any are valid, as chords between them are above it
 
 
 def of_records(parts_of_one: Callable[[float], Parts], group_size: int, tail: float) -> Parts:
