@@ -69,8 +69,9 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
                          "--noise-multiplier")
 
     def wanted(count: int) -> float:
-        """With an exponent of 1/2, as of the spread, all levels would contribute equally to the width of a bracket;
-        with 0.2 the early levels would take most of the time."""
+        """The step of the grid for a sum of `count` ratios; any step is valid. With an exponent of 1/2, as of the
+        spread, all sums would contribute equally to the width of a bracket; with 0.2 the sums of few ratios would take
+        most of the time."""
         return min(spread, last * float((steps / count) ** 0.4))
 
     mantissa, exponent = frexp(wanted(1))
