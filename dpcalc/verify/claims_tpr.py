@@ -71,7 +71,7 @@ def _delta_by_order(row: Row, epsilon: float) -> Formula:
     rdp = all_steps(bound.value(alpha, **own_params(bound, row.params)), row.params)
     delta = delta_result(min(0.0, conversion.log_delta(alpha, rdp, epsilon)), epsilon)["delta"]
     claim = claim_by_conversion(row, "delta", delta, alpha, rdp_of_all_steps(row, alpha), epsilon,
-                                 lambda mp: mp.mpf(delta))
+                                lambda mp: mp.mpf(delta))
 
     def proven_delta(mp: Any) -> Any:
         slack = claim.slack(mp)

@@ -131,7 +131,7 @@ def _least_cost(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
     shape = np.broadcast_shapes(*(x.shape for x in slots))
     tried = run.starts()
     costs = np.stack([_cost([(np.broadcast_to(noise, shape), np.broadcast_to(push, shape))
-                            for noise, push in _segments(run, c, slots, start)]) for start in tried])
+                             for noise, push in _segments(run, c, slots, start)]) for start in tried])
     return costs.min(axis=0), np.array(tried)[costs.argmin(axis=0)]
 
 
