@@ -1,5 +1,5 @@
 """The sources of a total variation: for each kind of description its options, its routes, the parameters of its bounds
-and its guarantee. No I/O."""
+and its guarantee."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
