@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld import pmf
-from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf
 
 if TYPE_CHECKING:
