@@ -19,12 +19,12 @@ from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
+from dpcalc.core.text import MOST_NAMED
 from dpcalc.numerics.rounding import up
 
 _ROUTES = {LAST: (Route(affine.WITH_FEEDBACK), Route(affine.WITHOUT_FEEDBACK, on_request=True)),
            EVERY: (Route(every_iterate.BOUND),)}
 _AT_EQUAL = "equal_privacy_variance"  # begins the names of the companion numbers about variances at equal privacy
-_MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
 
@@ -71,7 +71,7 @@ def _params(run: Run) -> Params:
 
 def _steps_in_words(uses: tuple[int, ...]) -> str:
     """The steps in words, or their number where they are many."""
-    if len(uses) > _MOST_NAMED:
+    if len(uses) > MOST_NAMED:
         return f"at the {len(uses)} given steps"
     *first, last = map(str, uses)
     return f"at steps {', '.join(first)} and {last}" if first else f"at step {last}"
