@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld import pmf
 from dpcalc.pld.pmf import Pmf
-
-if TYPE_CHECKING:
-    pass
 
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
@@ -97,6 +93,7 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, rema
 
     def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         return x or y if x is None or y is None else grid.add(x, y)
+
     steps = sorted({*a.steps, *b.steps})
     for step in steps:
         x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))

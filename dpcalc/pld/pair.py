@@ -41,19 +41,24 @@ class Pair(Protocol):
     @property
     def log_infinite(self) -> float:
         """log P(ℓ = ∞)."""
+
     @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss (∞ if there is none), and the log of its P-mass."""
+
     @property
     def rounding_scale(self) -> float:
         """The losses of cells have rounding errors of a few units in the last place of this number and of
         themselves."""
+
     @property
     def reverse(self) -> Pair | None:
         """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
+
     def masses(self, edges: Array) -> Masses:
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
         losses belong to no cell."""
+
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         """The edges of about `cells` cells, narrow where P and its tilted versions have their mass; the P-mass outside
         of them is at most about e^log_tail."""

@@ -402,6 +402,8 @@ def partial(rng, constant=True):
 
 
 BOTH = tuple(LAWS.values())
+
+
 def sgd(rng, iterations=None):
     """A run of noisy SGD with η <= 2/β, and a valid choice of R and σ1."""
     n = max(1, round(log_uniform(rng, 1, 1e6)))
