@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dpcalc.output.result import Input, Result
+from dpcalc.output.result import Input, Result, given_inputs
 
 
 def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> Result:
@@ -52,7 +52,6 @@ def _answered(name: str, inputs: Iterable[Input], options: Mapping[str, Any]) ->
 
     from dpcalc.commands.ask import answer as answer_of
     from dpcalc.commands.ask import command_of, named, warnings_of
-    from dpcalc.output.result import given_inputs
 
     command = command_of(name)
     raw = named(command, {k: _plain(x) for k, x in options.items()})

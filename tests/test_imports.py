@@ -98,7 +98,7 @@ def processes():
             yield slow(absent, long)
 
 
-@pytest.mark.parametrize("absent, lines", processes(), ids=lambda x: " ".join(x) if isinstance(x, tuple) else x[0])
+@pytest.mark.parametrize("absent, lines", list(processes()), ids=lambda x: " ".join(x) if isinstance(x, tuple) else x[0])
 def test_not_imported(absent, lines):
     """Command lines that must not import the same, in one process: each reports what is there after it."""
     done = subprocess.run([sys.executable, "-c", PROBE.format(lines=lines)], capture_output=True, text=True)

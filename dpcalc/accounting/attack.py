@@ -1,4 +1,4 @@
-"""What a guarantee means for an attacker: true-positive rates of membership tests, and the best guess. No I/O."""
+"""What a guarantee means for an attacker: true-positive rates of membership tests, and the best guess."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Profile:
         return row.result["delta"]
 
     @cached_property
-    def reading(self) -> Delta:
+    def by_one_composition(self) -> Delta:
         """An upper bound on a composed profile by a single composition for all ε, which is cheap and shows where the
-        best ε is. It is made for ε up to an end, here about the largest of the best ε of the rates that are asked
-        about, where δ is seldom below 0.03 of f·δ(0). Any end gives a valid bound; with this one the bound is usually
-        tight at the best ε."""
+        best ε is. It is made for ε up to a largest one, here about the largest of the best ε of the rates that are
+        asked about, where δ is seldom below 0.03 of f·δ(0). Any largest ε gives a valid bound; with this one the bound
+        is usually tight at the best ε."""
         from dpcalc.accounting.composition import parts
         from dpcalc.pld.bracket import epsilon_at_delta, upper_profile
 
@@ -72,10 +72,10 @@ class Profile:
         log_delta = log(max(0.03 * self.least * self(0.0), 1e-300))
         try:
             rough = epsilon_at_delta(composed, log_delta, 0.1, bracket=False, one_sided=True).upper
-            read = upper_profile(composed, min(rough, -log(self.least)))
+            log_delta_at = upper_profile(composed, min(rough, -log(self.least)))
         except OutOfScope:  # the losses are too large for grids
             return self
-        return lambda epsilon: exp(read(epsilon))
+        return lambda epsilon: exp(log_delta_at(epsilon))
 
 
 Sides = dict[int, Profile]
@@ -125,9 +125,10 @@ def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float 
     no search is needed."""
     delta, other = sides[side], sides[-side]
     if delta.route.bound.is_composed(delta.params):
-        read, u = _search(delta.reading, delta.route, delta.params, fpr, start, (), other.reading, enough)
+        cheap, u = _search(delta.by_one_composition, delta.route, delta.params, fpr, start, (),
+                           other.by_one_composition, enough)
         found = at_level(delta(u) if u >= 0 else other(-u), u, fpr)
-        if found > read * (1 - 5e-4):  # else ε is searched again
+        if found > cheap * (1 - 5e-4):  # else ε is searched again
             return min(1.0, found), u
         start = u
     points = _SCAN if delta.route.bound.kind == "rdp" else ()
@@ -136,7 +137,8 @@ def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
             other: Delta | None = None, enough: float = 0.0) -> tuple[float, float]:
-    """The rate and its ε, by a search over ε from `start`, which also tries `points`."""
+    """The rate and its ε, by a search over ε from `start`, which also tries `points`. `other` is the profile of the
+    other direction, and no search is needed for a rate below `enough`."""
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
     rough = route.bound.is_composed(params) or route.bound.kind == "rdp"
     # The tolerance of ε is divided by TV; the error of the rate is about its square.

@@ -1,4 +1,4 @@
-"""ε, δ, RDP or TV of one route, by kind of bound: in doubles, and by the published formula in many digits. No I/O."""
+"""ε, δ, RDP or TV of one route, by kind of bound: in doubles, and by the published formula in many digits."""
 
 from __future__ import annotations
 

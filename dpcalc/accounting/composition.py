@@ -1,4 +1,4 @@
-"""ε, δ and total variation by the numerical composition of privacy loss distributions. No I/O; needs numpy."""
+"""ε, δ and total variation by the numerical composition of privacy loss distributions. Needs numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--digits N: the answer recomputed from the published formula in N-digit arithmetic. No I/O."""
+"""--digits N: the answer recomputed from the published formula in N-digit arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one route answers to one question. No I/O."""
+"""What one route answers to one question."""
 
 from __future__ import annotations
 

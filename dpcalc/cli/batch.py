@@ -25,6 +25,7 @@ from dpcalc.core.named_files import option_with_file
 from dpcalc.core.reading import MEGABYTE
 from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
+from dpcalc.core.validate import validate
 from dpcalc.output.result import Input, given_inputs
 
 LONGEST = MEGABYTE  # of a line; a limit, so that no input can exhaust the memory
@@ -91,8 +92,6 @@ class Batch:
 
     def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
                  certify: bool = False) -> None:
-        from dpcalc.core.validate import validate
-
         self.command, self.inputs, self._certify = command, inputs, certify
         self.defaults = {**defaults, "format": "jsonl"}
         self.names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}

@@ -14,6 +14,7 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
 from dpcalc.core.text import printable
+from dpcalc.core.validate import near
 
 # Names of columns that describe a line, are no options, and are repeated as they came.
 _DESCRIBING = ("id", "name", "label", "comment", "note")
@@ -80,8 +81,6 @@ def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], comman
 
 
 def _unknown_column(title: str, names: Mapping[str, str], command: str) -> DpcalcError:
-    from dpcalc.core.validate import near
-
     shown = printable(title[:40])
     way_out = near(shown, tuple(names)) or f"; name it {_MARK}{shown} if it is only to be repeated"
     if ";" in title:

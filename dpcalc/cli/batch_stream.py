@@ -93,7 +93,7 @@ def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tup
     from_here: Iterator[bytes | None] = chain([first], lines) if numbered else iter(())
     if _is_json(source, first):
         requests: Any = (request_in_json(data, number) for number, data in enumerate(from_here, numbered)
-                      if data is None or data.strip(WHITE_SPACE))
+                         if data is None or data.strip(WHITE_SPACE))
         columns, delimiter = None, ""
     else:
         from dpcalc.cli.batch_csv import CsvQuestions

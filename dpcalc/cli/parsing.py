@@ -1,5 +1,5 @@
-"""The options and the words of a command line, whose values all stay texts, and what its words say before and beside
-that.
+"""The options and the words of a command line, whose values all stay texts; and what its words alone tell before it is
+parsed: whether JSON is asked for, and whether it is a batch.
 
 Read are --name VALUE, --name=VALUE, -n VALUE, -nVALUE, switches together (-qn1), and -- before words that begin with a
 dash."""

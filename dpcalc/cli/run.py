@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.cli.parsing import check_format
+from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import warnings_of
 from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.text import report
 from dpcalc.output.formats import FORMATS, render
 
@@ -60,8 +62,6 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> t
 
 def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sources: tuple[str, ...]) -> None:
     """Raises DpcalcError for options about the output that contradict each other; --json becomes --format json."""
-    from dpcalc.core.errors import DpcalcError
-
     if sources.count("-") + (raw.get("file") or ()).count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     check_format(raw.get("format"), switches)
@@ -103,8 +103,6 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     if switches["quiet"]:
         return "\n".join(map(repr, answer.values)), code
     if switches["explain"] and answer.table:
-        from dpcalc.core.errors import DpcalcError
-
         raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
     from dpcalc.output.answer import document
 
@@ -113,9 +111,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:
     """The answer; with --certify, its headline is proven in ball arithmetic."""
-    from dpcalc.commands.ask import answer
-
-    found = answer(command, raw, inputs, switches["all"])
+    found = answer_of(command, raw, inputs, switches["all"])
     if switches["certify"]:
         from dpcalc.verify.certify import certified
 

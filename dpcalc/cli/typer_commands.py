@@ -1,4 +1,4 @@
-"""The class of Typer commands: values are passed on as texts, and help is grouped. All names of Typer are public."""
+"""The class of Typer commands, by public names of Typer only: values are passed on as texts, and help is grouped."""
 
 from __future__ import annotations
 

@@ -174,8 +174,7 @@ def option_record(name: str) -> dict[str, Any] | None:
     if q is None or not having:
         return None
     return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help,
-            "range": q.limits() or "|".join(q.choices),
-            "commands": having}
+            "range": q.limits() or "|".join(q.choices), "commands": having}
 
 
 def command_record(name: str) -> dict[str, Any] | None:

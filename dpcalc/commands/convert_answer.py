@@ -38,7 +38,8 @@ def answer(given: Given) -> Answer:
     try:
         question = source.question(given)
     except DpcalcError as reason:
-        # of an (ε, δ) point from JSON, --epsilon and --delta were given, which stand for --target-epsilon and -delta
+        # About an (ε, δ) point from JSON, --epsilon and --delta ask what --target-epsilon and --target-delta ask
+        # elsewhere; the message names the options as they were given.
         for n in given.provided & _TARGETS.keys() if given.inputs else ():
             option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
             reason.option = f"--{n}" if reason.option == option else reason.option
@@ -57,7 +58,7 @@ def answer(given: Given) -> Answer:
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     run, promise = run.solved(rows), run["promise"] or NOTHING
-    # one number or one finite mechanism describes the whole composition
+    # The guarantee in JSON: one number or one finite mechanism where that describes the whole composition.
     as_whole, asks = name in _WHOLE and question.asks not in ("rho", "mu"), question.asks
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
     return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
@@ -67,7 +68,8 @@ def answer(given: Given) -> Answer:
 
 
 def _described(given: Given) -> tuple[Given, str]:
-    """The call with its inputs, and the name of its source. Raises DpcalcError where it has none."""
+    """The call with its inputs, and the name of its source. Raises DpcalcError where it has none, and for a list where
+    the source takes one value."""
     given = with_inputs(given)
     name = given["source"] or ("mixture" if given["from"] == "rdp" and given.has("weights") else given["from"])
     if name not in ("rdp", "mixture"):

@@ -70,7 +70,7 @@ def _design(given: Given, label: str) -> Design:
 
 def _sigma(given: Given, design: Design, question: Question) -> float:
     """The least σ that meets the budget."""
-    given = Given(given.values, given.provided)  # without the rows of a record: none of them is one of this table
+    given = Given(given.values, given.provided)  # `recorded` is left out: a record has no rows of this table
     if given["sampling_rate"] is None:
         run = run_of(given, design, question)
         return answer_rows(run, routes(design), run.bounds)[0].result["sigma"]

@@ -19,12 +19,12 @@ from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
+from dpcalc.core.text import MOST_NAMED
 from dpcalc.numerics.rounding import up
 
 _ROUTES = {LAST: (Route(affine.WITH_FEEDBACK), Route(affine.WITHOUT_FEEDBACK, on_request=True)),
            EVERY: (Route(every_iterate.BOUND),)}
-_AT_EQUAL = "equal_privacy_variance"
-_MOST_NAMED = 8  # steps that are named
+_AT_EQUAL = "equal_privacy_variance"  # begins the names of the companion numbers about variances at equal privacy
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
 
@@ -51,7 +51,7 @@ def answer(given: Given) -> Answer:
     if by_default or index is not None:
         numbers[f"{asks}_worst"] = _loss(run, rows[0].route, worst)
     else:
-        only = OneRecord(f"for records that are used {_at(params['uses'])} only")
+        only = OneRecord(f"for records that are used {_steps_in_words(params['uses'])} only")
     warnings: tuple[str, ...] = ()
     if not every and numbers["mu_every_iterate"] >= _MUCH_LARGER * numbers["mu"] and numbers[f"{asks}_every_iterate"]:
         warnings = (f"only the last iterate is covered: an observer of all iterates gets {symbol(asks)} = "
@@ -69,9 +69,9 @@ def _params(run: Run) -> Params:
             "curvatures": run["curvature"] or (), "iterations": run["steps"], "uses": tuple(map(int, sorted(uses)))}
 
 
-def _at(uses: tuple[int, ...]) -> str:
+def _steps_in_words(uses: tuple[int, ...]) -> str:
     """The steps in words, or their number where they are many."""
-    if len(uses) > _MOST_NAMED:
+    if len(uses) > MOST_NAMED:
         return f"at the {len(uses)} given steps"
     *first, last = map(str, uses)
     return f"at steps {', '.join(first)} and {last}" if first else f"at step {last}"
@@ -110,7 +110,7 @@ def _numbers(run: Run, head: Row, params: Params, by_default: bool) -> dict[str,
 def _variances(run: Run, params: Params) -> tuple[dict[str, float], dict[str, float]]:
     """The variances of the last iterate, and the factor by which σ must be larger with feedback for the same privacy of
     it; and the variances that noise leaves at equal privacy, in units of (s/μ)²."""
-    curvatures, rate, feedback, at_equal = params["curvatures"], run["learning_rate"], params["feedback"], _AT_EQUAL
+    curvatures, rate, feedback = params["curvatures"], run["learning_rate"], params["feedback"]
     numbers, equal = dict[str, float](), dict[str, float]()
     own = [(a, rate, 1.0, run["steps"]) for a in curvatures]  # in units of σ²
     fed = [affine.WITH.variance(*one, feedback) for one in own]
@@ -121,18 +121,18 @@ def _variances(run: Run, params: Params) -> tuple[dict[str, float], dict[str, fl
             numbers = {"variance": square * sums[0], "variance_without_feedback": square * sums[1]}
         numbers["sigma_factor"] = up(sqrt(min(plain) / min(fed)), 1e-14) if feedback else 1.0
     if curvatures and min(curvatures) > 0:  # of all iterates, after a long run
-        equal = {at_equal: optimum.variance_at_equal_privacy(curvatures, rate, feedback),
-                 f"{at_equal}_independent": optimum.variance_at_equal_privacy(curvatures, rate, 0.0)}
+        equal = {_AT_EQUAL: optimum.variance_at_equal_privacy(curvatures, rate, feedback),
+                 f"{_AT_EQUAL}_independent": optimum.variance_at_equal_privacy(curvatures, rate, 0.0)}
         try:
             best = optimum.value(curvatures, rate)
-            equal |= {f"{at_equal}_optimal": best[at_equal], "optimal_feedback": best["feedback"]}
+            equal |= {f"{_AT_EQUAL}_optimal": best[_AT_EQUAL], "optimal_feedback": best["feedback"]}
         except (OutOfScope, OverflowError):  # λ* is 1 in double precision
             pass
         if len(curvatures) == 1:
-            equal[f"{at_equal}_filter"] = optimum.least_of_all_filters(curvatures[0], rate)
+            equal[f"{_AT_EQUAL}_filter"] = optimum.least_of_all_filters(curvatures[0], rate)
     if len(curvatures) > 1:  # of the last iterate; noise added once to the output leaves 1 for each curvature
-        equal |= {f"{at_equal}_last_iterate": fsum(fed) / min(fed),
-                  f"{at_equal}_last_iterate_independent": fsum(plain) / min(plain)}
+        equal |= {f"{_AT_EQUAL}_last_iterate": fsum(fed) / min(fed),
+                  f"{_AT_EQUAL}_last_iterate_independent": fsum(plain) / min(plain)}
     return numbers, equal
 
 

@@ -73,7 +73,7 @@ def read(source: str) -> tuple[Mapping[str, Any], str]:
 
 def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     """The table in a TOML text. Raises DpcalcError that names the source and the line of a mistake."""
-    # what would take seconds, or hundreds of megabytes of memory, to parse
+    # Both of these would take seconds, or hundreds of megabytes of memory, to parse.
     if len(text) > _MEGABYTES * reading.MEGABYTE:
         raise DpcalcError("unreadable", f"{source} has more than {_MEGABYTES} MB, the most that is read of TOML",
                           option)

@@ -79,6 +79,7 @@ def _if_left_out(run: Run, epsilon: float) -> str:
 
 
 def _number(answer: Answer) -> str:
+    """The headline as an equation, rounded to the safe side."""
     upward = answer.question.unknown is None or answer.question.unknown.safe_direction > 0
     return f"{symbol(answer.quantity)} = {human(answer.value, upward=upward)}"
 

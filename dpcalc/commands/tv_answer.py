@@ -23,7 +23,7 @@ from dpcalc.core.results import Answer, Route
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 
-_ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options of the question, which no description has
+_ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options that only ask a question
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
@@ -107,16 +107,17 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
         raise DpcalcError("contradictory",
                           f"does not go with {' and '.join(map(flag, others))}: that is another guarantee; drop one",
                           flag(last))
-    if given.has("epochs"):  # they say the steps
+    if given.has("epochs"):  # they determine the number of steps, so that its default does not count
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
         given = given.replace(values)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
 def _uses(run: Run, source: Source) -> frozenset[str]:
-    """The options that the answer depends on. Raises DpcalcError for those of which it does not. Beside what describes
-    stands what asks: --n describes batches only beside --batch-size or --max-batch-size, and --tv is the budget beside
-    --solve."""
+    """The options that the answer depends on. Raises DpcalcError for a given option that it does not depend on.
+
+    Options of the question are not part of the description that the source checks: besides _ASKS these are --tv, which
+    is the budget where --solve is given, and --n, unless batches are given by --batch-size or --max-batch-size."""
     given = run.given
     in_batches = given.has("max_batch_size") or run.sets("batch_size") or run.unknown == "n"
     asks = _ASKS | ({"tv"} if run.unknown else set()) | (set() if in_batches else {"n"})

@@ -1,5 +1,5 @@
 """The sources of a total variation: for each kind of description its options, its routes, the parameters of its bounds
-and its guarantee. No I/O."""
+and its guarantee."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -92,7 +92,7 @@ def _mechanism(name: str) -> Source:
         adjacency(run)  # raises where the mechanism cannot have it
         composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"with --mechanism {name}", *required, may=(*optional, "mechanism", "steps", "group_size",
-                                                                 *composed), ways_out=mechanism.ways_out)(run)
+                                                                  *composed), ways_out=mechanism.ways_out)(run)
 
     def adjacency(run: Run) -> str:
         by_multiplier = run[noise_multiplier.NAME] is not None

@@ -1,4 +1,4 @@
-"""Files that data from others name: data in place of a file name none, and a ledger names those in its folder."""
+"""The files that data written by others may name: none in JSON in place of a file, those of its folder in a ledger."""
 
 from __future__ import annotations
 

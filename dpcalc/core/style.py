@@ -1,4 +1,4 @@
-"""Colours of text on a terminal: bold for what comes first, yellow for a warning, dim for what may be skipped.
+"""Colours of text on a terminal: bold for what comes first, yellow for a warning.
 
 Text has no colours until the command line allows them, so that Python callers always get plain text.
 """
@@ -14,7 +14,7 @@ CHOICES: tuple[When, ...] = ("auto", "always", "never")  # of --color
 
 # ANSI escape sequences ("select graphic rendition"). The yellow of most terminals cannot be read on white, so that
 # this is a darker one of the 256 colours (#af8700), which can be read on white and on black.
-BOLD, DIM, RED = "1", "2", "1;31"
+BOLD, RED = "1", "1;31"
 YELLOW_NUMBER = 136  # among the 256 colours
 YELLOW = f"38;5;{YELLOW_NUMBER}"
 

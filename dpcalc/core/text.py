@@ -3,6 +3,7 @@ lines."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -86,7 +87,6 @@ def _between_words(text: str) -> str:
     """The text, broken between words to the width of the terminal where standard error is one."""
     if not sys.stderr.isatty():
         return text
-    import os
     import textwrap
 
     width = max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)  # columns: fewer hold a word or two

@@ -16,7 +16,7 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.mechanism_names import form
 from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, Quantity
-from dpcalc.core.suggest import NO_THEOREM, way_out
+from dpcalc.core.suggest import NO_THEOREM, meant, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
 _LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
@@ -236,7 +236,5 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
 
 def near(word: str, choices: tuple[str, ...]) -> str:
     """'; did you mean …?' where the word probably stands for one of the choices, else nothing."""
-    from dpcalc.core.suggest import meant
-
     close = meant(word, choices)
     return f"; did you mean {close}?" if close else ""

@@ -35,7 +35,7 @@ def log_fair_pmf(k: Array, n: Array) -> Array:
     deviance = np.where(near == s, total * (near * np.arctanh(near) + np.log1p(-near * near) / 2),
                         inside * np.log(2 * inside / total) + other * np.log(2 * other / total))
     logs: Array = (np.log(total / (2 * np.pi * inside * other)) / 2 - deviance + _stirling_errors(total)
-            - _stirling_errors(inside) - _stirling_errors(other))
+                   - _stirling_errors(inside) - _stirling_errors(other))
     logs[k == 0] = -n[k == 0] * np.log(2)
     return logs
 

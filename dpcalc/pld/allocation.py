@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.log_normal_sums import Lower, Upper
-from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, check_noise, gaussian_from_below
+from dpcalc.pld.pair import Gaussian, check_noise, gaussian_from_below
 from dpcalc.pld.sampled import poisson
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
                          "--noise-multiplier")
 
     def wanted(count: int) -> float:
-        """With an exponent of 1/2, as of the spread, all levels would contribute equally to the width of a bracket;
-        with 0.2 the early levels would take most of the time."""
+        """The step of the grid for a sum of `count` ratios; any step is valid. With an exponent of 1/2, as of the
+        spread, all sums would contribute equally to the width of a bracket; with 0.2 the sums of few ratios would take
+        most of the time."""
         return min(spread, last * float((steps / count) ** 0.4))
 
     mantissa, exponent = frexp(wanted(1))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 
-
 class Point(NamedTuple):
     """log of an upper bound of δ at ε, and the step of the grid by which it was computed."""
 

@@ -14,17 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld import pmf
-from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf
-
-if TYPE_CHECKING:
-    pass
 
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
@@ -76,7 +72,7 @@ def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Splitting | Merging
 def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, remaining: float) -> MultiscalePmf:
     """The distribution of the sum of two losses whose levels are on the same grids. With A_j and B_j the sums of all
     levels up to j, on the grid of level j, level j of the product is A_j·B_j without A_{j−1}·B_{j−1}."""
-    levels, errors = list[Pmf](), [0.0]
+    levels, errors, steps = list[Pmf](), [0.0], sorted({*a.steps, *b.steps})
     all_a: Pmf | None = None
     all_b: Pmf | None = None
 
@@ -85,7 +81,7 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, rema
             return None
         if (n := len(x.weight) + len(y.weight) - 1) > 1 << 21:  # an array takes 16 MB, and about ten are needed
             raise TooLarge("too-large", f"sums would take {n} points")
-        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > 1e3  # for the errors of transforms to add up
+        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > 1e3  # errors of transforms would add up
         direct = many and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS  # which takes longer
         try:
             with np.errstate(over="raise", invalid="raise"):
@@ -97,7 +93,7 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, rema
 
     def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
         return x or y if x is None or y is None else grid.add(x, y)
-    steps = sorted({*a.steps, *b.steps})
+
     for step in steps:
         x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))
         lower_a = coarsened(all_a, step, grid) if all_a else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
 # 1e-9, and rounding errors nearly as large.
 SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 LARGEST_LOG_RATIO = 300.0  # of a likelihood ratio on a grid, so that its products with masses are normal doubles
 ROUNDING = 1e-12  # relative: more than the rounding error of a sum of a few thousand exponentials, and of its logarithm
 
@@ -42,19 +41,24 @@ class Pair(Protocol):
     @property
     def log_infinite(self) -> float:
         """log P(ℓ = ∞)."""
+
     @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss (∞ if there is none), and the log of its P-mass."""
+
     @property
     def rounding_scale(self) -> float:
         """The losses of cells have rounding errors of a few units in the last place of this number and of
         themselves."""
+
     @property
     def reverse(self) -> Pair | None:
         """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
+
     def masses(self, edges: Array) -> Masses:
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
         losses belong to no cell."""
+
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         """The edges of about `cells` cells, narrow where P and its tilted versions have their mass; the P-mass outside
         of them is at most about e^log_tail."""

@@ -21,14 +21,15 @@ from math import exp, expm1, inf, log, log1p, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, Point, approximate_dp
-from dpcalc.pld.pair import LARGEST_EXPONENT, ROUNDING
+from dpcalc.pld.pair import ROUNDING
 
 if TYPE_CHECKING:
     from dpcalc.pld.sum_events import Event
 
-PRECISION = 1.2e-4  # relative change of δ at ε = 0 by grids; further out it is as large as changes ε by as much
+PRECISION = 1.2e-4  # relative change of δ(0) by grids; that of δ(ε) may be 1 + log(δ(0)/δ(ε)) times as large
 LIGHT = 1e-10  # relative, of δ: more than the rounding errors of the masses of pairs, which are differences
 
 
@@ -77,9 +78,9 @@ def _pair_of_corners(points: Sequence[Corner]) -> Atoms:
             log_q.append(log(mass) - max(e, 0.0))
     if not losses:  # P and Q have nothing in common
         return approximate_dp(0.0, 0.0)
-    # Rounding errors of the differences at all corners: masses add up to 1 within 3e-15.
     infinite = [log(x) if x > 0 else -inf for x in (corners[-1].delta, corners[0].reverse_delta)]
     reverse = Atoms(tuple(-x for x in losses), tuple(log_q), infinite[1], rounding_scale=1.0)
+    # The rounding scale is 1, as masses are differences of numbers up to 1; they add up to 1 within 3e-15.
     return Atoms(tuple(losses), tuple(log_p), infinite[0], reverse=reverse, rounding_scale=1.0)
 
 

@@ -21,10 +21,10 @@ from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
+from dpcalc.pld.swapped_record import Difference, Mesh
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.swapped_record import Difference, Mesh
     from dpcalc.pld.tilted_sums import Grid
 
 # Of the least value: whichever solution is found, the bound is then nearly the same.
@@ -38,8 +38,6 @@ class Profile:
     take longer."""
 
     def __init__(self, mesh: Mesh, direction: int, n: int, batch_size: int, radius: float) -> None:
-        from dpcalc.pld.swapped_record import Mesh
-
         self.m, self.direction, self.later = mesh.m, direction, n - batch_size
         self.reach = up(radius * mesh.m, 2 * UNIT)  # in standard deviations of the noise
         self.coarse = Mesh(mesh.m, mesh.tail, cells_per_deviation=8)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
-from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import dot, norm
 from dpcalc.pld.positive_sums import ATTEMPTS, Question, change_by_moves, choose_grid, refined
 from dpcalc.pld.tilted_sums import Copies, Grid, Powers, Tilted, block_of, coarsened, sum_of, tilted
@@ -67,26 +67,28 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     p, q = (x._replace(first=x.first - threshold, log_scale=x.log_scale - grid.tilt_of_step * threshold)
             for x in (p, q))  # the threshold is subtracted from the special variable
     if grid.block == 1:
-        return _meet((p, q, one), [(one, count - 1)], [(one, count - 1)], grid, gamma)
+        return _event_of_parts((p, q, one), [(one, count - 1)], [(one, count - 1)], grid, gamma)
     blocks, rest = divmod(count, grid.block)
     known: Powers = {}
     in_p, in_q, whole = (block_of([(x, 1), (one, grid.block - 1)], grid, known) for x in (p, q, one))
     alone_p, alone_q, single = (coarsened(x, grid) for x in (p, q, one))
-    in_block, density = _meet((in_p, in_q, whole), [(whole, blocks - 1), (single, rest)], [(one, count - grid.block)],
-                              grid, gamma)
+    in_block, density = _event_of_parts((in_p, in_q, whole), [(whole, blocks - 1), (single, rest)],
+                                        [(one, count - grid.block)], grid, gamma)
     if not rest:
         return in_block, density
-    alone, _ = _meet((alone_p, alone_q, single), [(whole, blocks), (single, rest - 1)], [(one, count - 1)], grid, gamma)
+    alone, _ = _event_of_parts((alone_p, alone_q, single), [(whole, blocks), (single, rest - 1)], [(one, count - 1)],
+                               grid, gamma)
     share = rest / count  # of the variables that are not in a block
     advantage, low, high, p_high = ((1 - share) * x + share * y for x, y in zip(in_block, alone, strict=True))
     up = 1 + 8 * UNIT
     return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * up, p_high * up), density
 
 
-def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies, grid: Grid,
-          gamma: float) -> tuple[Event, float]:
-    """The event {special + the sum of parts >= 0}, the special part having a law P or Q, and the density at 0 of the
-    sum if it has the base law."""
+def _event_of_parts(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies, grid: Grid,
+                    gamma: float) -> tuple[Event, float]:
+    """The event {special + the sum of parts >= 0}, the special part having the law P or Q, and the density at 0 of the
+    sum if it has the base law; `special` are the parts with the laws P, Q and base. The parts are made of `copies` (see
+    sum_of)."""
     rest, base = sum_of(parts, copies, grid, grid.window), special[2]
     p, q = _on_same_points(*special[:2])
     needed = -(max(int(x.indices[-1]) for x in (q, base)) // rest.stride) - rest.first // rest.stride
@@ -101,7 +103,7 @@ def _meet(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies,
     advantage = tails.least_mean(p_mass - gamma * q_mass, q) - errors * (1 + 1e-9)
     q_low, q_high = dot(q_mass, lows) * (1 - of_q) - q_error, dot(q_mass, highs) * (1 + of_q) + q_error
     p_high = dot(p_mass, highs) * (1 + of_p) + p_error
-    at_zero = _needed(base, rest, _masses(rest, grid), 0.0, 0.0)
+    at_zero = _at_complement(base, rest, _masses(rest, grid), 0.0, 0.0)
     density = dot(_masses(base, grid), at_zero) / (grid.step * rest.stride)
     return Event(advantage, max(q_low, 0.0), min(q_high, 1.0), min(p_high, 1.0)), density
 
@@ -134,10 +136,10 @@ class _Tails(NamedTuple):
                    relative)
 
     def low_at(self, x: Tilted) -> Array:
-        return _needed(x, self.law, self.low, float(self.low[0]), 0.0)
+        return _at_complement(x, self.law, self.low, float(self.low[0]), 0.0)
 
     def high_at(self, x: Tilted) -> Array:
-        return _needed(x, self.law, self.high, 1.0, float(self.high[-1]))
+        return _at_complement(x, self.law, self.high, 1.0, float(self.high[-1]))
 
     def least_mean(self, weights: Array, x: Tilted) -> float:
         """A lower bound of the mean of weights·T over the points of x, where T is the tail that makes the sum at least
@@ -146,7 +148,7 @@ class _Tails(NamedTuple):
         low, high = self.low_at(x), self.high_at(x)
         k = x.indices // x.stride + self.law.first // self.law.stride  # minus the index of the tail
         center = min(max(-int(k[np.argmax(np.abs(weights))]), 0), len(self.tails) - 1)
-        tails, energy, outside = (_needed(x, self.law, y, float(y[0]), float(y[-1]))
+        tails, energy, outside = (_at_complement(x, self.law, y, float(y[0]), float(y[-1]))
                                   for y in (self.tails, self.energy, self.outside))
         rounding = 1e-9 * np.maximum(energy, self.energy[center])
         apart = self.law.error * np.sqrt(np.abs(energy - self.energy[center]) + rounding)
@@ -174,7 +176,7 @@ def _on_same_points(x: Tilted, y: Tilted) -> tuple[Tilted, Tilted]:
     return padded[0], padded[1]
 
 
-def _needed(x: Tilted, rest: Tilted, values: Array, before: float, after: float) -> Array:
+def _at_complement(x: Tilted, rest: Tilted, values: Array, before: float, after: float) -> Array:
     """For each point of x, the value at the point of the rest that makes the sum 0, or that before or after all."""
     begin = -(x.first // x.stride) - rest.first // rest.stride - len(x.weight) + 1  # of the last point of x
     end = begin + len(x.weight)

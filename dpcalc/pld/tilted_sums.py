@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
 
 FFT_ERROR = 12 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
-LARGEST_RELATIVE = 0.1  # of the relative error of a law
+LARGEST_RELATIVE = 0.1  # the largest relative error of a law that is still used
 NEGLIGIBLE_POWER = 1e-30  # powers of transforms that are smaller are set to 0, as arithmetic with denormals is slow
 
 
@@ -65,8 +65,8 @@ class Grid:
 class Tilted(NamedTuple):
     """Masses weight·e^{log_scale − a·k} at the points step·k, k = first + stride·i, with a = tilt·step.
 
-    The exact weights are weight·(1 ± relative) plus a vector of ℓ2 norm `error` at most. The window of the weights
-    leaves out what the windows of the grid say. """
+    The exact weights are weight·(1 ± relative) plus a vector of ℓ2 norm `error` at most, but for the tilted mass beyond
+    both ends, which is at most `outside` of the window of the grid. """
 
     first: int
     stride: int

@@ -1,4 +1,5 @@
-"""One epoch of random allocation as privacy loss distributions from above and from below; no code of the calculator.
+"""One epoch of random allocation as privacy loss distributions from above and from below, without the code of the
+calculator in doubles.
 
 The ratio dP/dQ is S = (w_1 + … + w_t)/t with independent log-normal w_i of mean 1 under Q. A law stands for the means
 of all convex φ >= 0. From above, atoms are split between two points of a grid, with their mass and mean; mass may also

@@ -116,7 +116,7 @@ def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
     if "log_delta" in row.result:
         log_delta = row.result["log_delta"]
         claims.append(claim_by_conversion(row, "log_delta", log_delta, alpha, rdp, epsilon,
-                                           lambda mp: mp.exp(mp.mpf(log_delta))))
+                                          lambda mp: mp.exp(mp.mpf(log_delta))))
     return (*claims, rdp_claim)
 
 
@@ -219,7 +219,7 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho", *bound.gives)
              and name != solution]
     return tuple((claim_probability if name in ("delta", "tv") else claim_upper_bound)(name, row.result[name],
-                                                                                        exact(name))
+                                                                                       exact(name))
                  for name in names)
 
 

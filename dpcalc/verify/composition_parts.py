@@ -10,9 +10,13 @@ from math import inf
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
+from dpcalc.bounds.noisy_sgd._engine import contraction
+from dpcalc.bounds.noisy_sgd.composition import Steps
 from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
+from dpcalc.numerics.rounding import ratio_up
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
@@ -116,9 +120,6 @@ _OF_NOISY_SGD = ("composition-profile", "burn-in-profile", "burn-in-profile-nonc
 def _noisy_sgd(row: Row) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
-    from dpcalc.bounds.noisy_sgd._engine import contraction
-    from dpcalc.numerics.rounding import ratio_up
-
     p, n, b = row.params, row.params["n"], row.params["batch_size"]
     r, sigma1 = int(row.witness.get("r", p["iterations"])), float(row.witness.get("sigma1", 0.0))
     curvature = p["strong_convexity"] if "strong_convexity" in row.route.bound.params else -p["smoothness"]
@@ -182,9 +183,6 @@ def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapp
 
 
 def _pairs_of_noisy_sgd(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
-    from dpcalc.bounds.noisy_sgd.composition import Steps
-
     bound, p = row.route.bound, row.params
     if bound.name == "composition-profile":
         return Steps(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"]).pairs()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.quantities import DIGITS
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.answer import record as rendered
 from dpcalc.verify.budget import Budget
@@ -130,7 +131,6 @@ def _compute_digits(recomputed: _Recomputed, record: Record, digits: int) -> _Di
     """Compute the digits at the recorded numbers and witnesses, as the search may end at another order on another
     machine."""
     from dpcalc.accounting.digits import with_digits
-    from dpcalc.core.quantities import DIGITS
 
     if not (DIGITS.ge or 0) <= digits <= (DIGITS.le or 0):
         return NotComputed(f"--digits are {DIGITS.range()}, not {digits}")

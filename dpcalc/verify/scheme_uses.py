@@ -29,6 +29,7 @@ from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.mp.context import context
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.rounding import ratio_up
+from dpcalc.pld.atoms import Atoms
 from dpcalc.verify import (
     allocation,
     allocation_replaced,
@@ -68,8 +69,6 @@ def _between_points(bound: ProfileBound, of_equal_batches: Callable[[Params], Us
     """Return the parts by the convex minorant of δ of the bound in both directions, at the ε of the calculator's pair.
     Where that is no pair of a minorant, all batches are alike."""
     def use(p: Params) -> Use:
-        from dpcalc.pld.atoms import Atoms
-
         own = own_params(bound, p)
         pair = bound.pair(**own) if bound.pair else None
         if not isinstance(pair, Atoms):

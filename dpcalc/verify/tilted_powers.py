@@ -139,7 +139,7 @@ def mean_of_positive_part(grid: Grid, summands: Sequence[Summand], constant: flo
     """Return an upper bound of the mean of (constant + ΣD)₊; ∞ where this grid gives none."""
     step, a = grid.step, grid.tilt * grid.step
     paid = sum(x.copies * (x.excess + float((x.masses * np.maximum(x.places - grid.high, 0.0)).sum())
-                          * (1 + ROUNDING * len(x.places))) for x in summands)
+                           * (1 + ROUNDING * len(x.places))) for x in summands)
     total = power([(_on_grid(grid, x), x.copies) for x in summands], grid.window, step)
     points = step * (total.first + np.arange(len(total.weight)))
     values = constant + points + 4 * UNIT * (abs(constant) + np.abs(points))

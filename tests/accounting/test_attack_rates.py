@@ -54,7 +54,7 @@ def test_a_rate_of_a_curve_is_that_of_its_own_question(points):
 
 @pytest.mark.parametrize("sigma, rate, fpr", [(0.362497730189489, 0.3697262733692009, 0.3),
                                               (0.21477, 0.35587, 0.34089), (1, 0.1, 0.01),
-                                             (0.5, 0.9, 0.5), (2, 0.5, 0.7), (1, 0.01, 1e-12)])
+                                              (0.5, 0.9, 0.5), (2, 0.5, 0.7), (1, 0.01, 1e-12)])
 def test_one_sampled_step_has_the_rates_of_its_best_tests(sigma, rate, fpr):
     found = answer(f"tv --sigma {sigma!r} --sampling-rate {rate!r} --steps 1 --fpr {fpr!r}")["result"]["tpr"]
     exact = best_test(sigma, mp.mpf(rate), fpr)

@@ -451,7 +451,7 @@ def test_a_long_curve_is_what_a_short_one_is():
 
 @pytest.mark.parametrize("given",
                          [{"inputs": [{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1.0}]}]},
-                                   {"from_": "outcomes", "p": ".9,.1", "q": ".1,.9"}])
+                          {"from_": "outcomes", "p": ".9,.1", "q": ".1,.9"}])
 def test_a_mechanism_that_is_described_is_not_taken_to_have_a_bounded_range(given):
     """Its losses have a range of 2ε: ε²/8 would be below its Rényi divergence of .6191 at order 2 (Laplace noise, ε =
     1)."""

@@ -61,7 +61,7 @@ PRINTED = [
                              "steps": 10}),
     # sums over all orders, in blocks of summands that are bounded from above
     *(("wor-rdp", {"alpha": alpha, "sampling_rate": q, "base": of_bound(BOUNDS["gaussian-rdp"], sigma=sigma,
-                                                                  sensitivity=1.0)})
+                                                                        sensitivity=1.0)})
       for alpha, q, sigma in ((3000.0, 0.001, 100.0), (3000.0, 0.3, 100.0), (4000.0, 0.5, 2.0), (1234.0, 0.01, 20.0),
                               (49.0, 0.1, 3.0),
                               (7.0, 0.1, 3.0))),

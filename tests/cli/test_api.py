@@ -125,7 +125,7 @@ def test_a_notebook_shows_a_table():
     html = answer("rdp", sigma=1, delta=1e-5)._repr_html_()
     assert html.count("<tr>") == 3 and "<b>ε = 4.37718 at δ = 1e-05 (gaussian-exact)</b>" in html and "Neighbours" in html
     assert answer("rdp", sigma=1)._repr_html_().startswith("<pre>{") and "≤" in answer("rdp", epsilon=1, delta=1e-5,
-                                                                                          solve="sigma")._repr_html_()
+                                                                                       solve="sigma")._repr_html_()
 
 
 def test_the_examples_of_the_docstrings():

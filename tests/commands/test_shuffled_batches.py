@@ -36,7 +36,7 @@ def test_golden(case, adjacency, key):
     assert result["epsilon"] == pytest.approx(case[f"{key}_upper"], rel=1e-3)
     assert case[f"{key}_lower"] * (1 - 2e-3) <= result["epsilon_lower"] <= result["epsilon"]
     assert (result["steps_per_epoch"], result["epochs"], result["steps"]) == (case["T"], case["epochs"],
-                                                                             case["T"] * case["epochs"])
+                                                                              case["T"] * case["epochs"])
 
 
 @pytest.mark.slow
@@ -214,7 +214,7 @@ def test_a_guarantee_of_mechanisms_that_may_lose_less_has_no_lower_end():
     found = json.loads(out)
     assert "epsilon_lower" not in found["result"] and len(found["bounds"]) == 1
     assert found["result"]["epsilon"] == pytest.approx(number(f"convert --from gdp --mu {0.4 * sqrt(3)} --delta 1e-5"),
-                                                      rel=1e-9)
+                                                       rel=1e-9)
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_the_guarantee_composes():
         found = json.loads(again)
         assert found["adjacency"] == "zero-out" and "epsilon_lower" not in found["result"]
         assert found["result"]["epsilon"] == pytest.approx(number(f"{run} --epochs 8 --noise-multiplier 3 --delta 1e-5"),
-                                                          rel=rel)
+                                                           rel=rel)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def test_an_answer_names_what_it_holds_for():
     record = answer(f"{RUN} --max-batch-size 300 --delta 1e-5")
     result = record["result"]
     assert result["epsilon"] == pytest.approx(2.3826, rel=2e-3) and result["epsilon_lower"] == pytest.approx(1.1337,
-                                                                                                           rel=1e-3)
+                                                                                                             rel=1e-3)
     assert record["adjacency"] == "zero-out" and record["bound"] == "truncated-poisson-profile"
     assert [bound["status"] for bound in record["bounds"]] == ["proven", "lower"]
     assert result["steps"] == 3516 and result["sampling_rate"] == pytest.approx(256 / 60000)

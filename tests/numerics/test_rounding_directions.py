@@ -107,7 +107,7 @@ def test_gaussian_delta_is_not_below_its_theorem():
         r = mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma)
         epsilon = max(0.0, float(r) * (float(r) / 2 + rng.uniform(-20, 12)))
         want, got = mp.log(gaussian.theta(mp, epsilon, r)), gaussian.value(epsilon, sigma, sensitivity,
-                                                                                       steps)
+                                                                           steps)
         if want > -1e-40:
             continue  # beyond 60 digits
         earlier = mp.log(gaussian.theta(mp, mp.mpf(epsilon) * (1 - mp.mpf(2e-12)), r))

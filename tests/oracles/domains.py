@@ -402,6 +402,8 @@ def partial(rng, constant=True):
 
 
 BOTH = tuple(LAWS.values())
+
+
 def sgd(rng, iterations=None):
     """A run of noisy SGD with η <= 2/β, and a valid choice of R and σ1."""
     n = max(1, round(log_uniform(rng, 1, 1e6)))
@@ -511,7 +513,7 @@ DRAW = {
     "laplace-profile": laplace_profile,
     "randomized-response-rdp": lambda r: {"alpha": alpha(r), "probability": r.choice((0.5 + log_uniform(r, 1e-9, 0.4),
                                                                                       r.random() * 0.999 + 1e-6,
-                                                                                    1 - log_uniform(r, 1e-12, 0.1)))},
+                                                                                      1 - log_uniform(r, 1e-12, 0.1)))},
     "discrete-gaussian-exact": lambda r: discrete_noise(r, "sigma", 0.02, 30),
     "discrete-gaussian-rdp": lambda r: without_epsilon(discrete_noise(r, "sigma", 0.02, 300), r),
     "discrete-laplace-exact": lambda r: discrete_noise(r, "scale", 0.02, 1e6),

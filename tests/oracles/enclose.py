@@ -264,7 +264,7 @@ def composed(c, epsilon, pairs):
     forms."""
     if pairs.gaussian:
         return gaussian.theta(c, epsilon,
-                                    c.mpf(sum(count * flint.arb(mu) ** 2 for mu,
+                              c.mpf(sum(count * flint.arb(mu) ** 2 for mu,
                                               (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
     if pairs.laplace:
         return LAPLACE.exact(c, c.mpf(epsilon), c.mpf(pairs.laplace)).x

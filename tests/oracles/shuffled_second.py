@@ -145,13 +145,6 @@ def delta_together(epsilon, sigma, b, t, w, side, nodes=24, levels=None):
     return best / (t + 1 + w)
 
 
-def delta_used(epsilon, sigma, b, t, w, side, kappa=None, together=True):
-    """The smallest of C, C' and no amplification; b(t + w) records come after the first batch."""
-    star = Star(exp(epsilon), sigma, side)
-    found = [float(star.call(0.0)), delta_by_centre(epsilon, sigma, b, t, w, side, kappa)]
-    return min(found + [delta_together(epsilon, sigma, b, t, w, side)] * together)
-
-
 def pair_of(epsilons, forth, back):
     """Likelihood ratios and their masses under P, of the pair P against Q whose profile is the lower hull: `forth` at
     ε ≥ 0, `back` of Q against P. What is missing to 1 has an infinite ratio."""

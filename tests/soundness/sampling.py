@@ -32,7 +32,7 @@ def sampled(rng):
     run = {"sampling_rate": rate, "max_weight": rate, "profile": MECHANISMS[noise].profile(values),
            "noise_multiplier": z,
            "base": of_bound(ask.BOUNDS[f"{noise}-rdp"], 1 / z if noise == "laplace" else float("inf"), sensitivity=1.0,
-                      **({"sigma": z} if noise == "gaussian" else {"scale": z}))}
+                            **({"sigma": z} if noise == "gaussian" else {"scale": z}))}
     at, whole = ask.epsilons(rng, rate / z), [float(rng.randint(2, 60)) for _ in range(4)]
     yield from ask.profile("poisson-profile", *added, at, run)
     yield from ask.profile("wor-profile", *replaced, at, run)

@@ -11,7 +11,7 @@ from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2"
-EPOCHS = [  # and more in test_verify_epochs.py
+EPOCHS = [  # and more in test_epoch_proofs.py
     slow(f"{RUN} --sigma 2 --n 40 --epochs 5 --epsilon .5"),
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 5 --delta 1e-6",
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon 4",

@@ -3,6 +3,7 @@ threshold, and stops after a given number of answers above."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import THRESHOLD, Number, Part, of_bounds
@@ -17,8 +18,6 @@ def _pure(p: Params) -> float:
 
 
 def _pair(p: Params) -> Any:
-    from dataclasses import replace
-
     from dpcalc.pld.atoms import approximate_dp
 
     return replace(approximate_dp(_pure(p)), attained=False)  # no run has these two laws

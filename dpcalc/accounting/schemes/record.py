@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.mechanisms.record import Mechanism
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import amplification
@@ -133,8 +134,6 @@ def mechanisms_guarantee(scheme: Scheme, values: Values, uses: tuple[tuple[dict[
 
     Where the theorem needs another relation between batches than the one of the run, a part says both that and whether
     its noise multiplier is the one of a sum, in clipping norms; the latter also where `says_sum` asks for it. """
-    from dpcalc.accounting.mechanisms import MECHANISMS
-
     mechanism, base, relation = MECHANISMS[values["mechanism"]], scheme.base(values), scheme.relation(values)
     more: dict[str, Any] = {}
     with_sigma = scheme.with_sigma(values)

@@ -31,7 +31,7 @@ _TIGHT, _TIGHT_LOG_DELTA = 2e-13, 2e-14  # relative, by which ε or log δ may b
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
     """Least ε >= 0 for which (α, ε(α))-RDP implies (ε, δ)-DP: never less, and tight (see rtol)."""
-    rdp = _rounded_up(alpha, rdp)
+    rdp = _raised_next_to_one(alpha, rdp)
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top == 0 or log_delta <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
@@ -63,7 +63,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
 
 def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     """Least log δ for which (ε, δ)-DP follows, at most 0."""
-    rdp = _rounded_up(alpha, rdp)
+    rdp = _raised_next_to_one(alpha, rdp)
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
     if top <= _LEAST_LOG_DELTA or (alpha - 1) * rdp < _LEAST_MOMENT:
         return top
@@ -156,7 +156,7 @@ def _below_closed(alpha: float) -> float:
     return -log(alpha) - 0.1
 
 
-def _rounded_up(alpha: float, rdp: float) -> float:
+def _raised_next_to_one(alpha: float, rdp: float) -> float:
     """The divergence, which is raised at orders next to 1, where (α−1)ε(α) has a relative error of up to 5e-9."""
     return rdp * (1 + 5e-9) if alpha - 1 < 1e-12 else rdp
 

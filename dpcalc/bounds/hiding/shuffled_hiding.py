@@ -58,7 +58,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.hiding._engine.profile import HidingProfile, Witness, witnesses
-from dpcalc.bounds.pnsgd._engine.iteration import CONVEX, FELDMAN
+from dpcalc.bounds.pnsgd._engine.iteration import CONVEX, FELDMAN, reach_exact, reaches
 from dpcalc.bounds.pnsgd._engine.step import RUN, SETTING, STEP_SIZE
 from dpcalc.bounds.pnsgd.iteration import SHUFFLED_RDP
 from dpcalc.core.bound import Theorem
@@ -99,7 +99,6 @@ def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list
     from numpy import log, minimum, nonzero
 
     from dpcalc.bounds.hiding._engine import contracted
-    from dpcalc.bounds.pnsgd._engine.iteration import reaches
     from dpcalc.numerics.hockey_stick_array import log_theta
 
     improvable = nonzero(bound > log_theta(epsilons, places.own[:1]) - log(places.total))[0]
@@ -118,7 +117,6 @@ def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list
 def _exact_at(mp: Any, epsilon: Any, fine: int, chosen: list[float], n: int, diameter: float | None = None,
               **p: float) -> Any:
     from dpcalc.bounds.hiding._engine import contracted, plan, pushes
-    from dpcalc.bounds.pnsgd._engine.iteration import reach_exact
 
     places = pushes.places_exact(mp, CONVEX, n, fine, **p)
     if len(chosen) == 2 and diameter is not None:

@@ -64,7 +64,7 @@ def rdp(alpha: float, threshold_scale: float, scale: float, sensitivity: float, 
 
 
 def exact_rdp(mp: Any, alpha: float, threshold_scale: float, scale: float, sensitivity: float, hits: int,
-          queries: str) -> Any:
+              queries: str) -> Any:
     one = exact_pure(mp, threshold_scale, scale, sensitivity, hits, queries)
     return finite.exact_rdp(mp, alpha, finite.binary(mp, one))
 

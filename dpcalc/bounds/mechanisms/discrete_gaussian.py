@@ -88,10 +88,10 @@ def exact_outcomes(mp: Any, sigma: float, shifts: Sequence[int]) -> tuple[list[t
     bound of the mass of the others."""
     v, most = mp.mpf(sigma), max(map(abs, shifts))
     reach = int(sigma * sqrt(1.4 * (mp.prec + 40))) + 1  # where g is 2^−bits
-    far, total = reach + 2 * most, exact_total(mp, v)
-    g = [x / total for x, _ in zip(exact_weights(mp, v, -far), range(2 * far + 1), strict=False)]
-    return ([tuple(g[k + shift] for shift in shifts) for k in range(most, 2 * far + 1 - most)],
-            2 * g[far + reach] * v**2 / reach)  # Σ_{k > x} g(k) <= g(x)σ²/x
+    last, total = reach + 2 * most, exact_total(mp, v)
+    g = [x / total for x, _ in zip(exact_weights(mp, v, -last), range(2 * last + 1), strict=False)]
+    return ([tuple(g[k + shift] for shift in shifts) for k in range(most, 2 * last + 1 - most)],
+            2 * g[last + reach] * v**2 / reach)  # Σ_{k > x} g(k) <= g(x)σ²/x
 
 
 def exact_weights(mp: Any, sigma: Any, first: int) -> Iterator[Any]:

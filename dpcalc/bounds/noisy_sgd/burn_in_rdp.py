@@ -126,7 +126,7 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     steps = composition.exact(mp, alpha, n, batch_size, r, lipschitz, mp.sqrt(mp.mpf(sigma) ** 2 - s1**2))
     g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
     d = min(mp.mpf(diameter), contraction.exact_reached(mp, g, iterations - r,
-                                                         2 * eta * mp.mpf(lipschitz) / batch_size))
+                                                        2 * eta * mp.mpf(lipschitz) / batch_size))
     return steps + (alpha * d**2 * contraction.exact_weight(mp, g, r) / (2 * eta**2 * s1**2) if d else 0)
 
 

@@ -155,7 +155,7 @@ def exact_delta(mp: Any, epsilon: float, n: int, batch_size: int, iterations: in
                          "--digits")
     q = mp.mpf(batch_size) / n
     return q * gaussian.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q),
-                                    2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
+                              2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
 
 
 PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, "

@@ -45,7 +45,8 @@ def _sigmas(levels: Listed) -> Array:
 
 
 def _losses(epsilon: float, law: Law, sigma: Array, reach: float) -> Array:
-    """−log B of steps, from below; `reach` is MD/η."""
+    """−log B_t of the steps with these noise levels, from below, where B_t is the δ(ε) of the noise for a shift by
+    `reach` = MD/η."""
     return -_LOG_DELTAS[law.name](epsilon, _ratios(reach, sigma))
 
 

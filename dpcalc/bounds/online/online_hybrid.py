@@ -1,5 +1,5 @@
 """Noisy SGD over a stream, a Gaussian noise level for each step: the guarantee of one index, by iteration, and by
-iteration and contraction together, the tightest bound here."""
+iteration and contraction together."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Projected noisy SGD in a fixed order, by iteration and contraction together: the sharpest bound here."""
+"""Projected noisy SGD in a fixed order, by iteration and contraction together."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +23,7 @@ def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
 
 def _step(n: int, index: int, fine: int, *, level: float, diameter: float, learning_rate: float,
           strong_convexity: float, **_: float) -> int:
+    """The distance of neighbouring nodes, in steps of the run: fewer nodes where `fine` is smaller."""
     most = {FINE: _MOST_NODES, COARSE: _FEWEST_NODES}.get(fine, _FEWER_NODES)
     return step_length(n - index + 1, most, level, diameter, learning_rate, strong_convexity)
 

@@ -19,7 +19,8 @@ def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
 
 
 def sided(epsilon: float, side: int, sampling_rate: float, profile: Profile) -> float:
-    """log E_{e^ε}(mix‖N), of a record removed, for side +1, or log E_{e^ε}(N‖mix), of one added, for side −1."""
+    """log E_{e^ε}(mix‖N), of a record removed, for side +1, or log E_{e^ε}(N‖mix), of one added, for side −1, where
+    mix = (1−q)N + qP for the base pair (P, N); rounded up."""
     if side < 0:
         return min(0.0, up(_added(epsilon, sampling_rate, profile), 4e-16))
     return min(0.0, up(log(sampling_rate) + profile.log_delta(sampled_epsilon(epsilon, sampling_rate)), 4e-16))

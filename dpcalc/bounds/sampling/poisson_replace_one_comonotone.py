@@ -52,6 +52,7 @@ response of ε′ (the worst case of Kairouz, Oh & Viswanath 2015). """
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import exp, expm1, inf, log, log1p, sinh
 from typing import TYPE_CHECKING, Any
 
@@ -192,8 +193,6 @@ def of_pure(epsilon: float, rate: float) -> Profile:
     largest = pure_epsilon(epsilon, rate)
 
     def make_pair() -> Pair:
-        from dataclasses import replace
-
         from dpcalc.pld.atoms import approximate_dp
 
         return replace(approximate_dp(largest), attained=False)  # no run has these two laws

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dpcalc.commands.topics import NAMES
+from dpcalc.commands import COMMANDS, PAGES
+from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, WORDS, topic_record
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
 
@@ -37,9 +38,7 @@ def named(word: str) -> list[dict[str, Any]]:
     """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
     of epochs has the record of one epoch."""
     from dpcalc.bounds import replacement_message
-    from dpcalc.commands import COMMANDS, PAGES
     from dpcalc.commands.catalogue import command_record, entries, option_record, quantity_named, record
-    from dpcalc.commands.topics import NAMES_OF_BOUNDS, topic_record
     from dpcalc.core.errors import DpcalcError
 
     topic = topic_record(word)
@@ -60,7 +59,6 @@ def named(word: str) -> list[dict[str, Any]]:
 def _instead(word: str) -> str:
     """What to ask instead of an unknown word: about the bounds that mention it, or about a similar name."""
     from dpcalc.commands.catalogue import calculators, entries, mentioning, named_quantities
-    from dpcalc.commands.topics import WORDS
     from dpcalc.core.validate import near
 
     if len(word) > 2 and (found := [entry.bound.name for entry in mentioning((word,))]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 
+from dpcalc.commands import COMMANDS
 from dpcalc.commands.topics import NAMES, TOPICS, topic_record
 from dpcalc.core.command import Page
 
@@ -12,7 +13,6 @@ from dpcalc.core.command import Page
 def text(words: tuple[str, ...]) -> str:
     """The long help of a command; the explanation of a topic, a bound or an option; or the help of the program with
     the list of topics."""
-    from dpcalc.commands import COMMANDS
     from dpcalc.core.errors import DpcalcError
 
     app = import_module("dpcalc.cli.app")  # by name, because that module imports this one, also by name
@@ -31,8 +31,6 @@ def text(words: tuple[str, ...]) -> str:
 
 
 def names() -> Iterable[str]:
-    from dpcalc.commands import COMMANDS
-
     return (*COMMANDS, *NAMES)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.core.command import Page
 
 
 def text(words: tuple[str, ...]) -> str:
     """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
-    from dpcalc.commands import calculator
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.strict_json import indented
     from dpcalc.core.validate import near
@@ -26,8 +26,6 @@ def text(words: tuple[str, ...]) -> str:
 
 
 def names() -> Iterable[str]:
-    from dpcalc.commands import COMMANDS, PAGES
-
     return (name for name in COMMANDS if name not in PAGES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.command import Page
@@ -48,8 +49,6 @@ def _as_json(verdicts: list[Verdict]) -> str:
 
 
 def _finding(f: Finding) -> dict[str, Any]:
-    from math import isfinite
-
     claim = {"quantity": f.claim.quantity, "claimed": f.claim.claimed} if f.claim and isfinite(f.claim.claimed) else {}
     return {"verdict": f.verdict, "bound": f.bound, **claim, "text": f.text,
             "how": f.decision.how if f.decision else None}

@@ -104,7 +104,7 @@ def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot
 
 
 def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
-              swept: tuple[str, ...] = ()) -> Plot:
+                swept: tuple[str, ...] = ()) -> Plot:
     """ROC curves beside that of a blind guess, or the noise of schedules over the steps."""
     tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
     if not tables:

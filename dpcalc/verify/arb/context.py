@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from math import log2
 from typing import Any
 
@@ -199,8 +200,6 @@ class Context:
         The pieces between the points are integrated in the order of their estimated size, the largest first, so that
         the others need only the accuracy that matters beside it.
         """
-        from itertools import pairwise
-
         arb, acb = self.arb, self.acb
         total, smallest_tolerance = acb(0), arb(2) ** -100_000
 

@@ -19,6 +19,7 @@ NEAR = {"one_pass": (GAIN, 0.8), "several_passes": (GAIN, 0.9), "output": (GAIN,
         "laplace": (1.1, 0.9),
         "expanding": (1.1, 0.7)}
 
+
 def compare(family, draws, seed):
     rng = random.Random(f"{family.__name__} {seed}")
     for _ in range(draws):

@@ -45,7 +45,7 @@ def of_kind(kind, slower=()):
 def test_delta_of_one_pass(case):
     """As small as the target, and not below the least value that the theorem can have for any p and c."""
     found, target = shuffled_hiding.BOUND.value(case["epsilon"],
-                                          **run(case["mu0"], case["n"], case["c"])), case["log_delta_target"]
+                                                **run(case["mu0"], case["n"], case["c"])), case["log_delta_target"]
     assert found <= target + 1e-3 * abs(target) + 0.1
     assert exp(found) >= case.get("program_optimum_lower", 0.0) * (1 - 1e-6)
     assert found <= case["log_today"] + 0.02  # blocks

@@ -233,7 +233,7 @@ def test_noise_hides_only_uses_that_come_before_it_or_with_it(steps):
 
 
 @pytest.mark.parametrize(("q", "steps"), [(0.3, 5), (0.01, 40), (1e-4, 20000), (0.02, 1), (0.5, 300),
-                                           (0.9968, 1000), (0.999, 1000)])
+                                          (0.9968, 1000), (0.999, 1000)])
 def test_the_law_of_what_is_to_be_hidden_has_its_mean_and_its_chance_of_nothing(q, steps):
     values, chances, missing = windows.law_of_hidden(q, steps)
     counted = windows.lengths_of_segments(steps).items()

@@ -87,6 +87,7 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
     that is there."""
     levels = schedule(c1, c2, decay)._replace(noise="laplace")
     reach = reaches(levels.shape)
+
     def loss(t):
         return -log_b(LAWS["laplace"], epsilon, reach(t))
 

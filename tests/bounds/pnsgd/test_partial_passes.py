@@ -49,7 +49,7 @@ def test_the_proven_row_is_one_gaussian_release(line, uses, ask, cli):
 
 def test_twelve_uses_at_half_the_noise():
     assert UNAMPLIFIED.inverse(log(1e-5), level=4.0, lipschitz=1.0, n=1000, tau=0.9,
-                         passes=10) == pytest.approx(8.38541892421683, rel=1e-12)
+                               passes=10) == pytest.approx(8.38541892421683, rel=1e-12)
 
 
 @given(st.integers(1, 10**15), st.floats(1e-6, 0.999999))

@@ -24,7 +24,7 @@ def test_the_closed_form_is_above_both_directions_and_ends_at_its_largest_order(
         p = domains.covered_by_the_closed_form(rng)
         alpha, z, q = p.values()
         closed, truth = poisson_rdp_closed.value(**p), max(f(alpha, z, q) for f in (poisson_rdp.value,
-                                                                                  poisson_rdp.reverse))
+                                                                                    poisson_rdp.reverse))
         assert closed == pytest.approx(2 * alpha * q**2 / z**2, rel=1e-14) and truth <= 0.27 * closed
         m, last = log1p(1 / (q * (alpha - 1))), poisson_rdp_closed.largest_order(z, q)
         assert alpha <= m * z**2 / 2 - log(z**2)  # both conditions as printed

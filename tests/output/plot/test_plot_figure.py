@@ -156,7 +156,6 @@ def test_without_matplotlib_it_is_named(tmp_path):
 # --- the old picture -------------------------------------------------------------------------------------------------
 
 
-
 @contextlib.contextmanager
 def full():
     """No file may have more than 1000 bytes: as on a disk that is full, the rest is not written."""

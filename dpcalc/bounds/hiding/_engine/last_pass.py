@@ -3,8 +3,8 @@
 Only the last iterate of T = qn + r slots is released, 0 < r <= n: q whole passes, each in a fresh order, then r slots
 of another one. In the whole passes both runs use the same orders, so they differ in one slot of each, at worst the last
 one: with r, r + n, …, r + (q−1)n later slots. In the last pass the record has m < r later slots, or (for n − r of n
-orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k² (noisy_sgd/taut.py)
-is that of at most four segments, from the end of the run backwards: (noise, push) =
+orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k² (see
+bounds/noisy_sgd/_engine/taut.py) is that of at most four segments, from the end of the run backwards: (noise, push) =
 
     (V(m+1), c^m), (V(m′+1) − V(m+1), c^{m′}), (V(r+1) − V(m′+1), c^r), (V(r+(q−1)n+1) − V(r+1), Σ_{1<=i<q} c^{r+in}),
 
@@ -131,7 +131,7 @@ def _least_cost(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
     shape = np.broadcast_shapes(*(x.shape for x in slots))
     tried = run.starts()
     costs = np.stack([_cost([(np.broadcast_to(noise, shape), np.broadcast_to(push, shape))
-                            for noise, push in _segments(run, c, slots, start)]) for start in tried])
+                             for noise, push in _segments(run, c, slots, start)]) for start in tried])
     return costs.min(axis=0), np.array(tried)[costs.argmin(axis=0)]
 
 

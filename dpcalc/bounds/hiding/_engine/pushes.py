@@ -3,7 +3,8 @@
 A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and
 adds noise ησ. The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP
 with μ² = (2L/(bσ))²·cost, where cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before the run
-ends (noisy_sgd/taut.py). In units of one push, and with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
+ends (bounds/noisy_sgd/_engine/taut.py). In units of one push, and with V(k) = Σ_{j<k} c^{2j} and share(m) =
+c^{2m}/V(m+1):
 
     one push at m:                      share(m)
     two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; or,

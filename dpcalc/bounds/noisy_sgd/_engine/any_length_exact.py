@@ -53,17 +53,18 @@ def exact(mp: Any, epsilon: Any, run: Run, numbers: list[float], window: WindowD
             u = e - epsilons[i]
             delta = window(mp, int(steps), rule == COMPARED_HIDDEN, u) + mp.exp(u) * kept
         epsilons.append(e)
-        deltas.append(min(mp.mpf(1), delta, key=float))  # 1 also where δ is 1 as a double
+        deltas.append(min(mp.mpf(1), delta, key=float))  # 1 also where δ, below 1, is 1 as a double
     return deltas[-1]
 
 
 def _exact_near(mp: Any, epsilon: Any, run: Run, steps: int) -> Any:
-    """What is left of the distance of the two runs after so many steps."""
+    """The δ that is left of the largest distance of the two runs after so many steps."""
     return theta(mp, epsilon, run.apart * mp.sqrt(contraction.exact_weight(mp, run.g, steps)))
 
 
 def _exact_pooled(mp: Any, e: Any, run: Run, epsilons: list[Any], deltas: list[Any], steps: int, index: int,
                   window: WindowDelta) -> Any:
+    """δ by Theorem B, from the lower hull of all earlier points; γ₂ is e^ε of the point with this index."""
     corners = hull(np.array([float(x) for x in epsilons]), np.array([float(x) for x in deltas]))
     at, d = [epsilons[k] for k in corners], [deltas[k] for k in corners]
     if index not in corners:  # rounding may decide whether it is one; it may be added, with a mass of 0

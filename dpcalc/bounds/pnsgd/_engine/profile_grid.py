@@ -14,6 +14,8 @@ from itertools import pairwise
 from math import ceil, floor, inf, log, sqrt
 from typing import Any
 
+from numpy import array
+
 from dpcalc.bounds.pnsgd._engine.positions import COARSE
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import OutOfScope
@@ -65,8 +67,6 @@ def _log_deltas(bound: ProfileBound, epsilons: list[float], fine: int, p: dict[s
     """Upper bounds on log δ at every ε."""
     if bound.blocks is None or bound.blocks.profile is None:
         return [float(bound.value(e, **p)) for e in epsilons]
-    from numpy import array
-
     return [float(x) for x in bound.blocks.profile(array(epsilons), fine, ways=ways, **p)]
 
 

@@ -1,5 +1,5 @@
 """The pair that repeated draws attain, Σ π_k N(akμ) against Σ π_k N((a−1)kμ) with k = 0, 1, … and μ one over the noise
-multiplier, in cells of outcomes; in doubles, and one step at high precision."""
+multiplier, in cells of outcomes; in doubles."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def _none(draws: Draws) -> Mixture:
 
 
 def _drawn(noise_multiplier: float, draws: Draws, reach: int) -> tuple[Mixture, Mixture]:
-    """The rest of both mixtures. More draws than all k count as a whole where a mass is rounded up, and else not."""
+    """The rest of both mixtures. The probability of more draws than the largest k counts where a mass is rounded up,
+    and is left out where one is rounded down."""
     r = gaussian_from_below(noise_multiplier).mu * np.array(draws.counts)
     log_weights, errors = np.array(draws.log_weights), np.array(draws.errors)
     own = Mixture(log_weights, errors, reach * r, draws.log_more)

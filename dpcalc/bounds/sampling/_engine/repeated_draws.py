@@ -64,7 +64,7 @@ class ExactDraws(NamedTuple):
 
 
 def exact_once(mp: Any, rate: float) -> ExactDraws:
-    """The draws of a record that is in the batch once or not at all."""
+    """The same at high precision."""
     return ExactDraws(1 - mp.mpf(rate), ((1, mp.mpf(rate)),), mp.mpf(0))
 
 

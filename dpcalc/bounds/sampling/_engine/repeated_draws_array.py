@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
-from dpcalc.numerics.elementary import log_add, log_sum
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_sum
 from dpcalc.numerics.elementary_array import log1mexp, log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
     from dpcalc.pld.atoms import Atoms
 
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
 
 
