@@ -102,7 +102,7 @@ def to_delta(route: Route, params: Params, question: Question, side: int = 0) ->
     if log_point_sum < found.upper:
         found = Bracket(log_point_sum, min(found.lower, log_point_sum), _BY_ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
-    lower = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]))
+    lower = _lower_end(route, params, "delta", min(exp(found.lower) * (1 - ULP), result["delta"]))
     notes = _missed_precision(found, 1.0, params, "delta") if bracket else ()
     return Row(route, {**result, **lower}, found.witness, notes=notes)
 

@@ -227,11 +227,11 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
         if has_proof := re.search(r"^Proof\b", text, re.M):
             found[file] = text.strip()
         if has_proof or file == own:
-            # the files of this package that it names: in its own folder, or by their path
+            # the files of this package that it names: in its own folder or the engine of that, or by their path
+            folder = file.rpartition("/")[0]
             for path in re.findall(r"[\w/]+\.py", text + (bound.source if file == own else "")):
-                name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
-                if (_ROOT / name).exists():
-                    pending.append(name)
+                places = (f"{folder}/{path}", f"{folder}/_engine/{path}", f"dpcalc/{path}", f"dpcalc/bounds/{path}", path)
+                pending += [name for name in places if (_ROOT / name).exists()][:1]
     return list(found.items())
 
 

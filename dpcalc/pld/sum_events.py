@@ -81,7 +81,7 @@ def _on_grid(grid: Grid, values: Array, laws: Laws, relative: float, gamma: floa
     share = rest / count  # of the variables that are not in a block
     advantage, low, high, p_high = ((1 - share) * x + share * y for x, y in zip(in_block, alone, strict=True))
     up = 1 + 8 * UNIT
-    return Event(advantage - 8 * UNIT * high, low * (1 - 8 * UNIT), high * up, p_high * up), density
+    return Event(advantage - 8 * UNIT * p_high, low * (1 - 8 * UNIT), high * up, p_high * up), density
 
 
 def _event_of_parts(special: tuple[Tilted, Tilted, Tilted], parts: Copies, copies: Copies, grid: Grid,

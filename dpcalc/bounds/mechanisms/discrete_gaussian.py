@@ -4,7 +4,7 @@ g(x) = e^(−x²/(2σ²)).
 With P centred at 0 and Q at −s, the outcome x has the loss ℓ(x) = (s² + 2sx)/(2σ²), which is above ε from
 t = εσ²/s − s/2 on. So δ(ε) = Σ_{x > t} p(x)(1 − e^(ε−ℓ(x))), a sum of positive terms.
 
-Proof of the Rényi divergence. With P centred at s and Q at 0, p^α q^(1−α) is proportional to the exponential of
+Proof of discrete-gaussian-rdp. With P centred at s and Q at 0, p^α q^(1−α) is proportional to the exponential of
 −(α(x − s)² + (1−α)x²)/(2σ²) = −(x − αs)²/(2σ²) + α(α−1)s²/(2σ²), and the sum over x depends on αs modulo 1 only. By
 Poisson's summation formula Θ(c) is largest at integers: so ε(α) <= αs²/(2σ²), with equality where αs is an integer.
 

@@ -7,8 +7,8 @@ multiple of G_c(y) = e^{−κ(y−c)²/2}, κ = 1 + a², c = (a(x − m′) + u)
 the tails from x = h, need x beyond: from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the
 integral and in the sum alike.
 
-Proof of `relative_error`. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A, B
-= (ρ ± 1/ρ)/2 |f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on
+Why `relative_error` holds. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A,
+B = (ρ ± 1/ρ)/2 |f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on
 odd functions, its weights are positive with sum 2, and |∫T_k| <= 2/(k² − 1): it is wrong by at most s·Σ_{k = 2N, 2N+2,
 …} (2 + 2/15)|a_k|, which is (64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}). At z = A cosθ + iB sinθ, with E = |c − C|, log|f| =
 −κ/2·((E − sA cosθ)² − s²B² sin²θ), whose maximum over θ is κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and
