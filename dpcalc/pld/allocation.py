@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.log_normal_sums import Lower, Upper
-from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, check_noise, gaussian_from_below
+from dpcalc.pld.pair import Gaussian, check_noise, gaussian_from_below
 from dpcalc.pld.sampled import poisson
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.numerics.elementary import log_add, log_ratio
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_ratio
 from dpcalc.numerics.rounding import ULP, up
-from dpcalc.pld.pair import LARGEST_EXPONENT, ROUNDING
+from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import loss_error
 

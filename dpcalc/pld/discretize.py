@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
-from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
+from dpcalc.pld.pair import log_q
 from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, Pmf, loss_error, split
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ULP
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.pair import LARGEST_EXPONENT, log_difference
+from dpcalc.pld.pair import log_difference
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array

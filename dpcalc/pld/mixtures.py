@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcalc.numerics.binomial import log_binomial_weights
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import approximate_dp, distinct
-from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, mixture, normal_masses
+from dpcalc.pld.pair import Gaussian, mixture, normal_masses
 from dpcalc.pld.sampled import RemovedOrAdded, poisson
 
 if TYPE_CHECKING:

@@ -14,17 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld import pmf
-from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf
-
-if TYPE_CHECKING:
-    pass
 
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
 # 1e-9, and rounding errors nearly as large.
 SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 LARGEST_LOG_RATIO = 300.0  # of a likelihood ratio on a grid, so that its products with masses are normal doubles
 ROUNDING = 1e-12  # relative: more than the rounding error of a sum of a few thousand exponentials, and of its logarithm
 

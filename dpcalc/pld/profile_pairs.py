@@ -21,9 +21,10 @@ from math import exp, expm1, inf, log, log1p, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, Point, approximate_dp
-from dpcalc.pld.pair import LARGEST_EXPONENT, ROUNDING
+from dpcalc.pld.pair import ROUNDING
 
 if TYPE_CHECKING:
     from dpcalc.pld.sum_events import Event

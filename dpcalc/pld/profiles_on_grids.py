@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import ULP
 from dpcalc.pld import multiscale
 from dpcalc.pld.discretize import Level, nested_levels, optimistic, pessimistic, power_of_two, rounding_of_one_use
 from dpcalc.pld.multiscale import Merging, MultiscalePmf, Splitting, TooLarge, self_compose
-from dpcalc.pld.pair import LARGEST_EXPONENT, ROUNDING
+from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Composition, log_peak, log_probability_of_any, rounding_margin, smooth_variance
 from dpcalc.pld.pmf import Pmf
 

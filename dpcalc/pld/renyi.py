@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import distinct
-from dpcalc.pld.pair import LARGEST_EXPONENT, Gaussian, log_q
+from dpcalc.pld.pair import Gaussian, log_q
 from dpcalc.pld.pmf import split
 from dpcalc.pld.sampled import Poisson, WithoutReplacement, unmixed
 

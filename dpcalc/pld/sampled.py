@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
-from dpcalc.pld.pair import LARGEST_EXPONENT, BoundedRange, Gaussian, Laplace, log_q, mixture
+from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q, mixture
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
-from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import dot, norm
 from dpcalc.pld.positive_sums import ATTEMPTS, Question, change_by_moves, choose_grid, refined
 from dpcalc.pld.tilted_sums import Copies, Grid, Powers, Tilted, block_of, coarsened, sum_of, tilted

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
 
 FFT_ERROR = 12 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
-LARGEST_RELATIVE = 0.1  # of the relative error of a law
 NEGLIGIBLE_POWER = 1e-30  # powers of transforms that are smaller are set to 0, as arithmetic with denormals is slow
 
 
@@ -137,7 +136,7 @@ def sum_of(parts: Copies, copies: Copies, grid: Grid, window: Window, known: Pow
     weight = np.fft.irfft(transform, n)
     error = error * largest / sqrt(n) + len(parts) * NEGLIGIBLE_POWER + (eta + 6 * UNIT * number) * norm(weight)
     weight = np.roll(weight, (first // stride - low) % n)
-    if relative > LARGEST_RELATIVE:
+    if relative > 0.1:
         raise OutOfScope("out-of-range", f"the rounding errors of {number:.3g} variables are too large")
     more = 1 + 2 * relative  # for products of both errors, and for (1 + x)^t − 1 against tx
     return Tilted(low * stride, stride, weight, log_scale, relative * more, error * more)

@@ -19,18 +19,15 @@ from typing import Any
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_cells, loss_distributions, nested_grids
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
 from dpcalc.verify.directed_array import WORD_BITS, Array
-from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
+from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.nested_grids import Merging, Rounding, Splitting, WeightedLevel
 
 Parts = Sequence[tuple[Use, int]]
-# Bits of the factors of products beyond the size of the result, at 128 bits of the arithmetic. The roundings of
-# products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which recorded numbers are
-# above it.
-GUARD_BITS = 36
 
 
 def merge_gaussians(parts: Parts) -> Parts:
@@ -155,10 +152,10 @@ def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scal
     bound; the best one is searched for in doubles without bounds of their errors."""
     p, q = x.rows
     log_ratio = float(mp.log(scale_q / scale_p)) + epsilon
-    losses = np.minimum(x.step * (x.first + np.arange(x.size)), MAX_EXPONENT)
+    losses = np.minimum(x.step * (x.first + np.arange(x.size)), LARGEST_EXPONENT)
 
     def from_here_on(row: Array, exponent: Array) -> Array:
-        return np.cumsum((row * np.exp(np.clip(exponent, -MAX_EXPONENT, MAX_EXPONENT)))[::-1])[::-1]
+        return np.cumsum((row * np.exp(np.clip(exponent, -LARGEST_EXPONENT, LARGEST_EXPONENT)))[::-1])[::-1]
 
     tilted = -tilt * (losses - epsilon)
     gain = from_here_on(p, tilted) - from_here_on(q, tilted + log_ratio - losses)
@@ -193,8 +190,9 @@ def _words(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, log_de
     log_share = 0.0
     if log_delta > -inf:
         log_all = mp.log(scale * _peak(mp, plan.tilt)) - mp.mpf(plan.tilt) * mp.mpf(epsilon)
-        log_share = min(0.0, max(-MAX_EXPONENT, float(mp.mpf(log_delta) - log_all)))
+        log_share = min(0.0, max(-LARGEST_EXPONENT, float(mp.mpf(log_delta) - log_all)))
     uses = sum(count for _, count in parts)
-    guard = GUARD_BITS * max(1, mp.prec // 128)
-    bits = guard + uses.bit_length() - frexp(exp(log_share))[1] + 1
+    # The roundings of products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which
+    # recorded numbers are above it.
+    bits = 36 * max(1, mp.prec // 128) + uses.bit_length() - frexp(exp(log_share))[1] + 1
     return int(-(-bits // WORD_BITS))

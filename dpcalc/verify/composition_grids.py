@@ -8,10 +8,11 @@ from typing import Any
 
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition, composition_plans, loss_distributions
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import delta_of_sums
-from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
+from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
@@ -130,4 +131,4 @@ def _largest_loss(mp: Any, use: Use) -> float:
         return largest + abs(largest) * _LOSS_ERROR
     if use.added and use.scheme == "poisson":
         return -log((1 - rate) + rate * exp(-largest)) * (1 + _LOSS_ERROR)
-    return log1p(rate * expm1(largest)) * (1 + _LOSS_ERROR) if largest < MAX_EXPONENT else largest
+    return log1p(rate * expm1(largest)) * (1 + _LOSS_ERROR) if largest < LARGEST_EXPONENT else largest

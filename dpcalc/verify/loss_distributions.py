@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 
-MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 Masses = tuple[Any, Any]  # under P, under Q
 
 

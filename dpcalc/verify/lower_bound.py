@@ -18,9 +18,9 @@ from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
 from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
 
 _CELLS = 2000  # of the interval, for a Rényi divergence; any number gives a valid bound, and more a tighter one
@@ -68,7 +68,7 @@ def _delta_after_many_steps(mp: Any, epsilon: float, way: int | None, params: Ma
     steps = int(params["iterations"])
 
     def deltas(known: Law) -> Any:
-        return known.lead - np.expm1(min(float(epsilon), MAX_EXPONENT)) * known.above
+        return known.lead - np.expm1(min(float(epsilon), LARGEST_EXPONENT)) * known.above
 
     if way is not None:
         pair = lower_bound.walks(**params)[way - 1]

@@ -20,14 +20,12 @@ import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import walk_grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
 if TYPE_CHECKING:
     from dpcalc.verify.arb.context import Context
 
-_NEGLIGIBLE_DISTANCE = 1e-30  # g(t) at which further steps are omitted; they change no probability by more than that
-_MAX_OPERATIONS = 2e9  # multiplications of balls in all steps: this many take half a minute
 _MAX_ERROR = 1e-22  # relative error of the rule in one step: that of a million steps is then 1e-16
 # Standard deviations beyond the mean of a step up to which integrals are accurate, and the relative error of what is
 # beyond: of a tail only e^{−98} = 3e-43 is left there.
@@ -115,8 +113,8 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Laws:
     """Return the distributions of both walks after all steps but the last one."""
     nodes, weights, error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
-    enough = 64  # steps after which the effect of the start is negligible
-    while _distance_of_starts(pair, enough) > _NEGLIGIBLE_DISTANCE and enough < 2**60:
+    enough = 64  # steps after which the start changes no probability by more than 1e-30
+    while _distance_of_starts(pair, enough) > 1e-30 and enough < 2**60:
         enough *= 2
     omitted = _distance_of_starts(pair, enough) if steps >= enough else 0.0
     steps = min(steps, enough)
@@ -133,7 +131,7 @@ def _propagate(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequen
     left, size = steps - 2, len(positions)
     by_squaring = left > size
     operations = left.bit_length() * size**3 if by_squaring else left * size**2
-    if operations > _MAX_OPERATIONS:
+    if operations > 2e9:
         raise TooLong(f"its walks take {operations:.1g} multiplications with {size} positions, which would be minutes")
     matrix = _drop_tiny(c, c.flint.arb_mat([_row(c, pair, y, positions, weights, up) for y in positions]))
     masses = c.flint.arb_mat([_row(c, pair, c.arb(pair.start), positions, weights, up)])
@@ -180,7 +178,7 @@ def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
 def _distance_of_starts(pair: Pair, steps: int) -> float:
     """Return g(t) for t = `steps`, rounded up: a bound on the total variation distance after t steps from two
     starts."""
-    contracted = 2 * pair.half * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
+    contracted = 2 * pair.half * exp(max(-LARGEST_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
     return min(1.0, contracted) * (1 + 1e-6)
 
 

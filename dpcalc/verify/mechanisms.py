@@ -16,6 +16,7 @@ from typing import Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
 from dpcalc.core.bound import ProfileBound
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_atoms, loss_distributions, mixtures, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.composition_atoms import Atoms, approximate_dp_pair, atoms_of, pair_of_outcomes
@@ -159,7 +160,7 @@ def _replaced_laplace(part: Part, rate: float) -> LossPair:
         return tuple((1 - q) * tail(mp, x) + q * tail(mp, x - shift) for shift in (r, -r))
 
     r = 1 / part["scale"]
-    ahead = log1p(rate * expm1(r)) if r < loss_distributions.MAX_EXPONENT else r
+    ahead = log1p(rate * expm1(r)) if r < LARGEST_EXPONENT else r
     return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)))
 
 

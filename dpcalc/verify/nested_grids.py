@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
 from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import TooLong
 
 MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row
@@ -283,5 +283,5 @@ def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGr
 
 
 def bounded_exp(x: float) -> float:
-    """Return e^x for x clamped to ±MAX_EXPONENT, against overflow, for choices that need no accuracy."""
-    return exp(max(-MAX_EXPONENT, min(MAX_EXPONENT, x)))
+    """Return e^x for x clamped to ±LARGEST_EXPONENT, against overflow, for choices that need no accuracy."""
+    return exp(max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, x)))

@@ -12,8 +12,6 @@ from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
 
-_NEGLIGIBLE = 2.0**-90  # relative, of the rest of a sum: differences of such sums are the masses of a pair
-
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
     """Return δ(ε) as `shuffled_ldp.exact` does, with the far ends of its sums bounded by geometric series."""
@@ -69,7 +67,7 @@ def _add_downwards(weight: Any, m: int, i: int) -> tuple[Any, Any, Any]:
         if j % 64 == 0:  # only sometimes, as conversions to doubles take time
             decay = (j - 1) / (m - j + 2)
             rest = (ahead + 1 / (1 - decay)) * decay / (1 - decay)
-            if float(weight) * rest < _NEGLIGIBLE * float(below):
+            if float(weight) * rest < 2.0**-90 * float(below):  # differences of such sums are the masses of a pair
                 return below, sums, weight * (2 * rest)
     return below, sums, weight * 0
 

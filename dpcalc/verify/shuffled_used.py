@@ -16,11 +16,11 @@ import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld import shuffled_epoch, shuffled_used
 from dpcalc.pld.swapped_record import Mesh
 from dpcalc.verify.allocation import DIGITS, double_outwards
-from dpcalc.verify.directed_array import UNIT, Array
+from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.shuffled_epochs import Difference, Epoch, masses_of_calls, pair_of_profile
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
-from dpcalc.numerics.elementary import log_add, log_sum
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_sum
 from dpcalc.numerics.elementary_array import log1mexp, log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
     from dpcalc.pld.atoms import Atoms
 
-LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
 
 
@@ -113,7 +112,6 @@ def _within_budget(x: Array, y: Array, log_p: Array, budget: Array) -> tuple[Arr
 
 # --- the pair that is composed ---------------------------------------------------------------------------------------
 
-SPACING = 0.02  # standard deviations of the noise; ε grows with its square, by up to 1.5e-4 of it here
 POINTS = 128  # evaluated at a time, until δ is below all doubles
 
 
@@ -130,10 +128,10 @@ def minorant_pair(noise_multiplier: float, draws: Draws, reaches: tuple[int, int
     return profile_pairs.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
 
 
-def deviations(largest_mean: float, spacing: float = SPACING) -> Array:
+def deviations(largest_mean: float, spacing: float = 0.02) -> Array:
     """Increasing distances from a centre, in standard deviations: evenly spaced up to 8, from where they grow in
-    proportion. They end 38 beyond the largest mean, where the tail is below the smallest double; means above 1e5 are
-    not distinguished."""
+    proportion. ε grows with the square of the spacing, by up to 1.5e-4 of it at 0.02. They end 38 beyond the largest
+    mean, where the tail is below the smallest double; means above 1e5 are not distinguished."""
     last = int(8 * asinh((38 + min(largest_mean, 1e5)) / 8) / spacing)
     return np.asarray(8 * np.sinh(np.arange(1, last + 1) * (spacing / 8)))
 
