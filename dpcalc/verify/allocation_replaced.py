@@ -14,7 +14,7 @@ The masses of the cells and their means come from closed forms in balls, rounded
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import ceil, exp, log, log2, sqrt
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from dpcalc.pld import allocation_replaced
 from dpcalc.pld.allocation_replaced import Point
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.positive_sums import Question, choose_grid
-from dpcalc.verify.allocation import DIGITS, double_outwards
+from dpcalc.verify.allocation import DIGITS, Epoch, double_outwards
 from dpcalc.verify.composition_atoms import profile_pair
 from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
@@ -77,16 +77,6 @@ def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, valu
 def _gaussian(noise_multiplier: float, steps: int) -> LossPair:
     """Return the pair of one or two steps, which is that of Gaussian noise."""
     return gaussian(lambda mp: 2 / (mp.sqrt(mp.mpf(steps)) * mp.mpf(noise_multiplier)))
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """What the cells depend on. The context `mp` is only what they are computed with: their masses are doubles."""
-
-    sigma: float
-    steps: int
-    tail: float
-    mp: Any = field(compare=False)
 
 
 class Cells(NamedTuple):

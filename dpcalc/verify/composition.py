@@ -137,14 +137,8 @@ def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) ->
         begin -= 1
     while begin < x.size and not (x.first + begin) * x.step > epsilon:
         begin += 1
-    weights = x.rows[0][begin:].tolist()
-    if not weights:
-        return mp.mpf(0)
-    h, lam = mp.mpf(x.step), mp.mpf(tilt)
-    start = h * (x.first + begin)
-    in_p = _polynomial(mp, weights, mp.exp(-lam * h)) * mp.exp(-lam * start)
-    in_q = _polynomial(mp, weights, mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start + mp.mpf(epsilon))
-    return in_p - in_q
+    in_p, in_q = _sums_from(mp, x, begin, tilt)
+    return in_p - mp.exp(mp.mpf(epsilon)) * in_q
 
 
 def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scale_p: Any, scale_q: Any) -> Any:
@@ -162,21 +156,24 @@ def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scal
     threshold = int(gain.argmax()) if x.size else 0
     if not x.size or not gain[threshold] > 0:
         return mp.mpf(0)
-    h, lam = mp.mpf(x.step), mp.mpf(tilt)
-    start = h * (x.first + threshold)
-    in_p = scale_p * _polynomial(mp, p[threshold:].tolist(), mp.exp(-lam * h)) * mp.exp(-lam * start)
-    in_q = scale_q * _polynomial(mp, q[threshold:].tolist(), mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start)
-    return in_p - mp.exp(mp.mpf(epsilon)) * in_q
+    in_p, in_q = _sums_from(mp, x, threshold, tilt)
+    return scale_p * in_p - mp.exp(mp.mpf(epsilon)) * scale_q * in_q
 
 
-def _polynomial(mp: Any, coefficients: list[float], x: Any) -> Any:
-    """Return Σ coefficients[k]·x^k."""
-    if is_ball_context(mp):
-        return mp.polynomial(coefficients, x)
-    value = mp.mpf(0)
-    for c in reversed(coefficients):
-        value = value * x + c
-    return value
+def _sums_from(mp: Any, x: WeightedLevel, begin: int, tilt: float) -> tuple[Any, Any]:
+    """Return Σ w(ℓ)e^{−λℓ} and Σ w(ℓ)e^{−(λ+1)ℓ} over the points of a level from an index on, the latter by the last
+    row."""
+    found = []
+    for row, rate in ((x.rows[0], mp.mpf(tilt)), (x.rows[-1], mp.mpf(tilt) + 1)):
+        weights, ratio = row[begin:].tolist(), mp.exp(-rate * mp.mpf(x.step))
+        value = mp.mpf(0)
+        if is_ball_context(mp):
+            value = mp.polynomial(weights, ratio)
+        else:
+            for w in reversed(weights):
+                value = value * ratio + w
+        found.append(value * mp.exp(-rate * mp.mpf(x.step) * (x.first + begin)))
+    return found[0], found[1]
 
 
 def _near_moment(mp: Any, moment: Any) -> Any:

@@ -84,40 +84,43 @@ def normal_tail(mp: Any, x: Any) -> Any:
     return mp.normal_tail(x) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
-def symmetric_pair(masses_above: Callable[[Any, Any, bool], Masses], limit: float = inf) -> LossPair:
-    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged."""
-    return LossPair(masses_above, lambda mp, w, closed: masses_above(mp, -w, closed)[::-1], limit=limit)
+def symmetric_pair(masses_above: Callable[[Any, Any], Masses], limit: float = inf,
+                   end: Formula | None = None) -> LossPair:
+    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged. With an `end`
+    all losses lie between −end and end, where there may be atoms; `masses_above` is for the losses in between."""
+    def above(mp: Any, w: Any, closed: bool) -> Masses:
+        if end is not None:
+            last = end(mp)
+            if w > last or (w >= last and not closed):
+                return mp.mpf(0), mp.mpf(0)
+            if w < -last or (w <= -last and closed):
+                return mp.mpf(1), mp.mpf(1)
+        return masses_above(mp, w)
+
+    return LossPair(above, lambda mp, w, closed: above(mp, -w, closed)[::-1], limit=limit)
 
 
 def laplace(ratio: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair of the Laplace mechanism with r = sensitivity/scale: atoms at ±r, and between them a density
     e^{(w−r)/2}/4 of the losses under P."""
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         r = ratio(mp)
-        if w > r or (w >= r and not closed):
-            return mp.mpf(0), mp.mpf(0)
-        if w < -r or (w <= -r and closed):
-            return mp.mpf(1), mp.mpf(1)
         return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
 
-    return symmetric_pair(masses_above, limit)
+    return symmetric_pair(masses_above, limit, ratio)
 
 
 def bounded_range(eta: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair that dominates every mechanism whose loss has a range of length η: a density e^{w/2}·c/2 of the
     losses under P on [−η, η], c = e^{η/2}/(e^η − 1)."""
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         end = eta(mp)
-        if w >= end:
-            return mp.mpf(0), mp.mpf(0)
-        if w <= -end:
-            return mp.mpf(1), mp.mpf(1)
         c = mp.exp(end / 2) / mp.expm1(end)
         return c * (mp.exp(end / 2) - mp.exp(w / 2)), c * (mp.exp(-w / 2) - mp.exp(-end / 2))
 
-    return symmetric_pair(masses_above, limit)
+    return symmetric_pair(masses_above, limit, eta)
 
 
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:

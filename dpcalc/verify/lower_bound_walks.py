@@ -10,7 +10,7 @@ g(t) in total variation (walk.py). Walks that start at rest are bounded in lower
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
@@ -158,14 +158,25 @@ def _drop_tiny(c: Context, matrix: Any) -> Any:
 
 def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
     """Return the masses after one step from y: at the left wall, at the nodes, and at the right wall."""
-    root, start, density_at_0 = c.arb(2).sqrt(), c.arb(pair.pull) * y, 1 / (2 * c.arb.pi()).sqrt()
-    pushed = [(start + push, share) for push, share in pushes(c, pair, up)]
-    walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
-             for side in (1, -1)]
-    inner = []
-    for x, w in zip(positions[1:-1], weights, strict=True):
-        inner.append(w * density_at_0 * sum((share * (-(x - m) * (x - m) / 2).exp() for m, share in pushed), c.arb(0)))
-    return [walls[0], *inner, walls[1]]
+    root, start, at = c.arb(2).sqrt(), c.arb(pair.pull) * y, density(c, pair, up)
+    left, right = (sum((share * ((c.arb(pair.half) + side * (start + m)) / root).erfc() / 2
+                        for m, share in pushes(c, pair, up)), c.arb(0)) for side in (1, -1))
+    return [left, *(w * at(x, start) for x, w in zip(positions[1:-1], weights, strict=True)), right]
+
+
+def density(c: Context, pair: Pair, up: bool) -> Callable[[Any, Any], Any]:
+    """Return the density of a step of P (`up`) or Q as a function of the place and the place before times a."""
+    pushed, at_0 = pushes(c, pair, up), 1 / (2 * c.arb.pi()).sqrt()
+
+    def at(x: Any, start: Any) -> Any:
+        z = x - start
+        total = c.arb(0)
+        for m, share in pushed:
+            y = z - m
+            total += share * (y * y * -0.5).exp()
+        return at_0 * total
+
+    return at
 
 
 def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:

@@ -143,25 +143,21 @@ def _replaced_laplace(part: Part, rate: float) -> LossPair:
     """Return the pair of noise of scale 1, (1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), whose loss is constant beyond
     ±r."""
     ratio = compute_once(lambda mp: 1 / mp.mpf(part["scale"]))
+    rest = compute_once(lambda mp: 1 + mp.mpf(rate) * mp.expm1(-ratio(mp)))
+    end = compute_once(lambda mp: mp.log((1 + mp.mpf(rate) * mp.expm1(ratio(mp))) / rest(mp)))
 
     def tail(mp: Any, x: Any) -> Any:
         return mp.exp(-x) / 2 if float(x) > 0 else 1 - mp.exp(x) / 2
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         r, q = ratio(mp), mp.mpf(rate)
-        rest = 1 + q * mp.expm1(-r)
-        end = mp.log((1 + q * mp.expm1(r)) / rest)
-        if w > end or (w >= end and not closed):
-            return mp.mpf(0), mp.mpf(0)
-        if w < -end or (w <= -end and closed):
-            return mp.mpf(1), mp.mpf(1)
-        x = mp.log1p(mp.expm1(abs(w)) * rest * mp.exp(r) / q) / 2  # the outcome with the loss |w|
+        x = mp.log1p(mp.expm1(abs(w)) * rest(mp) * mp.exp(r) / q) / 2  # the outcome with the loss |w|
         x = x if float(w) > 0 else -x
         return tuple((1 - q) * tail(mp, x) + q * tail(mp, x - shift) for shift in (r, -r))
 
     r = 1 / part["scale"]
     ahead = log1p(rate * expm1(r)) if r < LARGEST_EXPONENT else r
-    return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)))
+    return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)), end)
 
 
 # --- Rényi divergences of uses on batches drawn without replacement ---------------------------------------------------

@@ -41,7 +41,7 @@ def poisson_replaced(mu: Formula, rate: float, size: int) -> LossPair:
     rises in the outcome."""
     mu, weights = compute_once(mu), compute_once(lambda mp: group_mixture.exact_weights(mp, rate, size))
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         z = replaced_mixture.exact_threshold(mp, abs(w), mu(mp), weights(mp)) * (1 if float(w) > 0 else -1)
         shifts = [(p, j * mu(mp)) for j, p in enumerate(weights(mp))]
         return (mp.fsum(p * normal_tail(mp, z - x) for p, x in shifts),
