@@ -47,14 +47,14 @@ class BinomialMixture:
         """jμ for j = 0..K."""
         return self.mu * np.arange(self.size + 1)
 
-    def _masses(self, edges: Array) -> Masses:
+    def masses(self, edges: Array) -> Masses:
         """The masses of the cells between losses, by blocks of the outcomes with these losses."""
         z = np.concatenate([self._outcomes(edges[k : k + BLOCK]) for k in range(0, len(edges), BLOCK)])
         parts = [self._cells(z[k : k + BLOCK + 1]) for k in range(0, len(z) - 1, BLOCK)]
         log_p, loss = (np.concatenate(each) for each in zip(*parts, strict=True))
         return log_p, loss
 
-    def _edges(self, log_tail: float, cells: int) -> Array:
+    def pilot_edges(self, log_tail: float, cells: int) -> Array:
         log_tail -= log(self.size + 1)  # a share for each component
         reach, heights = sqrt(-2 * log_tail), self.log_weights - log_tail
         highest = float((self.shifts + np.sqrt(2 * np.maximum(heights, 0.0)))[heights > 0].max())
@@ -117,16 +117,11 @@ class PoissonGroup(RemovedOrAdded, BinomialMixture):
     attained: bool = True
     log_infinite = -inf
     rounding_scale = 1.0  # masses add up to 1 within 5e-15
+    masses_removed, edges_removed = BinomialMixture.masses, BinomialMixture.pilot_edges
 
     @property
     def largest_loss(self) -> tuple[float, float]:
         return (-float(self.log_weights[0]) if self.added else inf), -inf
-
-    def masses_removed(self, edges: Array) -> Masses:
-        return self._masses(edges)
-
-    def edges_removed(self, log_tail: float, cells: int) -> Array:
-        return self._edges(log_tail, cells)
 
     def _cells(self, z: Array) -> Masses:
         """The loss of a cell is log Σ p_j e^{ℓ_j}, where ℓ_j is the log of the ratio of the masses under N(jμ, 1) and
@@ -196,12 +191,6 @@ class PoissonReplaced(BinomialMixture):
     def base(self) -> Gaussian:
         """The pair of the same step on all records."""
         return Gaussian(2 * self.mu * self.size, self.attained)
-
-    def masses(self, edges: Array) -> Masses:
-        return self._masses(edges)
-
-    def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        return self._edges(log_tail, cells)
 
     def _cells(self, z: Array) -> Masses:
         """Each component j of one distribution goes with the same one of the other: their ratio of densities is
