@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, places
 from dpcalc.bounds.sampling._engine import attained_exact
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import lower_bound_rest, lower_bound_walks

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.verify import lower_bound_walks
 from dpcalc.verify.lower_bound_walks import density, quadrature
 from dpcalc.verify.unchecked import Unchecked

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import walk_grid
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
+from dpcalc.bounds.noisy_sgd._engine.walk_step import means
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify.unchecked import TooLong, Unchecked
 

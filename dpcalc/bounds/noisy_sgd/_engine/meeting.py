@@ -50,8 +50,11 @@ from functools import lru_cache
 from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
+from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
     from dpcalc.numerics.arrays import Array
@@ -70,10 +73,6 @@ def kernel(width: float, g: float, steps: int) -> tuple[tuple[float, float], ...
 
 def log_kept(log_inner: Array, kernels: tuple[tuple[tuple[float, float], ...], ...]) -> Array:
     """Upper bounds on log κ_R(γ) at log γ >= 0, with a row for each kernel."""
-    import numpy as np
-
-    from dpcalc.numerics.hockey_stick_array import log_theta
-
     survival, ratio = np.array(kernels).transpose(2, 0, 1)[:, :, :, None]
     found: Array = (survival + log_theta(log_inner, ratio)).min(axis=1)
     return found

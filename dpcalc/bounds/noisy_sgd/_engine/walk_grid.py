@@ -21,6 +21,8 @@ from functools import lru_cache
 from math import ceil, inf, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from dpcalc.numerics import legendre, tails_array
 
 if TYPE_CHECKING:
@@ -57,8 +59,6 @@ def grid(half: float, pull: float, reach: float) -> Grid:
 def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
     """Centres and half-widths of panels: `least` at the walls, then each up to twice as wide as the one before, up to
     `widest`."""
-    import numpy as np
-
     edges, width = [0.0], min(2 * widest, 2 * least)
     while edges[-1] + 1.5 * width < half and width < 2 * widest:
         edges.append(edges[-1] + width)
@@ -74,8 +74,6 @@ def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
 def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float,
                    nodes: int = NODES) -> float:
     """The proven bound on the relative error over all |c| <= half + beyond, for symmetric panels."""
-    import numpy as np
-
     inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond) / 2)
     edges = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
     low, high = edges[:-1, None], edges[1:, None]
@@ -94,8 +92,6 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
 def _log_integral(c: Array, half: float, kappa: float) -> Array:
     """log ∫G_c over [−half, half] for c >= 0, from below: by tails, or where these cancel by the least value of G_c
     times the length."""
-    import numpy as np
-
     root = sqrt(kappa)
     larger, smaller = tails_array.log_tail(root * (c - half)), tails_array.log_tail(root * (c + half))
     difference = larger - smaller
