@@ -21,15 +21,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, exp, expm1, floor, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from dpcalc.numerics import legendre, normal
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 NODES = 16  # of the Gauss–Legendre rule in a cell, whose width is at most 0.5 deviations
 LIGHT = 1e-9  # relative allowance for errors of masses at 0 and at infinity, which are too light for more care

@@ -11,20 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import approximate_dp, distinct
-from dpcalc.pld.pair import Gaussian, mixture, normal_masses
+from dpcalc.pld.pair import Gaussian, Masses, Pair, mixture, normal_masses
 from dpcalc.pld.sampled import RemovedOrAdded, poisson
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses, Pair
 
 BLOCK = 512  # outcomes of which one range of j is taken; with twice as many the ranges become wider than they save
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, sqrt
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
-
+Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 # Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
 # 1e-9, and rounding errors nearly as large.
 SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10

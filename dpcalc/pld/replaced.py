@@ -6,17 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import expm1, inf, log, log1p
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_expm1
 from dpcalc.pld.atoms import Atoms, distinct
-from dpcalc.pld.pair import mixture
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses
+from dpcalc.pld.pair import Masses, mixture
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
-from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q, mixture
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses, Pair
+from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, Masses, Pair, log_q, mixture
 
 Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses have a density
 

@@ -29,10 +29,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
-from dpcalc.verify.directed_array import UNDERFLOW, Array
+from dpcalc.verify.directed_array import UNDERFLOW
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 
 RESOLUTION = 0.025  # step over the spread of log S; at 0.032 the least accurate numbers of those tried are not proven

@@ -23,6 +23,7 @@ import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld import allocation_replaced
 from dpcalc.pld.allocation_replaced import Point
@@ -30,7 +31,6 @@ from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.positive_sums import Question, choose_grid
 from dpcalc.verify.allocation import DIGITS, Epoch, double_outwards
 from dpcalc.verify.composition_atoms import profile_pair
-from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part

@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_cells, loss_distributions, nested_grids
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
-from dpcalc.verify.directed_array import WORD_BITS, Array
+from dpcalc.verify.directed_array import WORD_BITS
 from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.nested_grids import Merging, Rounding, Splitting, WeightedLevel
 

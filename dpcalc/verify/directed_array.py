@@ -13,13 +13,12 @@ from math import frexp
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context
 
-Array = NDArray[Any]
-Words = NDArray[np.uint64]  # each row is an integer in base 2^64, the lowest digit first
+Words = np.ndarray[Any, np.dtype[np.uint64]]  # each row is an integer in base 2^64, the lowest digit first
 X = TypeVar("X", float, Array)  # a result of operations on doubles
 
 UNDERFLOW = 2.0**-1000  # far more than what underflow loses, and far below every weight that matters

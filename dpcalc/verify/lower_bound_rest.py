@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.verify import lower_bound_walks
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.lower_bound_walks import density, quadrature
 from dpcalc.verify.unchecked import Unchecked
-
-if TYPE_CHECKING:
-    from dpcalc.verify.arb.context import Context
 
 _POWERS = 8  # more than the fast path has, whose points are others, so that no bound is larger than its
 

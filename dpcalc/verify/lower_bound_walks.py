@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from dpcalc.bounds.noisy_sgd._engine import walk_grid
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_step import means
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.unchecked import TooLong, Unchecked
-
-if TYPE_CHECKING:
-    from dpcalc.verify.arb.context import Context
 
 _MAX_ERROR = 1e-22  # relative error of the rule in one step: that of a million steps is then 1e-16
 # Standard deviations beyond the mean of a step up to which integrals are accurate, and the relative error of what is

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
-from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
+from dpcalc.verify.directed_array import add, away, multiply_polynomials, scale, to_doubles, total
 from dpcalc.verify.unchecked import TooLong
 
 MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row

@@ -14,34 +14,31 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.core.bound import Params
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, upper_log_delta
+from dpcalc.pld.pair import Pair
 from dpcalc.pld.profile_pairs import PRECISION, walk
 from dpcalc.pld.sum_events import event_of_sum
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
+from dpcalc.pld.tilted_sums import Grid
 from dpcalc.verify import allocation_replaced
 from dpcalc.verify.allocation import DIGITS, Epoch, double_outwards
 from dpcalc.verify.arb.context import compute_once
 from dpcalc.verify.composition_atoms import convex_minorant_pair
-from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
 from dpcalc.verify.unchecked import OtherQuestion
-
-if TYPE_CHECKING:
-    from dpcalc.pld.pair import Pair
-    from dpcalc.pld.tilted_sums import Grid
-
 
 FINER = 0.25  # the precision of sums over that of the calculator: steps are half as wide
 

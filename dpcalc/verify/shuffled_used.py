@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import exp, inf, isqrt, nextafter, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import excess
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld import shuffled_epoch, shuffled_used
 from dpcalc.pld.swapped_record import Mesh
+from dpcalc.pld.tilted_sums import Grid
 from dpcalc.verify.allocation import DIGITS, double_outwards
-from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.shuffled_epochs import Batches, Difference, masses_of_calls, pair_of_profile
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
-
-if TYPE_CHECKING:
-    from dpcalc.pld.tilted_sums import Grid
-
 
 ATTEMPTS = 3  # at nodes for a larger δ, where those for the expected one turn out to be too low: it may be ten times it
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
-from dpcalc.verify.directed_array import Array
 from dpcalc.verify.unchecked import TooLong
 
 if TYPE_CHECKING:

@@ -13,16 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
 from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 # Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
 # the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.

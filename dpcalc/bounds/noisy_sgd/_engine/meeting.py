@@ -48,16 +48,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 OVERSHOOT = 0.75  # κ, in units of the noise: by how much ℓ exceeds H, because the walk is lowered only after a step
 EARLIEST, LATEST = 0.1301, 0.1999  # R₀/ℓ², inside the range of the proof in spite of rounding

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, exp, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,9 +65,7 @@ from dpcalc.bounds.noisy_sgd._engine.walk_step import (
     push,
     unknown,
 )
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 
 @lru_cache(maxsize=64)

@@ -19,14 +19,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, inf, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.numerics import legendre, tails_array
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 NODES = 24  # per panel
 _RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)  # the ellipses tried; any ρ > 1 proves a bound

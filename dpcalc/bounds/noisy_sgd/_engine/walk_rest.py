@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import inf, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import TINY, density, flush
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 SMALLEST = 1e-295  # the relative change of smaller values does not count:
 UNCOUNTED = 1e-280  # what they add up to in at most 1e7 steps, 1e4 nodes and 1e5 summands of S is less than this

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine.one_step import LEAST_PULL, Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.numerics import legendre, tails_array
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 FLOOR = 1e-285  # bound on the probability lost to underflow in all: fewer than 1e12 entries below TINY are dropped
 TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time

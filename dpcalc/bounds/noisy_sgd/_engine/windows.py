@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pilot import Parts
 
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.

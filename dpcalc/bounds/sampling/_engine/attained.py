@@ -3,20 +3,16 @@ multiplier, in cells of outcomes; in doubles, and one step at high precision."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import Draws
 from dpcalc.bounds.sampling._engine.repeated_draws_array import deviations
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import log1mexp
+from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.merged_cells import Mixture, cuts_with_mass, pair_of_cells
 from dpcalc.pld.pair import gaussian_from_below
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.atoms import Atoms
 
 
 def pair(noise_multiplier: float, draws: Draws, reach: int) -> Atoms:

@@ -4,22 +4,18 @@ that is composed. Rows belong to the ε, and columns to the numbers k of draws. 
 from __future__ import annotations
 
 from math import asinh, inf, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_sum
 from dpcalc.numerics.elementary_array import log1mexp, log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import profile_pairs
-from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms
 
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
 
