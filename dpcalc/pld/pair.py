@@ -165,11 +165,8 @@ class Laplace:
 
     def masses(self, edges: Array) -> Masses:
         r = self.ratio
-        parts = [_exponential_masses(edges, r, log(0.5) - r / 2)]
-        for place, log_p in ((r, log(0.5)), (-r, log(0.5) - r)):
-            inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
-        return mixture(parts)
+        inside = _exponential_masses(edges, r, log(0.5) - r / 2)
+        return mixture([inside, of_atom(edges, r, log(0.5)), of_atom(edges, -r, log(0.5) - r)])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.ratio, cells)
@@ -203,6 +200,12 @@ class BoundedRange:
         return _edges_between(self.eta, cells)
 
     pilot_edges_of_both = pilot_edges
+
+
+def of_atom(edges: Array, loss: float, log_p: float) -> Masses:
+    """The masses of the cells where all losses are equal."""
+    inside = (edges[:-1] <= loss) & (loss < edges[1:])
+    return np.where(inside, log_p, -inf), np.full(len(inside), loss)
 
 
 def _exponential_masses(edges: Array, end: float, log_factor: float) -> Masses:

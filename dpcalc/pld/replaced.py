@@ -12,7 +12,7 @@ import numpy as np
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_expm1
 from dpcalc.pld.atoms import Atoms, distinct
-from dpcalc.pld.pair import Masses, mixture
+from dpcalc.pld.pair import Masses, mixture, of_atom
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,7 @@ class LaplaceReplaced:
         end, r = self.largest_loss[0], self.ratio
         x = np.where(np.abs(edges) >= end, np.sign(edges) * r, self._outcomes(np.clip(edges, -end, end)))
         parts = [self._between(np.maximum(x, 0.0), +1), self._between(np.minimum(x, 0.0), -1)]
-        for place, log_p in ((end, self._log_tail(+1)), (-end, self._log_tail(-1))):
-            inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
-        return mixture(parts)
+        return mixture([*parts, *(of_atom(edges, side * end, self._log_tail(side)) for side in (+1, -1))])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         edges = distinct(self._losses(np.linspace(-self.ratio, self.ratio, cells + 1)))

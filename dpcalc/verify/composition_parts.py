@@ -18,7 +18,8 @@ from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
-from dpcalc.verify.loss_distributions import LossPair, Use
+from dpcalc.verify.loss_distributions import Use
+from dpcalc.verify.scheme_uses import of_steps
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -149,21 +150,16 @@ def _described(p: Params) -> Parts:
                  for use, count in parts)
 
 
-def _repeated(losses: Callable[[Params], LossPair]) -> Callable[[Params], Parts]:
-    """Return the parts of several uses of a mechanism, whose bound has the parameters that `losses` needs."""
-    return lambda p: ((Use(losses(p)), int(p.get("steps", 1))),)
-
-
 # By the name of the bound, from the parameters of its row; scheme_uses.py has those of random batches.
 _PARTS: dict[str, Callable[[Params], Parts]] = {
     **scheme_uses.PARTS,
     "profile-composition": _described,
-    "laplace-profile": _repeated(lambda p: loss_distributions.laplace(
-        lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"])),
-    "exponential-lower": _repeated(mechanisms.two_outcomes),
-    "exponential-profile": _repeated(lambda p: mechanisms.losses({"name": "exponential", **p})),
-    "shuffled-ldp-lower": _repeated(mechanisms.shuffled_responses),
-    "shuffled-ldp-profile": _repeated(lambda p: mechanisms.losses({"name": "shuffled-ldp", **p})),
+    "laplace-profile": of_steps(lambda p: Use(loss_distributions.laplace(
+        lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"]))),
+    "exponential-lower": of_steps(lambda p: Use(mechanisms.two_outcomes(p))),
+    "exponential-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "exponential", **p}))),
+    "shuffled-ldp-lower": of_steps(lambda p: Use(mechanisms.shuffled_responses(p))),
+    "shuffled-ldp-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "shuffled-ldp", **p}))),
 }
 
 

@@ -48,16 +48,6 @@ def gaussian_mu(part: Part) -> Formula:
     return lambda mp: _group_size(part) / mp.mpf(part["noise_multiplier"])
 
 
-def _laplace(part: Part) -> LossPair:
-    size = _group_size(part)
-    return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
-
-
-def _exponential(part: Part) -> LossPair:
-    eta, size = part["step_epsilon"], _group_size(part)
-    return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
-
-
 def _randomized_response(part: Part) -> LossPair:
     p = part["probability"]
     return approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0)
@@ -86,8 +76,10 @@ def _of_respondents(describe: Callable[[Part], LossPair]) -> Callable[[Part], Lo
 
 _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
     "gaussian": lambda part: loss_distributions.gaussian(gaussian_mu(part)),
-    "laplace": _laplace,
-    "exponential": _exponential,
+    "laplace": lambda part: loss_distributions.laplace(
+        lambda mp: _group_size(part) / mp.mpf(part["scale"]), _group_size(part) / part["scale"]),
+    "exponential": lambda part: loss_distributions.bounded_range(
+        lambda mp: _group_size(part) * mp.mpf(part["step_epsilon"]), _group_size(part) * part["step_epsilon"]),
     "shuffled-ldp": shuffled_reports.losses,
     "above-threshold": _above_threshold,
     "randomized-response": _of_respondents(_randomized_response),

@@ -44,8 +44,9 @@ from dpcalc.verify.mechanisms import gaussian_mu, losses, replaced_use
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
-def _of_steps(use: Callable[[Params], Use]) -> Callable[[Params], Parts]:
-    return lambda p: ((use(p), int(p["steps"])),)
+def of_steps(use: Callable[[Params], Use]) -> Callable[[Params], Parts]:
+    """Return the parts of several uses, from the parameters of the bound."""
+    return lambda p: ((use(p), int(p.get("steps", 1))),)
 
 
 def _group(p: Params) -> Use:
@@ -83,7 +84,7 @@ def _between_points(bound: ProfileBound, of_equal_batches: Callable[[Params], Us
         return Use(convex_minorant_pair(
             pair.losses, lambda mp, e, side: delta(mp, e, 1 if p.get("replaced") else side)))
 
-    return _of_steps(use)
+    return of_steps(use)
 
 
 def _gaussian_of(draws: Callable[[Params], int]) -> Callable[[Params], Use]:
@@ -104,7 +105,7 @@ def _attained(module: Any, of_equal_batches: Callable[[Params], Use], is_alike: 
         own = own_params(module.BOUND, p)
         return of_equal_batches(p) if is_alike(p) else Use(mixtures.attained(lambda mp: module.exact_step(mp, **own)))
 
-    return _of_steps(use)
+    return of_steps(use)
 
 
 def _allocation(make_pair: Callable[[float, int, float], LossPair]) -> Callable[[Params], Parts]:
@@ -166,12 +167,12 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "allocation-lower": _allocation(allocation.from_below),
     "allocation-replace-one-lower": _allocation(allocation_replaced.from_below),
     "allocation-replace-one-profile": _allocation(allocation_replaced.from_above),
-    "poisson-group-profile": _of_steps(_group),
-    "poisson-replace-one-comonotone": _of_steps(lambda p: replaced_use(p["part"], float(p["sampling_rate"]))),
-    "poisson-replace-one-profile": _of_steps(lambda p: replaced_use(
+    "poisson-group-profile": of_steps(_group),
+    "poisson-replace-one-comonotone": of_steps(lambda p: replaced_use(p["part"], float(p["sampling_rate"]))),
+    "poisson-replace-one-profile": of_steps(lambda p: replaced_use(
         {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}, float(p["sampling_rate"]),
         int(p.get("group_size") or 1))),
-    "poisson-profile": _of_steps(lambda p: Use(losses(p["part"]), "poisson", float(p["sampling_rate"]))),
+    "poisson-profile": of_steps(lambda p: Use(losses(p["part"]), "poisson", float(p["sampling_rate"]))),
     "shuffle-lower": lambda p: ((Use(shuffled_epochs.dominated_pair(p)), int(p["whole_epochs"])),),
     "shuffle-profile": _shuffled(_left_out),
     "shuffle-profile-used": _shuffled(_all_used),
@@ -179,12 +180,12 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _between_points(truncated_poisson_profile.BOUND,
                                                  lambda p: _gaussian(p, p["sampling_rate"])),
-    "truncated-poisson-lower": _of_steps(_zero_gradients),
+    "truncated-poisson-lower": of_steps(_zero_gradients),
     "with-replacement-profile": _between_points(with_replacement_profile.BOUND,
                                                 _gaussian_of(lambda p: int(p["batch_size"]))),
     "with-replacement-lower": _attained(with_replacement_lower, _gaussian_of(lambda p: int(p["batch_size"])),
                                         lambda p: bool(p["n"] == 1)),
-    "wor-profile": _of_steps(lambda p: Use(losses(p["part"]), "without-replacement", float(p["sampling_rate"]))),
+    "wor-profile": of_steps(lambda p: Use(losses(p["part"]), "without-replacement", float(p["sampling_rate"]))),
     "wor-zero-out-profile": _between_points(wor_zero_out_profile.BOUND, _gaussian_of(lambda p: 1)),
     "wor-zero-out-lower": _attained(wor_zero_out_lower, _gaussian_of(lambda p: 1),
                                     lambda p: bool(p["sampling_rate"] == 1)),

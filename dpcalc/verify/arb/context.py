@@ -17,6 +17,11 @@ NEGLIGIBLE = 2.0**-60  # relative, of integrals and sums; claims are doubles, wi
 Formula = Callable[[Any], Any]  # context → number
 
 
+def _function(name: str) -> Callable[[Any, Any], Ball]:
+    """Return the method that evaluates a function that python-flint has under this name."""
+    return lambda self, x: Ball(self, getattr(self.raw(x), name)())
+
+
 class Context:
     """The names of an mpmath context that the formulas use."""
 
@@ -108,11 +113,8 @@ class Context:
         return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb
                     else getattr(x, name)())
 
-    def exp(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).exp())
-
-    def expm1(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).expm1())
+    exp, expm1, tanh, cos, erf, erfc, loggamma = map(
+        _function, ("exp", "expm1", "tanh", "cos", "erf", "erfc", "lgamma"))
 
     def log(self, x: Any) -> Ball:
         return self._with_branch_cut("log", x)
@@ -132,18 +134,6 @@ class Context:
 
     def sqrt(self, x: Any) -> Ball:
         return self._with_branch_cut("sqrt", x)
-
-    def tanh(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).tanh())
-
-    def cos(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).cos())
-
-    def erf(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erf())
-
-    def erfc(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erfc())
 
     def normal_tail(self, x: Any) -> Ball:
         """Return P(N(0,1) > x)."""
@@ -174,9 +164,6 @@ class Context:
         if k < 40:
             return Ball(self, n.bin(k))
         return Ball(self, ((n + 1).lgamma() - self.arb(k + 1).lgamma() - (n - k + 1).lgamma()).exp())
-
-    def loggamma(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).lgamma())
 
     def power(self, x: Ball, y: Any) -> Ball:
         raw, exponent = x.x, self.raw(y)
