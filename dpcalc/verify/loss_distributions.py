@@ -1,7 +1,7 @@
 """The exact privacy loss distribution of one use, as the masses under P and under Q of the losses above a number.
 
 The closed forms work in any arithmetic (a context of arb/, or mpmath's). They describe the dominating pairs that
-dpcalc.pld.pair describes by arrays of masses, and share no code with it.
+dpcalc.pld describes by arrays of masses, and share no code with it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.bounds.sampling._engine import group_mixture, replaced_mixture
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 
 Masses = tuple[Any, Any]  # under P, under Q
@@ -189,3 +190,41 @@ def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
 
 _SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson,
                                                                    "without-replacement": _without_replacement}
+
+
+# --- mixtures of normal distributions: records in Poisson-sampled batches ---------------------------------------------
+
+# Weights and thresholds are those of the bounds, in balls. An error in them is not found here, but by tests/soundness/
+# sampling.py, which draws from the mixtures, and by tests/bounds/sampling against integrals of densities.
+
+
+def poisson_group(mu: Formula, rate: float, size: int) -> LossPair:
+    """Return the pair Σ_j p_j N(jμ, 1) and N(0, 1) with binomial weights, for a group of `size` records that is
+    removed; its `reverse` is for a group that is added. The loss rises in the outcome, so that the losses above a
+    number are those of the outcomes above one z."""
+    mu, weights = compute_once(mu), compute_once(lambda mp: group_mixture.exact_weights(mp, rate, size))
+
+    def masses(mp: Any, w: Any, side: int) -> Masses:
+        z = group_mixture.exact_threshold(mp, w, mu(mp), rate, weights(mp))
+        if z is None:
+            return (mp.mpf(max(side, 0)),) * 2
+        tails = [normal_tail(mp, side * (z - j * mu(mp))) for j in range(size + 1)]
+        return mp.fsum(p * tail for p, tail in zip(weights(mp), tails, strict=True)), tails[0]
+
+    return LossPair(lambda mp, w, closed: masses(mp, w, 1), lambda mp, w, closed: masses(mp, w, -1),
+                    reverse=LossPair(lambda mp, w, closed: masses(mp, -w, -1)[::-1],
+                                     lambda mp, w, closed: masses(mp, -w, 1)[::-1]))
+
+
+def poisson_replaced(mu: Formula, rate: float, size: int) -> LossPair:
+    """Return the pair Σ_j p_j N(jμ, 1) and Σ_j p_j N(−jμ, 1) of `size` records that are replaced, whose loss is odd and
+    rises in the outcome."""
+    mu, weights = compute_once(mu), compute_once(lambda mp: group_mixture.exact_weights(mp, rate, size))
+
+    def masses_above(mp: Any, w: Any) -> Masses:
+        z = replaced_mixture.exact_threshold(mp, abs(w), mu(mp), weights(mp)) * (1 if float(w) > 0 else -1)
+        shifts = [(p, j * mu(mp)) for j, p in enumerate(weights(mp))]
+        return (mp.fsum(p * normal_tail(mp, z - x) for p, x in shifts),
+                mp.fsum(p * normal_tail(mp, z + x) for p, x in shifts))
+
+    return symmetric_pair(masses_above)

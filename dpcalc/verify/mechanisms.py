@@ -17,7 +17,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
 from dpcalc.core.bound import ProfileBound
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
-from dpcalc.verify import composition_atoms, loss_distributions, mixtures, shuffled_reports
+from dpcalc.verify import composition_atoms, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.composition_atoms import Atoms, approximate_dp_pair, atoms_of, pair_of_outcomes
 from dpcalc.verify.loss_distributions import LossPair, Masses, Use
@@ -121,7 +121,7 @@ def replaced_use(part: Part, rate: float, size: int = 1) -> Use:
     if rate == 1:
         return Use(losses({**part, "group_size": 2 * size}))
     if part["name"] == "gaussian":
-        return Use(mixtures.poisson_replaced(gaussian_mu(part), rate, size))
+        return Use(loss_distributions.poisson_replaced(gaussian_mu(part), rate, size))
     if part["name"] == "laplace":
         return Use(_replaced_laplace(part, rate))
     mechanism = MECHANISMS[part["name"]]

@@ -23,21 +23,17 @@ from dpcalc.bounds.sampling import (
     wor_zero_out_lower,
     wor_zero_out_profile,
 )
+from dpcalc.bounds.sampling._engine import attained_exact
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 from dpcalc.numerics.mp.context import context
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.rounding import ratio_up
-from dpcalc.verify import (
-    allocation,
-    allocation_replaced,
-    loss_distributions,
-    mixtures,
-    shuffled_epochs,
-    shuffled_used,
-)
-from dpcalc.verify.composition_atoms import convex_minorant_pair
+from dpcalc.pld.atoms import Atoms
+from dpcalc.verify import allocation, allocation_replaced, loss_distributions, shuffled_epochs, shuffled_used
+from dpcalc.verify.arb.context import is_ball_context
+from dpcalc.verify.composition_atoms import atoms_of, convex_minorant_pair, two_way_pair
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import gaussian_mu, losses, replaced_use
@@ -56,7 +52,7 @@ def _group(p: Params) -> Use:
         raise Unchecked("groups of records in random batches are covered for Gaussian noise only")
     if rate == 1:
         return Use(losses({**part, "group_size": size}))
-    return Use(mixtures.poisson_group(gaussian_mu(part), rate, size))
+    return Use(loss_distributions.poisson_group(gaussian_mu(part), rate, size))
 
 
 def _gaussian(p: Params, rate: float) -> Use:
@@ -69,8 +65,6 @@ def _between_points(bound: ProfileBound, of_equal_batches: Callable[[Params], Us
     """Return the parts by the convex minorant of δ of the bound in both directions, at the ε of the calculator's pair.
     Where that is no pair of a minorant, all batches are alike."""
     def use(p: Params) -> Use:
-        from dpcalc.pld.atoms import Atoms
-
         own = own_params(bound, p)
         pair = bound.pair(**own) if bound.pair else None
         if not isinstance(pair, Atoms):
@@ -100,10 +94,18 @@ def _zero_gradients(p: Params) -> Use:
 
 
 def _attained(module: Any, of_equal_batches: Callable[[Params], Use], is_alike: Callable[[Params], bool]) -> Any:
-    """Return the parts by the run whose other contributions are opposite."""
+    """Return the parts by the run whose other contributions are opposite, in the cells between cuts, of which any are
+    valid. More draws than are listed may be in any cell."""
     def use(p: Params) -> Use:
         own = own_params(module.BOUND, p)
-        return of_equal_batches(p) if is_alike(p) else Use(mixtures.attained(lambda mp: module.exact_step(mp, **own)))
+
+        def atoms(mp: Any) -> list[tuple[float, Any, Any]]:
+            cuts, mu, draws, reach = module.exact_step(mp, **own)
+            others = mp.between(0, draws.more) if is_ball_context(mp) else mp.mpf(0)
+            in_p, in_q = attained_exact.cells(mp, cuts, mu, draws, reach)
+            return atoms_of(mp, [(p + others, q + others) for p, q in zip(in_p, in_q, strict=True)])
+
+        return of_equal_batches(p) if is_alike(p) else Use(two_way_pair(atoms, limit=inf))
 
     return of_steps(use)
 
