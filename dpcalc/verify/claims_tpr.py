@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.accounting.orders import own_params
+from dpcalc.accounting.guarantee_words import delta_result
+from dpcalc.accounting.orders import all_steps, own_params
 from dpcalc.core.bound import Conversion, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
@@ -65,9 +66,6 @@ def _delta_by_order(row: Row, epsilon: float) -> Formula:
 
     The candidate for δ is computed by the calculator in doubles. Evaluating the formula proves it, or raises Unchecked.
     """
-    from dpcalc.accounting.guarantee_words import delta_result
-    from dpcalc.accounting.orders import all_steps
-
     bound, conversion, alpha = row.route.bound, row.route.conversion, float(row.witness["alpha"])
     assert isinstance(conversion, Conversion)
     rdp = all_steps(bound.value(alpha, **own_params(bound, row.params)), row.params)

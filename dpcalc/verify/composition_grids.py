@@ -9,6 +9,7 @@ from typing import Any
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.verify import composition, composition_plans, loss_distributions
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import delta_of_sums
@@ -23,8 +24,6 @@ def compute_grids(pairs: Any, question: Question, epsilon: float | None = None, 
                   one_sided: bool = False) -> Mapping[str, Any]:
     """Return the witness of the calculator's own composition of these dominating pairs, at the ε or δ of the question,
     or at another ε. Raises Unchecked where the calculator finds none."""
-    from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
-
     precision = (precision or PRECISION) / 4  # finer, as a grid as coarse as the record's might just miss its number
     try:
         if epsilon is None and question.delta:

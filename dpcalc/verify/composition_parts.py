@@ -9,10 +9,16 @@ from itertools import groupby
 from math import inf
 from typing import Any
 
+from dpcalc.accounting.composition import parts as pairs_of_route
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
+from dpcalc.bounds.noisy_sgd._engine import contraction
+from dpcalc.bounds.noisy_sgd.composition import Steps
 from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
+from dpcalc.numerics.rounding import ratio_up
+from dpcalc.pld.bracket import PRECISION
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
@@ -61,15 +67,12 @@ def _delta_above_all_losses(row: Row, answer: Answer) -> Delta:
 
 def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
     """Return an upper bound of δ in one direction, on the grids of the witness for this ε, or on new ones."""
-    from dpcalc.accounting.composition import parts
-    from dpcalc.pld.bracket import PRECISION
-
     witness: Mapping[str, Any] = row.witness
     if abs(float(witness["epsilon"])) != epsilon:
         witness = witness.get("reversed_grid") or {}
     if not {"grids", "sums"} & witness.keys():
         precision = float(row.params.get("precision") or PRECISION)
-        witness = composition_grids.compute_grids(parts(row.route, row.params, side), answer.question, epsilon,
+        witness = composition_grids.compute_grids(pairs_of_route(row.route, row.params, side), answer.question, epsilon,
                                                   precision, one_sided=True)
     uses = parts_of(row)
     return composition_grids.delta_from_above(mp, uses, witness, epsilon, -inf, side)
@@ -117,9 +120,6 @@ _OF_NOISY_SGD = ("composition-profile", "burn-in-profile", "burn-in-profile-nonc
 def _noisy_sgd(row: Row) -> Parts:
     """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
     which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
-    from dpcalc.bounds.noisy_sgd._engine import contraction
-    from dpcalc.numerics.rounding import ratio_up
-
     p, n, b = row.params, row.params["n"], row.params["batch_size"]
     r, sigma1 = int(row.witness.get("r", p["iterations"])), float(row.witness.get("sigma1", 0.0))
     curvature = p["strong_convexity"] if "strong_convexity" in row.route.bound.params else -p["smoothness"]
@@ -168,19 +168,13 @@ _PARTS: dict[str, Callable[[Params], Parts]] = {
 
 def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
     """Return a witness with new grids for a row whose own has none, because the row is part of another search."""
-    from dpcalc.accounting.composition import parts
-    from dpcalc.pld.bracket import PRECISION
-
     if row.route.bound.name in _OF_NOISY_SGD:
         return composition_grids.compute_grids(_pairs_of_noisy_sgd(row), question, epsilon)
-    return composition_grids.compute_grids(parts(row.route, row.params), question, epsilon,
+    return composition_grids.compute_grids(pairs_of_route(row.route, row.params), question, epsilon,
                                            float(row.params.get("precision") or PRECISION))
 
 
 def _pairs_of_noisy_sgd(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
-    from dpcalc.bounds.noisy_sgd.composition import Steps
-
     bound, p = row.route.bound, row.params
     if bound.name == "composition-profile":
         return Steps(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"]).pairs()

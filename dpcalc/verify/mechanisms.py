@@ -15,6 +15,7 @@ from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
+from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.core.bound import ProfileBound
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_atoms, loss_distributions, shuffled_reports
@@ -159,8 +160,6 @@ def sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     """Return the RDP of one use: from its profile, or as Σ p^α q^(1−α) where its losses are finitely many. Raises
     Unchecked where neither has a closed form."""
     if part["name"] == "gaussian":
-        from dpcalc.bounds.noisy_sgd._engine import sampled_step
-
         return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
     if part["name"] == "laplace":
         r = 1 / mp.mpf(part["scale"])

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcalc.bounds.mechanisms import shuffled_ldp
 from dpcalc.numerics.binomial import exact_log_choose
+from dpcalc.pld.atoms import hull
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
@@ -74,8 +75,6 @@ def _add_downwards(weight: Any, m: int, i: int) -> tuple[Any, Any, Any]:
 
 def losses(part: Mapping[str, Any]) -> LossPair:
     """Return the dominating pair of one round, whose profile is known at points and linear in e^ε between them."""
-    from dpcalc.pld.atoms import hull
-
     n, e0 = int(part["n"]), float(part["step_epsilon"])
     points = shuffled_ldp.epsilons(n, e0)
     values = [shuffled_ldp.value(x, n, e0) for x in points]
