@@ -26,7 +26,7 @@ BLOCK = 512  # outcomes of which one range of j is taken; with twice as many the
 
 
 @dataclass(frozen=True)
-class BinomialMixture:
+class BinomialMixture(Pair):
     """Normal distributions N(jμ, 1) with the binomial weights p_j of K records at the rate q."""
 
     mu: float
@@ -111,7 +111,6 @@ class PoissonGroup(RemovedOrAdded, BinomialMixture):
     attained by records whose clipped gradients are one and the same unit vector. The loss is log A(z)."""
 
     attained: bool = True
-    log_infinite = -inf
     rounding_scale = 1.0  # masses add up to 1 within 5e-15
     masses_removed, edges_removed = BinomialMixture.masses, BinomialMixture.pilot_edges
 
@@ -174,9 +173,7 @@ class PoissonReplaced(BinomialMixture):
     odd, and the pair symmetric."""
 
     attained: bool = True
-    log_infinite = -inf
     largest_loss = (inf, -inf)
-    reverse = None
 
     @property
     def rounding_scale(self) -> float:

@@ -39,6 +39,7 @@ class Pair(Protocol):
     @property
     def log_infinite(self) -> float:
         """log P(ℓ = ∞)."""
+        return -inf
     @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss (∞ if there is none), and the log of its P-mass."""
@@ -49,6 +50,7 @@ class Pair(Protocol):
     @property
     def reverse(self) -> Pair | None:
         """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
+        return None
     def masses(self, edges: Array) -> Masses:
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
         losses belong to no cell."""
@@ -93,16 +95,14 @@ def log_difference(a: Array, b: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Pair):
     """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with variance μ², and with
     mean μ²/2 under P and −μ²/2 under Q (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
 
     mu: float
     attained: bool = True
-    log_infinite = -inf
     largest_loss = (inf, -inf)
     rounding_scale = 1.0
-    reverse = None
 
     def masses(self, edges: Array) -> Masses:
         half = self.mu / 2
@@ -146,14 +146,12 @@ def normal_masses(z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Pair):
     """Laplace noise with ratio r = sensitivity/scale: the loss has atoms at ±r, and between them the density
     e^{(ℓ−r)/2}/4 under P."""
 
     ratio: float
     attained: bool = True
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:
@@ -175,15 +173,13 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class BoundedRange:
+class BoundedRange(Pair):
     """The pair that dominates every mechanism whose privacy loss has a range of length η: the loss has the density
     e^{ℓ/2}·e^{η/2}/(2(e^η − 1)) on [−η, η] under P (see bounds/mechanisms/exponential.py). It is not attained: at
     every ε it has the δ of another mechanism."""
 
     eta: float
     attained = False
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:

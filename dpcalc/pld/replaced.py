@@ -12,11 +12,11 @@ import numpy as np
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_expm1
 from dpcalc.pld.atoms import Atoms, distinct
-from dpcalc.pld.pair import Masses, mixture, of_atom
+from dpcalc.pld.pair import Masses, Pair, mixture, of_atom
 
 
 @dataclass(frozen=True)
-class LaplaceReplaced:
+class LaplaceReplaced(Pair):
     """(1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), L(c) the Laplace distribution of scale 1 around c.
 
     With D = 1 − q + qe^{−r} the loss at an outcome 0 <= x <= r is log((1 − q + qe^{2x−r})/D), and beyond r it is that
@@ -25,8 +25,6 @@ class LaplaceReplaced:
     ratio: float
     rate: float
     attained: bool = True
-    log_infinite = -inf
-    reverse = None
 
     @property
     def rounding_scale(self) -> float:

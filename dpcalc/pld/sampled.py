@@ -25,7 +25,7 @@ MAX_BASE_LOSS = 1e12
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemovedOrAdded:
+class RemovedOrAdded(Pair):
     """A pair (P, Q) where something is removed, and (Q, P) where it is added."""
 
     added: bool = False
@@ -58,7 +58,6 @@ class Poisson(RemovedOrAdded):
 
     base: Noise
     rate: float
-    log_infinite = -inf
 
     @property
     def attained(self) -> bool:
@@ -87,7 +86,7 @@ class Poisson(RemovedOrAdded):
 
 
 @dataclass(frozen=True)
-class WithoutReplacement:
+class WithoutReplacement(Pair):
     """δ(ε) = q·δ_base(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, arXiv:1807.01647v2,
     Theorem 9): the positive losses of the Poisson pair, their mirror images, and the remaining mass at 0. It is not
     attained: at every ε it has the larger δ of both directions, while a single direction of a mechanism may have the
@@ -96,8 +95,6 @@ class WithoutReplacement:
     base: Noise
     rate: float
     attained = False
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:

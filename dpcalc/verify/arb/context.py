@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from math import log2
 from typing import Any
 
@@ -57,14 +57,8 @@ class Context:
     def dps(self) -> int:
         return int(self.prec / log2(10))
 
-    @contextmanager
-    def workdps(self, digits: int) -> Iterator[None]:
-        before = self.prec
-        self.prec = max(before, int(digits * log2(10)) + 1)
-        try:
-            yield
-        finally:
-            self.prec = before
+    def workdps(self, digits: int) -> AbstractContextManager[None]:
+        return self.at_bits(max(self.prec, int(digits * log2(10)) + 1))
 
     @contextmanager
     def at_bits(self, bits: int) -> Iterator[None]:
