@@ -67,17 +67,12 @@ def gaussian(mu: Callable[[Any], Any]) -> LossPair:
 
     inverse_and_half = compute_once(lambda mp: (1 / mu(mp), mu(mp) / 2))
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         inverse, half = inverse_and_half(mp)
         x = w * inverse
         return normal_tail(mp, x - half), normal_tail(mp, x + half)
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        inverse, half = inverse_and_half(mp)
-        x = w * inverse
-        return normal_tail(mp, half - x), normal_tail(mp, -half - x)
-
-    return LossPair(masses_above, masses_below, mu=mu)
+    return symmetric_pair(masses_above)._replace(mu=mu)
 
 
 def normal_tail(mp: Any, x: Any) -> Any:
