@@ -16,8 +16,6 @@ from itertools import pairwise
 from math import exp, log
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dpcalc.bounds.noisy_sgd._engine import walk_grid
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_step import means
@@ -210,27 +208,14 @@ def quadrature(c: Context, pair: Pair) -> tuple[list[Any], list[Any], float]:
 
 def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[int, list[float], float]:
     """Shrink the panels until the rule with this number of nodes in each is accurate enough. Return the number, the
-    edges of the panels, and the relative error."""
+    edges of the panels, and the relative error. Any panels that cover the interval are valid."""
     # walk_grid.py derives d = beyond, the distance outside of the interval of the centres of Gaussians, and 1.62.
     beyond, kappa, shrink = _TAIL_DEVIATIONS / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
     while shrink > 0.05:
-        edges = _edges(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
-        centres = np.array([(a + b) / 2 for a, b in pairwise(edges)])
-        halves = np.array([(b - a) / 2 for a, b in pairwise(edges)])
+        edges, centres, halves = walk_grid.panels(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
         error = walk_grid.relative_error(centres, halves, pair.half, beyond, kappa, nodes)
         if error < _MAX_ERROR:
-            return nodes, edges, error
+            assert edges[-1] == -edges[0] == pair.half
+            return nodes, edges.tolist(), error
         shrink *= 0.85
     raise Unchecked("no quadrature is near enough")
-
-
-def _edges(half: float, widest: float, narrowest: float) -> list[float]:
-    """Return the edges of panels that are narrow at the walls and double in width from there, symmetric about 0."""
-    left, width = [-half], min(2 * widest, 2 * narrowest)
-    while left[-1] + 1.5 * width < 0 and width < 2 * widest:
-        left.append(left[-1] + width)
-        width = min(2 * width, 2 * widest)
-    count = max(1, int(-left[-1] / width + 0.999))
-    inner = [left[-1] * (count - k) / count for k in range(1, count)]
-    left += [x for x in inner if left[-1] < x < 0]
-    return [*left, 0.0, *(-x for x in reversed(left))]

@@ -45,7 +45,7 @@ def grid(half: float, pull: float, reach: float) -> Grid:
     beyond, kappa = 4.5 + 1.62 * reach, 1 + pull * pull
     shrink = 1.0
     while True:
-        centres, halves = _panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
+        _, centres, halves = panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
         error = relative_error(centres, halves, half, beyond, kappa)
         if error < 1e-12 or shrink < 1e-2:
             break
@@ -54,19 +54,17 @@ def grid(half: float, pull: float, reach: float) -> Grid:
     return Grid((centres[:, None] + halves[:, None] * t).ravel(), (halves[:, None] * w).ravel(), error)
 
 
-def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
-    """Centres and half-widths of panels: `least` at the walls, then each up to twice as wide as the one before, up to
-    `widest`."""
-    edges, width = [0.0], min(2 * widest, 2 * least)
-    while edges[-1] + 1.5 * width < half and width < 2 * widest:
-        edges.append(edges[-1] + width)
+def panels(half: float, widest: float, narrowest: float) -> tuple[Array, Array, Array]:
+    """The edges of panels on [−half, half], symmetric about 0, with their centres and half-widths: `narrowest` at the
+    walls, then each up to twice as wide as the one before, up to `widest`."""
+    left, width = [-half], 2 * min(widest, narrowest)
+    while left[-1] + 1.5 * width < 0 and width < 2 * widest:
+        left.append(left[-1] + width)
         width = min(2 * width, 2 * widest)
-    rest = 2 * (half - edges[-1])
-    count = max(1, ceil(rest / width))
-    left = np.array(edges) - half
-    inner = np.linspace(left[-1], -left[-1], count + 1)
-    all_edges = np.concatenate([left[:-1], inner, -left[:-1][::-1]])
-    return (all_edges[1:] + all_edges[:-1]) / 2, np.diff(all_edges) / 2
+    count = ceil(-left[-1] / width)
+    left += [left[-1] * (count - k) / count for k in range(1, count)]
+    edges = np.array([*left, 0.0, *(-x for x in reversed(left))])
+    return edges, (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
 
 
 def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float,
