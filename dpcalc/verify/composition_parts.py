@@ -71,9 +71,7 @@ def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: 
     if abs(float(witness["epsilon"])) != epsilon:
         witness = witness.get("reversed_grid") or {}
     if not {"grids", "sums"} & witness.keys():
-        precision = float(row.params.get("precision") or PRECISION)
-        witness = composition_grids.compute_grids(pairs_of_route(row.route, row.params, side), answer.question, epsilon,
-                                                  precision, one_sided=True)
+        witness = _computed_grids(row, answer.question, epsilon, side)
     uses = parts_of(row)
     return composition_grids.delta_from_above(mp, uses, witness, epsilon, -inf, side)
 
@@ -166,12 +164,13 @@ _PARTS: dict[str, Callable[[Params], Parts]] = {
 # --- grids for rows without them -------------------------------------------------------------------------------------
 
 
-def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
-    """Return a witness with new grids for a row whose own has none, because the row is part of another search."""
-    if row.route.bound.name in _OF_NOISY_SGD:
-        return composition_grids.compute_grids(_pairs_of_noisy_sgd(row), question, epsilon)
-    return composition_grids.compute_grids(pairs_of_route(row.route, row.params), question, epsilon,
-                                           float(row.params.get("precision") or PRECISION))
+def _computed_grids(row: Row, question: Question, epsilon: float | None, side: int = 0) -> Mapping[str, Any]:
+    """Return a witness with new grids, of one direction where `side` is given, for a row whose own has none, because
+    the row is part of another search."""
+    is_noisy_sgd = row.route.bound.name in _OF_NOISY_SGD
+    pairs = _pairs_of_noisy_sgd(row) if is_noisy_sgd else pairs_of_route(row.route, row.params, side)
+    return composition_grids.compute_grids(pairs, question, epsilon, float(row.params.get("precision") or PRECISION),
+                                           one_sided=side != 0)
 
 
 def _pairs_of_noisy_sgd(row: Row) -> Any:
