@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
 from math import log2
 from typing import Any
 
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.verify.arb.ball import Ball, Undecided
+from dpcalc.verify.arb.hockey_stick import theta_or_none
 from dpcalc.verify.budget import defer_interruption, interruption_is_pending
 
 _EVALUATIONS_PER_BIT = 250  # of an integrand; as many take seconds, and with fewer, more claims are left open
@@ -139,8 +141,6 @@ class Context:
 
     def theta(self, epsilon: Any, r: Any) -> Any:
         """Return θ(ε, r) (see hockey_stick.py), or None where the printed form is as good."""
-        from dpcalc.verify.arb.hockey_stick import theta_or_none
-
         return theta_or_none(self, self.mpf(epsilon), self.mpf(r))
 
     def npdf(self, x: Any) -> Ball:
@@ -180,8 +180,6 @@ class Context:
         The pieces between the points are integrated in the order of their estimated size, the largest first, so that
         the others need only the accuracy that matters beside it.
         """
-        from itertools import pairwise
-
         arb, acb = self.arb, self.acb
         total, smallest_tolerance = acb(0), arb(2) ** -100_000
 
