@@ -143,7 +143,8 @@ class Merging(Composer):
             y = y._replace(first=y.first + shift, rows=rows, offset=y.offset - shift * x.step)
         difference, mass = y.offset - x.offset, float(y.rows[0].sum())
         ratio = float(x.rows[0].sum()) / mass if mass else inf
-        share = 1 / (1 + ratio * bounded_exp(-self.tilt * difference))
+        exponent = min(max(-self.tilt * difference, -LARGEST_EXPONENT), LARGEST_EXPONENT)  # any share is valid
+        share = 1 / (1 + ratio * exp(exponent))
         return super().add(x, y)._replace(offset=x.offset + share * difference)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
@@ -281,8 +282,3 @@ def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGr
             sums.append(restrict(convolve(*moved, composer), composer))
         rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=steps)
     return rest[0]
-
-
-def bounded_exp(x: float) -> float:
-    """Return e^x for x clamped to ±LARGEST_EXPONENT, against overflow, for choices that need no accuracy."""
-    return exp(max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, x)))
