@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.bounds.sampling._engine.repeated_draws import normal_cells
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
-from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.bounds.sampling._engine.repeated_draws import normal_cells
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld import allocation_replaced

@@ -18,7 +18,7 @@ from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk import law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, places
-from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context
@@ -55,7 +55,7 @@ def _cells(mp: Any, pair: Pair, kick: float) -> list[Any]:
     the record has the mean `kick`."""
     base, rate = pair.pull * mp.mpf(pair.start), mp.mpf(pair.rate)
     edges = [mp.mpf(pair.half) * (2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
-    columns = (attained_exact.normal_cells(mp, edges, share, base + mean)
+    columns = (repeated_draws.normal_cells(mp, edges, share, base + mean)
                for share, mean in ((1 - rate, pair.drift), (rate, kick)))
     return [x + y for x, y in zip(*columns, strict=True)]
 

@@ -23,7 +23,7 @@ from dpcalc.bounds.sampling import (
     wor_zero_out_lower,
     wor_zero_out_profile,
 )
-from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
@@ -102,7 +102,7 @@ def _attained(module: Any, of_equal_batches: Callable[[Params], Use], is_alike: 
         def atoms(mp: Any) -> list[tuple[float, Any, Any]]:
             cuts, mu, draws, reach = module.exact_step(mp, **own)
             others = mp.between(0, draws.more) if is_ball_context(mp) else mp.mpf(0)
-            in_p, in_q = attained_exact.cells(mp, cuts, mu, draws, reach)
+            in_p, in_q = repeated_draws.cells(mp, cuts, mu, draws, reach)
             return atoms_of(mp, [(p + others, q + others) for p, q in zip(in_p, in_q, strict=True)])
 
         return of_equal_batches(p) if is_alike(p) else Use(two_way_pair(atoms, limit=inf))

@@ -18,7 +18,7 @@ from math import nextafter
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import with_replacement_profile
-from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling.with_replacement_profile import draws, reach_of
 from dpcalc.bounds.sampling.wor_zero_out_lower import INSTANCE
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -41,7 +41,7 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)
-    return attained_exact.delta(mp, epsilon, *exact_step(mp, *own))
+    return repeated_draws.delta_of_cells(mp, epsilon, *exact_step(mp, *own))
 
 
 def exact_step(mp: Any, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> tuple[Any, ...]:

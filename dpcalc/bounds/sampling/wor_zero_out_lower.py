@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import wor_zero_out_profile
-from dpcalc.bounds.sampling._engine import attained_exact, repeated_draws
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE
 from dpcalc.core.bound import CompositionBound, Theorem
 
@@ -36,7 +36,7 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
     """The larger δ of both directions of one step."""
     if sampling_rate == 1:
         return wor_zero_out_profile.exact(mp, epsilon, sampling_rate, noise_multiplier)
-    return attained_exact.delta(mp, epsilon, *exact_step(mp, sampling_rate, noise_multiplier))
+    return repeated_draws.delta_of_cells(mp, epsilon, *exact_step(mp, sampling_rate, noise_multiplier))
 
 
 def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
