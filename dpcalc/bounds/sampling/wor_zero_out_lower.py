@@ -24,12 +24,12 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_pair
     from dpcalc.pld.pair import gaussian_from_below
 
     if sampling_rate == 1:
         return ((gaussian_from_below(noise_multiplier), 1),)
-    return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
+    return ((attained_pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
@@ -41,9 +41,9 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float
 
 def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for a rate below 1."""
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_cuts
 
-    cuts = attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
+    cuts = attained_cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
     return cuts, 1 / mp.mpf(noise_multiplier), repeated_draws.exact_once(mp, sampling_rate), 2
 
 
