@@ -246,4 +246,3 @@ def _error_of_one(low: float, high: float, mu: float, width: float) -> float:
     ellipse = 4 * reach / width - 1  # ρ
     quadrature = 10 * (ellipse / 4 + 1) * exp(reach * reach / 2) * (exp(1) / ellipse) ** (2 * NODES)
     return 8 * (largest * largest + 10) * UNIT + quadrature
-
