@@ -267,4 +267,3 @@ _WORDS = {
     "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
     "value_error": "{error}",
 }
-

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import exp, inf
 
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.rounding import up
 
 
@@ -31,6 +30,6 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
 
     A positive δ below the least double is reported as that double, never as 0.
     """
-    delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
+    delta = 0.0 if log_delta == -inf else max(exp(log_delta), 5e-324)
     rounding = 4e-16 * (1 + min(abs(log_delta), 1e3))  # relative: the error of an exponential
     return {"delta": min(1.0, up(delta, rounding)), "log_delta": log_delta, "epsilon": epsilon}

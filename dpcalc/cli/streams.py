@@ -107,4 +107,3 @@ class Messages:
             if text not in self._known and len(self._known) < 20:
                 self._known.add(text)
                 report(text, "warning")
-

@@ -230,8 +230,8 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
             # the files of this package that it names: in its own folder or the engine of that, or by their path
             folder = file.rpartition("/")[0]
             for path in re.findall(r"[\w/]+\.py", text + (bound.source if file == own else "")):
-                places = (f"{folder}/{path}", f"{folder}/_engine/{path}", f"dpcalc/{path}", f"dpcalc/bounds/{path}", path)
-                pending += [name for name in places if (_ROOT / name).exists()][:1]
+                places = [f"{room}/{path}" for room in (folder, f"{folder}/_engine", "dpcalc", "dpcalc/bounds", ".")]
+                pending += [name.removeprefix("./") for name in places if (_ROOT / name).exists()][:1]
     return list(found.items())
 
 

@@ -20,7 +20,6 @@ from dpcalc.core.quantities import symbol
 from dpcalc.core.question import Question
 from dpcalc.core.results import OneRecord, Row, for_one, guarantee_of
 from dpcalc.core.run import Run
-from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Unreachable
 
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
@@ -152,7 +151,7 @@ def limit_numbers(log_limit: float) -> dict[str, float]:
     """δ*, the limit of δ as n → ∞, from its logarithm: 0 only where the limit is 0."""
     if log_limit == -inf:
         return {"delta_limit": 0.0}
-    return {"delta_limit": max(exp_or_zero(log_limit), 5e-324), "log_delta_limit": log_limit}
+    return {"delta_limit": max(exp(log_limit), 5e-324), "log_delta_limit": log_limit}
 
 
 def limit_companions(log_limit: float, epsilon: float, params: Params, bound: Bound,

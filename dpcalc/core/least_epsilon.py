@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import log
+from math import exp, log
 from typing import Any
 
 from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probability
-from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Never, Unreachable, smallest_feasible
 
 
@@ -34,7 +33,7 @@ def no_epsilon(name: str, best: float, rtol: float, what: str = "the least δ it
     `best` is log of the least δ that it can reach, with an absolute error of rtol·max(1, |best|); `what` introduces it.
     """
     log_delta = min(best, 0.0)
-    delta = exp_or_zero(log_delta)
+    delta = exp(log_delta)
     # 1e-14: the relative error of the logarithm and the exponential between log δ and δ
     text = (human_claimed(delta, rtol * max(1.0, -log_delta) + 1e-14) if delta > SMALLEST_NORMAL
             else human_probability(delta, log_delta))

@@ -1,7 +1,7 @@
-"""The type of numpy's arrays of any numbers. Only type checkers import it, so it costs no start-up time."""
+"""The type of numpy's arrays of any numbers. Modules that need no numpy otherwise import it for type checkers only."""
 
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]

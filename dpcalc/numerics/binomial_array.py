@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from math import exp, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.binomial import log_binomial_pmf, stirling_error, stirling_series
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 _SMALL = np.array([stirling_error(n) for n in range(16)])  # below 16 the series is not accurate
 

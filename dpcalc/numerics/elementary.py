@@ -83,11 +83,6 @@ def geometric_sum(x: float, count: int) -> float:
     return expm1(count * x) / expm1(x) if x != 0 and count else float(count)
 
 
-def exp_or_zero(x: float) -> float:
-    """e^x of a log-probability; 0 where it underflows."""
-    return exp(x)
-
-
 def lambert_w(x: float) -> float:
     """Lambert's W(x) for x >= 0, the solution of W e^W = x, to a few units in the last place."""
     if x == 0:

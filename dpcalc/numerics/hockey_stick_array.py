@@ -6,15 +6,11 @@ bounds keeps eight digits. """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.tails_array import mills
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 _MILLS_ERROR = 1e-12  # relative, added to every Mills ratio
 _BLOCK = 4096  # values computed at a time, so that intermediate arrays stay in the cache

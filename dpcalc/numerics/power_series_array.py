@@ -11,14 +11,10 @@ result has a 2-norm of at most ‖f‖₁‖g‖₂. So each of the three adds a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 
 def product(f: Array, g: Array, n: int) -> tuple[Array, float]:

@@ -13,21 +13,18 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from math import expm1, floor, frexp, inf, ldexp, log, log1p, nextafter, sqrt
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.log_normal_sums import Lower, Upper
-from dpcalc.pld.pair import Gaussian, check_noise, gaussian_from_below
+from dpcalc.pld.pair import Gaussian, Pair, check_noise, gaussian_from_below
 from dpcalc.pld.sampled import poisson
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Pair
 
 RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε are about 1e-3 wide; width ~ its square
 

@@ -11,23 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, exp, inf, log, log2, pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import legendre, normal
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
 from dpcalc.pld.atoms import profile_at_points
-from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
+from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, Pair, check_noise
 from dpcalc.pld.positive_sums import Question, cell_excesses, mean_of_positive_part
 from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_events, walk, walk_of_events
 from dpcalc.pld.sum_events import Event, event_of_sum
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Pair
 
 
 class Point(NamedTuple):

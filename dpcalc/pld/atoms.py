@@ -9,18 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import comb, exp, expm1, fsum, inf, lgamma, log, log1p, nextafter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_ratio
 from dpcalc.numerics.rounding import ULP, up
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
 from dpcalc.pld.pmf import loss_error
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 MAX_SUMS = 100_000  # they are enumerated in about 20 ms
 SMALLEST_LOG_DELTA = -690.0  # e^-690 is a normal double; smaller δ of a profile at points are rounded up to it

@@ -9,19 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf, log2, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
-from dpcalc.pld.pair import log_q
+from dpcalc.pld.pair import Masses, Pair, log_q
 from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, Pmf, loss_error, split
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses, Pair
 
 MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; with half as many some brackets are wider
 CDF_ERROR = 5e-15  # relative rounding error of the distribution functions of pairs (see tails_array.py)

@@ -19,16 +19,15 @@ operation for each d. All terms are positive: masses have small relative errors 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, exp, expm1, floor, log, pi, sqrt
-from typing import TYPE_CHECKING
+from functools import cached_property
+from math import ceil, exp, expm1, floor, log, log1p, pi, sqrt
+from typing import ClassVar, Self
 
 import numpy as np
 
 from dpcalc.numerics import legendre, normal
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 NODES = 16  # of the Gauss–Legendre rule in a cell, whose width is at most 0.5 deviations
 LIGHT = 1e-9  # relative allowance for errors of masses at 0 and at infinity, which are too light for more care
@@ -45,6 +44,7 @@ class Law:
     first: int
     p: Array
     error: float
+    rounding: ClassVar[float]  # of the place of a sum in its cell: 0.0 down, 0.5 to the nearest point
 
     @property
     def index(self) -> Array:
@@ -58,13 +58,53 @@ class Law:
     def mean_parts(self) -> Array:
         return np.asarray(self.p * np.exp(self.log_ratio))
 
-    def _room_for_sum(self, other: Law) -> tuple[list[int], int, Array]:
-        """The grid points of another law in steps of this one, the first cell of the sum, and its cells for two
-        rows."""
+    def doubled(self, step: float) -> Self:
+        """The law of the sum of two such sums on a grid with this step, which divides its own."""
+        ratio, n = round(self.step / step), len(self.p)
+        rest, cell = self._cells_of_sums(self.step * np.arange(n), step)
+        shares, begins = self._shares(rest, step), ratio * np.arange(n) + cell
+        first = int(begins.min())
+        out = np.zeros((2, ratio * (n - 1) + int(cell[0]) - first + 1))
+        for d, begin in enumerate((begins - first).tolist()):
+            rows = self._products(slice(d, None), self, slice(n - d), shares[:, d : d + 1])
+            out[:, begin : begin + ratio * (n - 1 - d) + 1 : ratio] += 2 * rows if d else rows
+        return self._sum(self, step, ratio * self.first + first, out, n)
+
+    def plus(self, other: Self) -> Self:
+        """The law of the sum with another one, on this grid, whose step divides the other one's. The longest chain of
+        additions to one mass has as many terms as both laws have masses."""
         places, n = (round(other.step / self.step) * other.index).tolist(), len(self.p)
-        low, high = (max(i, j) + int(_sum_offsets(np.array(self.step * abs(i - j)), self.step, 0.0)[1])
+        low, high = (max(i, j) + int(log1p(exp(-self.step * abs(i - j))) / self.step)
                      for i, j in ((self.first, places[0]), (self.first + n - 1, places[-1])))
-        return places, low - 1, np.zeros((2, high - low + 4))
+        out = np.zeros((2, high - low + 4))
+        for k, place in enumerate(places):
+            rest, cell = self._cells_of_sums(self.step * np.abs(self.index - place), self.step)
+            cell += np.maximum(self.index, place) - low + 1
+            begin = int(cell.min())
+            rows = self._products(slice(None), other, slice(k, k + 1), self._shares(rest, self.step))
+            for row, masses in zip(out, rows, strict=True):
+                sums = np.bincount(cell - begin, masses)
+                row[begin : begin + len(sums)] += sums
+        return self._sum(other, self.step, low - 1, out, n + len(other.p))
+
+    def _cells_of_sums(self, distance: Array, step: float) -> tuple[Array, Array]:
+        """Where x + y is, as a log, relative to the larger one of both: the rest within its cell, and the cell."""
+        up = np.log1p(np.exp(-distance))
+        cell = np.floor(up / step + self.rounding).astype(np.intp)
+        return up - cell * step, cell
+
+    def _shares(self, rest: Array, step: float) -> Array:
+        """The shares of the left and of the right end of a cell for an atom at log-distance `rest` from the left end,
+        each with a relative error of a few units in the last place; without meaning where cells have no ends."""
+        return np.broadcast_to(1.0, (2, len(rest)))
+
+    def _products(self, i: slice, other: Self, j: slice, shares: Array) -> Array:
+        """Two rows of what pairs of atoms add to the cell of their sum, or to its left and its right end."""
+        raise NotImplementedError
+
+    def _sum(self, other: Self, step: float, first: int, out: Array, terms: int) -> Self:
+        """The law of the sum from these rows of all pairs of atoms, with so many terms for a mass."""
+        raise NotImplementedError
 
     def ends(self, tail: float, steps: int) -> tuple[int, int]:
         """The cells outside of which there is at most `tail` P-mass above, and below at most so much Q-mass that all
@@ -77,6 +117,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Upper(Law):
+    rounding = 0.0
     zero: float  # mass at ratio 0
     infinite: float  # mean part at infinity, of a sum of mean `count`
     shift: float = 0.0
@@ -98,31 +139,14 @@ class Upper(Law):
         zero = max(0.0, exp(below) - at_first) + LIGHT * exp(below)
         return cls(1, step, first, p, _error_of_one(low, high, mu, step / mu), zero, exp(normal.log_tail(high - mu)))
 
-    def doubled(self, step: float) -> Upper:
-        ratio, n = round(self.step / step), len(self.p)
-        up, cell = _sum_offsets(self.step * np.arange(n), step, 0.0)
-        shares = _shares(up - cell * step, step)[:, :, None]
-        shares[1:] *= 2
-        begins = ratio * np.arange(n) + cell
-        first = int(begins.min())
-        out = np.zeros((2, ratio * (n - 1) + int(cell[0]) - first + 1))
-        for d, begin in enumerate((begins - first).tolist()):
-            out[:, begin : begin + ratio * (n - 1 - d) + 1 : ratio] += shares[d] * (self.p[d:] * self.p[: n - d])
-        return self._sum(self, step, ratio * self.first + first, out, n)
+    def _shares(self, rest: Array, step: float) -> Array:
+        rest, whole = np.clip(rest, 0.0, step), expm1(step)
+        return np.stack((np.exp(rest) * (np.expm1(step - rest) / whole), np.expm1(rest) / whole))
 
-    def plus(self, other: Upper) -> Upper:
-        """The law of the sum with another one, on this grid, whose step divides the other one's. The longest chain of
-        additions to one mass has as many terms as both laws have masses."""
-        places, first, out = self._room_for_sum(other)
-        for place, mass in zip(places, other.p.tolist(), strict=True):
-            up, cell = _sum_offsets(self.step * np.abs(self.index - place), self.step, 0.0)
-            shares, weights = _shares(up - cell * self.step, self.step), mass * self.p
-            _add_to_cells(out, np.maximum(self.index, place) - first + cell,
-                          (shares[:, 0] * weights, shares[:, 1] * weights))
-        return self._sum(other, self.step, first, out, len(self.p) + len(other.p))
+    def _products(self, i: slice, other: Self, j: slice, shares: Array) -> Array:
+        return np.asarray(shares * (self.p[i] * other.p[j]))
 
-    def _sum(self, other: Upper, step: float, first: int, out: Array, terms: int) -> Upper:
-        """The law of the sum from the left and the right shares of all pairs of atoms."""
+    def _sum(self, other: Self, step: float, first: int, out: Array, terms: int) -> Self:
         p = np.append(out[0], 0.0) + np.append(0.0, out[1]) + terms * 2.0**-1021  # for products that underflow
         # A sum 0 + x is split between 0 and infinity, too, as φ(x) <= φ(0) + x·lim φ(y)/y for convex φ.
         zero, infinite = self.zero * other.zero, 0.0
@@ -130,8 +154,9 @@ class Upper(Law):
             mass, mean = float(y.p.sum()), y.count * float(y.mean_parts().sum()) * (1 + LIGHT)
             zero += x.zero * mass
             infinite += x.infinite * (mass + y.zero) + x.zero * mean
-        return Upper(self.count + other.count, step, first, p, self.error + other.error + (2 * terms + 20) * UNIT,
-                     zero, infinite, max(self.shift, other.shift) + 4 * UNIT)
+        return replace(self, count=self.count + other.count, step=step, first=first, p=p, zero=zero, infinite=infinite,
+                       error=self.error + other.error + (2 * terms + 20) * UNIT,
+                       shift=max(self.shift, other.shift) + 4 * UNIT)
 
     def truncated(self, tail: float, steps: int) -> Upper:
         """The same law with light ends split between an end of the rest and zero, or infinity."""
@@ -148,6 +173,7 @@ class Upper(Law):
 
 @dataclass(frozen=True)
 class Lower(Law):
+    rounding = 0.5
     m: Array  # mean parts, of a sum of mean `count`
 
     @classmethod
@@ -167,30 +193,18 @@ class Lower(Law):
     def mean_parts(self) -> Array:
         return self.m / self.count
 
-    def doubled(self, step: float) -> Lower:
-        ratio, n = round(self.step / step), len(self.p)
-        _, cell = _sum_offsets(self.step * np.arange(n), step, 0.5)
-        both, p, m = np.stack((self.p, self.m)), self.p, self.m
-        begins = ratio * np.arange(n) + cell
-        first = int(begins.min())
-        out = np.zeros((2, ratio * (n - 1) + int(cell[0]) - first + 1))
-        for d, begin in enumerate((begins - first).tolist()):
-            products = both[:, d:] * p[: n - d]
-            products[1] += p[d:] * m[: n - d]
-            out[:, begin : begin + ratio * (n - 1 - d) + 1 : ratio] += products if d == 0 else 2 * products
-        return self._sum(self, step, ratio * self.first + first, out, n)
+    @cached_property
+    def _rows(self) -> Array:
+        return np.stack((self.p, self.m))
 
-    def plus(self, other: Lower) -> Lower:
-        """The law of the sum with another one, on this grid, whose step divides the other one's."""
-        places, first, out = self._room_for_sum(other)
-        for place, p, m in zip(places, other.p.tolist(), other.m.tolist(), strict=True):
-            _, cell = _sum_offsets(self.step * np.abs(self.index - place), self.step, 0.5)
-            _add_to_cells(out, np.maximum(self.index, place) - first + cell, (p * self.p, m * self.p + p * self.m))
-        return self._sum(other, self.step, first, out, len(self.p) + len(other.p))
+    def _products(self, i: slice, other: Self, j: slice, shares: Array) -> Array:
+        found: Array = self._rows[:, i] * other.p[j]
+        found[1] += self.p[i] * other.m[j]
+        return found
 
-    def _sum(self, other: Lower, step: float, first: int, out: Array, terms: int) -> Lower:
-        return Lower(self.count + other.count, step, first, out[0],
-                     self.error + other.error + (terms + 20) * UNIT, out[1])
+    def _sum(self, other: Self, step: float, first: int, out: Array, terms: int) -> Self:
+        return replace(self, count=self.count + other.count, step=step, first=first, p=out[0], m=out[1],
+                       error=self.error + other.error + (terms + 20) * UNIT)
 
     def truncated(self, tail: float, steps: int) -> Lower:
         """The same law with light ends merged into the outermost cells of the rest."""
@@ -232,26 +246,3 @@ def _error_of_one(low: float, high: float, mu: float, width: float) -> float:
     ellipse = 4 * reach / width - 1  # ρ
     quadrature = 10 * (ellipse / 4 + 1) * exp(reach * reach / 2) * (exp(1) / ellipse) ** (2 * NODES)
     return 8 * (largest * largest + 10) * UNIT + quadrature
-
-
-def _sum_offsets(distance: Array, step: float, rounding: float) -> tuple[Array, Array]:
-    """log(1 + e^−distance), where x + y is relative to the larger one, and this in steps, rounded down or to the
-    nearest number."""
-    up = np.log1p(np.exp(-distance))
-    return up, np.floor(up / step + rounding).astype(np.intp)
-
-
-def _shares(rest: Array, step: float) -> Array:
-    """The shares of the left and of the right end of a cell for an atom at log-distance `rest` from the left end, each
-    with a relative error of a few units in the last place."""
-    rest = np.clip(rest, 0.0, step)
-    whole = expm1(step)
-    return np.stack((np.exp(rest) * (np.expm1(step - rest) / whole), np.expm1(rest) / whole), axis=1)
-
-
-def _add_to_cells(out: Array, cells: Array, rows: tuple[Array, Array]) -> None:
-    """Add each row of masses to that row of `out`, at the given cells."""
-    begin = int(cells.min())
-    for to, masses in zip(out, rows, strict=True):
-        sums = np.bincount(cells - begin, masses)
-        to[begin : begin + len(sums)] += sums

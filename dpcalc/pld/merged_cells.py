@@ -8,20 +8,18 @@ common is given by itself, for then small losses keep their relative accuracy: â
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ULP
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.pair import log_difference
 
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    Bounds = tuple[Array, Array]  # a lower and an upper bound
-
+Bounds = tuple[Array, Array]  # a lower and an upper bound
 SUM_ERROR = 2e-15  # relative to 1 and to a log: of a few operations with logs
 
 

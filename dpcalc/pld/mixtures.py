@@ -11,26 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.binomial import log_binomial_weights
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import approximate_dp, distinct
-from dpcalc.pld.pair import Gaussian, mixture, normal_masses
+from dpcalc.pld.pair import Gaussian, Masses, Pair, mixture, normal_masses
 from dpcalc.pld.sampled import RemovedOrAdded, poisson
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses, Pair
 
 BLOCK = 512  # outcomes of which one range of j is taken; with twice as many the ranges become wider than they save
 
 
 @dataclass(frozen=True)
-class BinomialMixture:
+class BinomialMixture(Pair):
     """Normal distributions N(jμ, 1) with the binomial weights p_j of K records at the rate q."""
 
     mu: float
@@ -47,14 +43,14 @@ class BinomialMixture:
         """jμ for j = 0..K."""
         return self.mu * np.arange(self.size + 1)
 
-    def _masses(self, edges: Array) -> Masses:
+    def masses(self, edges: Array) -> Masses:
         """The masses of the cells between losses, by blocks of the outcomes with these losses."""
         z = np.concatenate([self._outcomes(edges[k : k + BLOCK]) for k in range(0, len(edges), BLOCK)])
         parts = [self._cells(z[k : k + BLOCK + 1]) for k in range(0, len(z) - 1, BLOCK)]
         log_p, loss = (np.concatenate(each) for each in zip(*parts, strict=True))
         return log_p, loss
 
-    def _edges(self, log_tail: float, cells: int) -> Array:
+    def pilot_edges(self, log_tail: float, cells: int) -> Array:
         log_tail -= log(self.size + 1)  # a share for each component
         reach, heights = sqrt(-2 * log_tail), self.log_weights - log_tail
         highest = float((self.shifts + np.sqrt(2 * np.maximum(heights, 0.0)))[heights > 0].max())
@@ -115,18 +111,12 @@ class PoissonGroup(RemovedOrAdded, BinomialMixture):
     attained by records whose clipped gradients are one and the same unit vector. The loss is log A(z)."""
 
     attained: bool = True
-    log_infinite = -inf
     rounding_scale = 1.0  # masses add up to 1 within 5e-15
+    masses_removed, edges_removed = BinomialMixture.masses, BinomialMixture.pilot_edges
 
     @property
     def largest_loss(self) -> tuple[float, float]:
         return (-float(self.log_weights[0]) if self.added else inf), -inf
-
-    def masses_removed(self, edges: Array) -> Masses:
-        return self._masses(edges)
-
-    def edges_removed(self, log_tail: float, cells: int) -> Array:
-        return self._edges(log_tail, cells)
 
     def _cells(self, z: Array) -> Masses:
         """The loss of a cell is log Σ p_j e^{ℓ_j}, where ℓ_j is the log of the ratio of the masses under N(jμ, 1) and
@@ -183,9 +173,7 @@ class PoissonReplaced(BinomialMixture):
     odd, and the pair symmetric."""
 
     attained: bool = True
-    log_infinite = -inf
     largest_loss = (inf, -inf)
-    reverse = None
 
     @property
     def rounding_scale(self) -> float:
@@ -196,12 +184,6 @@ class PoissonReplaced(BinomialMixture):
     def base(self) -> Gaussian:
         """The pair of the same step on all records."""
         return Gaussian(2 * self.mu * self.size, self.attained)
-
-    def masses(self, edges: Array) -> Masses:
-        return self._masses(edges)
-
-    def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        return self._edges(log_tail, cells)
 
     def _cells(self, z: Array) -> Masses:
         """Each component j of one distribution goes with the same one of the other: their ratio of densities is

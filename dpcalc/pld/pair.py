@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, log, sqrt
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
-
+Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 # Of a noise multiplier: of less noise, losses are above 1e19, where doubles are few; of more, those of a step are below
 # 1e-9, and rounding errors nearly as large.
 SMALLEST_NOISE, LARGEST_NOISE = 1e-10, 1e10
@@ -41,7 +39,7 @@ class Pair(Protocol):
     @property
     def log_infinite(self) -> float:
         """log P(ℓ = ∞)."""
-
+        return -inf
     @property
     def largest_loss(self) -> tuple[float, float]:
         """The largest finite loss (∞ if there is none), and the log of its P-mass."""
@@ -54,7 +52,7 @@ class Pair(Protocol):
     @property
     def reverse(self) -> Pair | None:
         """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
-
+        return None
     def masses(self, edges: Array) -> Masses:
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
         losses belong to no cell."""
@@ -100,16 +98,14 @@ def log_difference(a: Array, b: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Pair):
     """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with variance μ², and with
     mean μ²/2 under P and −μ²/2 under Q (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
 
     mu: float
     attained: bool = True
-    log_infinite = -inf
     largest_loss = (inf, -inf)
     rounding_scale = 1.0
-    reverse = None
 
     def masses(self, edges: Array) -> Masses:
         half = self.mu / 2
@@ -153,14 +149,12 @@ def normal_masses(z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Pair):
     """Laplace noise with ratio r = sensitivity/scale: the loss has atoms at ±r, and between them the density
     e^{(ℓ−r)/2}/4 under P."""
 
     ratio: float
     attained: bool = True
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:
@@ -172,11 +166,8 @@ class Laplace:
 
     def masses(self, edges: Array) -> Masses:
         r = self.ratio
-        parts = [_exponential_masses(edges, r, log(0.5) - r / 2)]
-        for place, log_p in ((r, log(0.5)), (-r, log(0.5) - r)):
-            inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
-        return mixture(parts)
+        inside = _exponential_masses(edges, r, log(0.5) - r / 2)
+        return mixture([inside, of_atom(edges, r, log(0.5)), of_atom(edges, -r, log(0.5) - r)])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return _edges_between(self.ratio, cells)
@@ -185,15 +176,13 @@ class Laplace:
 
 
 @dataclass(frozen=True)
-class BoundedRange:
+class BoundedRange(Pair):
     """The pair that dominates every mechanism whose privacy loss has a range of length η: the loss has the density
     e^{ℓ/2}·e^{η/2}/(2(e^η − 1)) on [−η, η] under P (see bounds/mechanisms/exponential.py). It is not attained: at
     every ε it has the δ of another mechanism."""
 
     eta: float
     attained = False
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:
@@ -210,6 +199,12 @@ class BoundedRange:
         return _edges_between(self.eta, cells)
 
     pilot_edges_of_both = pilot_edges
+
+
+def of_atom(edges: Array, loss: float, log_p: float) -> Masses:
+    """The masses of the cells where all losses are equal."""
+    inside = (edges[:-1] <= loss) & (loss < edges[1:])
+    return np.where(inside, log_p, -inf), np.full(len(inside), loss)
 
 
 def _exponential_masses(edges: Array, end: float, log_factor: float) -> Masses:

@@ -11,23 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import exp, inf, isqrt, log, log1p, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import ULP
 from dpcalc.pld.multiscale import TooLarge
-from dpcalc.pld.pair import ROUNDING, Gaussian
+from dpcalc.pld.pair import ROUNDING, Gaussian, Pair
 from dpcalc.pld.pmf import log_moments, loss_error, split, tilted_mean_and_variance
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Pair
 
 TILTS = np.geomspace(1e-4, 1e9, 66)  # first scan of tilts, five a decade; it is refined around the best one
 
-Parts = Sequence[tuple["Pair", int]]  # dominating pairs, and how often each is used
+Parts = Sequence[tuple[Pair, int]]  # dominating pairs, and how often each is used
 
 
 def log_peak(tilt: float) -> float:

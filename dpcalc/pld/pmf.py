@@ -15,14 +15,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import exp, expm1, hypot, log2, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import ULP
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 NEGLIGIBLE_WEIGHT = 1e-60  # smaller weights are set to 0, as arithmetic with denormal numbers is slow
 

@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.numerics import legendre
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.numerics.tails_array import above
 from dpcalc.pld.pair import LARGEST_LOG_RATIO
 from dpcalc.pld.pmf import dot, log_moments, norm, tilted_mean_and_variance
 from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, sum_of, tilted
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 CALL_ERROR = 1e-11  # relative, that E(D − k)₊ and E(k − D)₊ may have: it changes results by about 1e-11·√t
 SMALL = 0.01  # change of the result by errors of transforms, and by sums outside of windows, in units of the precision

@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import exp, expm1, inf, log, log1p, nextafter, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import ULP
@@ -24,9 +25,6 @@ from dpcalc.pld.multiscale import Merging, MultiscalePmf, Splitting, TooLarge, s
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Composition, log_peak, log_probability_of_any, rounding_margin, smooth_variance
 from dpcalc.pld.pmf import Pmf
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 EPSILON_TOLERANCE = 1e-9  # relative: how closely an ε is solved for, well below the precision of any bracket
 

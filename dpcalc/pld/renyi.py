@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from math import exp, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.tails_array import log_tails
 from dpcalc.pld.atoms import distinct
-from dpcalc.pld.pair import Gaussian, log_q
+from dpcalc.pld.pair import Gaussian, Pair, log_q
 from dpcalc.pld.pmf import split
 from dpcalc.pld.sampled import Poisson, WithoutReplacement, unmixed
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Pair
 
 # Splitting the masses of so many cells between their edges adds 1e-8 to 1e-6 of the divergence, 1e-4 at orders above
 # 1e6; half as many cells add four times as much.

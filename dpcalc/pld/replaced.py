@@ -6,21 +6,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import expm1, inf, log, log1p
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_expm1
 from dpcalc.pld.atoms import Atoms, distinct
-from dpcalc.pld.pair import mixture
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses
+from dpcalc.pld.pair import Masses, Pair, mixture, of_atom
 
 
 @dataclass(frozen=True)
-class LaplaceReplaced:
+class LaplaceReplaced(Pair):
     """(1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), L(c) the Laplace distribution of scale 1 around c.
 
     With D = 1 − q + qe^{−r} the loss at an outcome 0 <= x <= r is log((1 − q + qe^{2x−r})/D), and beyond r it is that
@@ -29,8 +25,6 @@ class LaplaceReplaced:
     ratio: float
     rate: float
     attained: bool = True
-    log_infinite = -inf
-    reverse = None
 
     @property
     def rounding_scale(self) -> float:
@@ -44,10 +38,7 @@ class LaplaceReplaced:
         end, r = self.largest_loss[0], self.ratio
         x = np.where(np.abs(edges) >= end, np.sign(edges) * r, self._outcomes(np.clip(edges, -end, end)))
         parts = [self._between(np.maximum(x, 0.0), +1), self._between(np.minimum(x, 0.0), -1)]
-        for place, log_p in ((end, self._log_tail(+1)), (-end, self._log_tail(-1))):
-            inside = (edges[:-1] <= place) & (place < edges[1:])
-            parts.append((np.where(inside, log_p, -inf), np.full(len(inside), place)))
-        return mixture(parts)
+        return mixture([*parts, *(of_atom(edges, side * end, self._log_tail(side)) for side in (+1, -1))])
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         edges = distinct(self._losses(np.linspace(-self.ratio, self.ratio, cells + 1)))

@@ -9,17 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld.atoms import Atoms, approximate_dp, distinct
-from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, log_q, mixture
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.pair import Masses, Pair
+from dpcalc.pld.pair import BoundedRange, Gaussian, Laplace, Masses, Pair, log_q, mixture
 
 Noise = Gaussian | Laplace | BoundedRange  # the symmetric pairs whose losses have a density
 
@@ -28,7 +25,7 @@ MAX_BASE_LOSS = 1e12
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemovedOrAdded:
+class RemovedOrAdded(Pair):
     """A pair (P, Q) where something is removed, and (Q, P) where it is added."""
 
     added: bool = False
@@ -61,7 +58,6 @@ class Poisson(RemovedOrAdded):
 
     base: Noise
     rate: float
-    log_infinite = -inf
 
     @property
     def attained(self) -> bool:
@@ -90,7 +86,7 @@ class Poisson(RemovedOrAdded):
 
 
 @dataclass(frozen=True)
-class WithoutReplacement:
+class WithoutReplacement(Pair):
     """δ(ε) = q·δ_base(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, arXiv:1807.01647v2,
     Theorem 9): the positive losses of the Poisson pair, their mirror images, and the remaining mass at 0. It is not
     attained: at every ε it has the larger δ of both directions, while a single direction of a mechanism may have the
@@ -99,8 +95,6 @@ class WithoutReplacement:
     base: Noise
     rate: float
     attained = False
-    log_infinite = -inf
-    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:

@@ -20,29 +20,23 @@ of them with probability ρ. So of t variables, all have the law N(−m, 1) exce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import exp, expm1, inf, log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.numerics import normal
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import UNIT, ratio_down, ratio_up, up
 from dpcalc.pld import allocation_replaced
-from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, check_noise
+from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, Pair, check_noise
 from dpcalc.pld.positive_sums import Question, Summand, cell_excesses, mean_of_positive_part, mean_of_sum, spread
 from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_directions, pair_of_events, walk_of_events
-from dpcalc.pld.sum_events import Event, event_of_sum
+from dpcalc.pld.sum_events import Event, Laws, event_of_sum
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.atoms import Atoms
-    from dpcalc.pld.pair import Pair
-    from dpcalc.pld.sum_events import Laws
 
 ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
 GAPS_OF_EVENTS = 3.0  # between those of events: chords change ε by less than 2e-3 of it

@@ -13,19 +13,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import lru_cache
 from math import ceil, exp, expm1, floor, inf, log, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.tilted_sums import Grid
+from dpcalc.pld.tilted_sums import Grid
 
 # Of the least value: whichever solution is found, the bound is then nearly the same.
 NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

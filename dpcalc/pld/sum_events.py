@@ -13,19 +13,18 @@ computed by nearly the same number at all labels that matter. """
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pmf import dot, norm
 from dpcalc.pld.positive_sums import ATTEMPTS, Question, change_by_moves, choose_grid, refined
 from dpcalc.pld.tilted_sums import Copies, Grid, Powers, Tilted, block_of, coarsened, sum_of, tilted
 
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    Laws = tuple[Array, Array, Array]  # masses under the base law, under P and under Q
+Laws = tuple[Array, Array, Array]  # masses under the base law, under P and under Q
 
 
 class Event(NamedTuple):

@@ -20,15 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.numerics import normal
+from dpcalc.numerics.arrays import Array
 from dpcalc.pld.positive_sums import cell_excesses
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 WITH, WITHOUT, REPLACED = 1, -1, 0  # the direction of a hockey-stick divergence
 

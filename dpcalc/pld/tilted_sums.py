@@ -13,19 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log, log2, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pmf import fft_length, log_moments, norm
 
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-
 FFT_ERROR = 12 * UNIT  # for each factor of 2 in the length; the theorem has 6.7
-LARGEST_RELATIVE = 0.1  # the largest relative error of a law that is still used
 NEGLIGIBLE_POWER = 1e-30  # powers of transforms that are smaller are set to 0, as arithmetic with denormals is slow
 
 
@@ -80,7 +77,7 @@ class Tilted(NamedTuple):
         return self.first + self.stride * np.arange(len(self.weight))
 
 
-Powers = dict[tuple[int, int, int], tuple["Array", float]]  # of transforms, by weights, length and exponent
+Powers = dict[tuple[int, int, int], tuple[Array, float]]  # of transforms, by weights, length and exponent
 Copies = Sequence[tuple[Tilted, int]]  # independent variables, and how often each occurs in a sum
 
 
@@ -137,7 +134,7 @@ def sum_of(parts: Copies, copies: Copies, grid: Grid, window: Window, known: Pow
     weight = np.fft.irfft(transform, n)
     error = error * largest / sqrt(n) + len(parts) * NEGLIGIBLE_POWER + (eta + 6 * UNIT * number) * norm(weight)
     weight = np.roll(weight, (first // stride - low) % n)
-    if relative > LARGEST_RELATIVE:
+    if relative > 0.1:
         raise OutOfScope("out-of-range", f"the rounding errors of {number:.3g} variables are too large")
     more = 1 + 2 * relative  # for products of both errors, and for (1 + x)^t − 1 against tx
     return Tilted(low * stride, stride, weight, log_scale, relative * more, error * more)

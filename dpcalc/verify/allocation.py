@@ -29,10 +29,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.bounds.sampling._engine.repeated_draws import normal_cells
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
-from dpcalc.verify.directed_array import UNDERFLOW, UNIT, Array
+from dpcalc.verify.directed_array import UNDERFLOW
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 
 RESOLUTION = 0.025  # step over the spread of log S; at 0.032 the least accurate numbers of those tried are not proven
@@ -65,7 +67,7 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
         return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
 
     def law(mp: Any) -> Law:
-        return _law(_Epoch(noise_multiplier, steps, tail, True, mp))
+        return _law(Epoch(noise_multiplier, steps, tail, mp), True)
 
     def atoms(mp: Any, added: bool) -> Atoms:
         found, more = law(mp), mp.mpf(1 + law(mp).error)
@@ -90,7 +92,7 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
         return gaussian(lambda mp: 1 / mp.mpf(noise_multiplier))
 
     def atoms(mp: Any, added: bool) -> Atoms:
-        law = _law(_Epoch(noise_multiplier, steps, tail, False, mp))
+        law = _law(Epoch(noise_multiplier, steps, tail, mp), False)
         down, up = mp.mpf(1 - law.error), mp.mpf(1 + law.error)
         cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > 1e-290]
         if added:
@@ -102,18 +104,17 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
 
 
 @dataclass(frozen=True)
-class _Epoch:
-    """What a law depends on. The context `mp` is only what it is computed with: laws are doubles."""
+class Epoch:
+    """What laws and cells depend on. The context `mp` is only what they are computed with: they are doubles."""
 
     sigma: float
     steps: int
     tail: float
-    above: bool
     mp: Any = field(compare=False)
 
 
 @lru_cache(maxsize=16)
-def _law(epoch: _Epoch) -> Law:
+def _law(epoch: Epoch, above: bool) -> Law:
     """Return the law of the sum of all ratios, by the binary digits of their number."""
     mu, steps, tail = 1 / epoch.sigma, epoch.steps, TAIL * epoch.tail
     spread = RESOLUTION * min(mu, 1.0)
@@ -123,29 +124,29 @@ def _law(epoch: _Epoch) -> Law:
         # Grids whose steps differ by powers of 2 share points: large ratios stay at them when small ones are added.
         return spread / float(2 ** max(0, ceil(log2(spread / last) - 0.4 * log2(steps / number))))
 
-    one = {k: _one(epoch, k * step_at(1)) for k in (1, 4, 16)}
+    one = {k: _one(epoch, k * step_at(1), above) for k in (1, 4, 16)}
     law = one[1]
     for digit in bin(steps)[3:]:
         step = step_at(2 * law.number)
-        law = _cut(_sum(epoch.mp, law, law, step, epoch.above), tail * law.number / steps, tail, epoch.above)
+        law = _cut(_sum(epoch.mp, law, law, step, above), tail * law.number / steps, tail, above)
         if digit == "1":  # a ratio among k may be on a grid that is √k times as coarse
             other = one[1 if law.number < 16 else 4 if law.number < 256 else 16]
-            law = _cut(_sum(epoch.mp, law, other, step, epoch.above), tail * law.number / steps, tail, epoch.above)
+            law = _cut(_sum(epoch.mp, law, other, step, above), tail * law.number / steps, tail, above)
     return law
 
 
-def _one(epoch: _Epoch, step: float) -> Law:
+def _one(epoch: Epoch, step: float, above: bool) -> Law:
     """Return the law of one ratio on a geometric grid."""
     mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
     low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
     first = floor(low / step)
     x = _points(mp, step, first, ceil(high / step) + 1 - first)
     with mp.workdps(DIGITS):
-        edges = x.tolist() if epoch.above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
+        edges = x.tolist() if above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
         sigma = mp.mpf(epoch.sigma)
         z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
         in_q, in_p = (normal_cells(mp, z, 1, mean) for mean in (0, 1 / sigma))  # below, between and above the edges
-        if not epoch.above:
+        if not above:
             rows = [[double_outwards(mp, mass, -1) for mass in masses] for masses in (in_q, in_p)]
             return Law(1, step, first, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
         left, right = np.zeros(len(x)), np.zeros(len(x))

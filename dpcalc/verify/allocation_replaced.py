@@ -14,7 +14,7 @@ The masses of the cells and their means come from closed forms in balls, rounded
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import ceil, exp, log, log2, sqrt
 from typing import Any, NamedTuple
@@ -22,14 +22,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
-from dpcalc.bounds.sampling._engine.attained_exact import normal_cells
+from dpcalc.bounds.sampling._engine.repeated_draws import normal_cells
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld import allocation_replaced
 from dpcalc.pld.allocation_replaced import Point
 from dpcalc.pld.pair import Gaussian
 from dpcalc.pld.positive_sums import Question, choose_grid
-from dpcalc.verify.allocation import DIGITS, double_outwards
+from dpcalc.verify.allocation import DIGITS, Epoch, double_outwards
 from dpcalc.verify.composition_atoms import profile_pair
-from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
@@ -76,16 +77,6 @@ def _bound(cells: Cells, steps: int, m: float, epsilon: float, step: float, valu
 def _gaussian(noise_multiplier: float, steps: int) -> LossPair:
     """Return the pair of one or two steps, which is that of Gaussian noise."""
     return gaussian(lambda mp: 2 / (mp.sqrt(mp.mpf(steps)) * mp.mpf(noise_multiplier)))
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """What the cells depend on. The context `mp` is only what they are computed with: their masses are doubles."""
-
-    sigma: float
-    steps: int
-    tail: float
-    mp: Any = field(compare=False)
 
 
 class Cells(NamedTuple):

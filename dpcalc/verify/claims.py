@@ -70,9 +70,13 @@ def _as_lower_bound(claim: Claim) -> Claim:
 # --- RDP bounds ------------------------------------------------------------------------------------------------------
 
 
-def _rdp_value(row: Row, question: Question) -> tuple[Claim, ...]:
-    require_same(row, "alpha", question.alpha)
-    return (claim_upper_bound("rdp", row.result["rdp"], rdp_of_all_steps(row, question.alpha or 0.0)),)
+def _rdp(formula: Callable[[Row, float], Formula]) -> Callable[[Row, Question], tuple[Claim, ...]]:
+    """Return the function that claims the RDP at the order of the question, of which this is the formula."""
+    def claims(row: Row, question: Question) -> tuple[Claim, ...]:
+        require_same(row, "alpha", question.alpha)
+        return (claim_upper_bound("rdp", row.result["rdp"], formula(row, question.alpha or 0.0)),)
+
+    return claims
 
 
 def _rdp_of_witness(row: Row) -> tuple[float, Formula, Claim]:
@@ -197,11 +201,6 @@ def _composed_delta_of_side(row: Row, answer: Answer, epsilon: float, side: int)
     return lambda mp: composed()(mp, epsilon, -inf)
 
 
-def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
-    require_same(row, "alpha", question.alpha)
-    return (claim_upper_bound("rdp", row.result["rdp"], rdp_of_profile(row, question.alpha or 0.0)),)
-
-
 # --- bounds that give single numbers ---------------------------------------------------------------------------------
 
 
@@ -260,11 +259,11 @@ def _claim_from_below(name: str, x: float, uses: Parts, witness: Mapping[str, An
 
 # (kind of the bound, quantity that the question asks for) → function that makes the claims
 _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {
-    ("rdp", "rdp"): _rdp_value,
+    ("rdp", "rdp"): _rdp(rdp_of_all_steps),
     ("rdp", "epsilon"): _rdp_epsilon,
     ("rdp", "delta"): _rdp_delta,
     ("rdp", "tv"): _rdp_tv,
-    ("profile", "rdp"): _profile_rdp,
+    ("profile", "rdp"): _rdp(rdp_of_profile),
     ("profile", "epsilon"): _profile_epsilon,
     ("profile", "delta"): _profile_delta,
     ("profile", "tv"): _profile_delta,

@@ -19,18 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_cells, loss_distributions, nested_grids
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
-from dpcalc.verify.directed_array import WORD_BITS, Array
-from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
+from dpcalc.verify.directed_array import WORD_BITS
+from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.nested_grids import Merging, Rounding, Splitting, WeightedLevel
 
 Parts = Sequence[tuple[Use, int]]
-# Bits of the factors of products beyond the size of the result, at 128 bits of the arithmetic. The roundings of
-# products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which recorded numbers are
-# above it.
-GUARD_BITS = 36
 
 
 def merge_gaussians(parts: Parts) -> Parts:
@@ -140,14 +138,8 @@ def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) ->
         begin -= 1
     while begin < x.size and not (x.first + begin) * x.step > epsilon:
         begin += 1
-    weights = x.rows[0][begin:].tolist()
-    if not weights:
-        return mp.mpf(0)
-    h, lam = mp.mpf(x.step), mp.mpf(tilt)
-    start = h * (x.first + begin)
-    in_p = _polynomial(mp, weights, mp.exp(-lam * h)) * mp.exp(-lam * start)
-    in_q = _polynomial(mp, weights, mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start + mp.mpf(epsilon))
-    return in_p - in_q
+    in_p, in_q = _sums_from(mp, x, begin, tilt)
+    return in_p - mp.exp(mp.mpf(epsilon)) * in_q
 
 
 def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scale_p: Any, scale_q: Any) -> Any:
@@ -155,31 +147,34 @@ def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scal
     bound; the best one is searched for in doubles without bounds of their errors."""
     p, q = x.rows
     log_ratio = float(mp.log(scale_q / scale_p)) + epsilon
-    losses = np.minimum(x.step * (x.first + np.arange(x.size)), MAX_EXPONENT)
+    losses = np.minimum(x.step * (x.first + np.arange(x.size)), LARGEST_EXPONENT)
 
     def from_here_on(row: Array, exponent: Array) -> Array:
-        return np.cumsum((row * np.exp(np.clip(exponent, -MAX_EXPONENT, MAX_EXPONENT)))[::-1])[::-1]
+        return np.cumsum((row * np.exp(np.clip(exponent, -LARGEST_EXPONENT, LARGEST_EXPONENT)))[::-1])[::-1]
 
     tilted = -tilt * (losses - epsilon)
     gain = from_here_on(p, tilted) - from_here_on(q, tilted + log_ratio - losses)
     threshold = int(gain.argmax()) if x.size else 0
     if not x.size or not gain[threshold] > 0:
         return mp.mpf(0)
-    h, lam = mp.mpf(x.step), mp.mpf(tilt)
-    start = h * (x.first + threshold)
-    in_p = scale_p * _polynomial(mp, p[threshold:].tolist(), mp.exp(-lam * h)) * mp.exp(-lam * start)
-    in_q = scale_q * _polynomial(mp, q[threshold:].tolist(), mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * start)
-    return in_p - mp.exp(mp.mpf(epsilon)) * in_q
+    in_p, in_q = _sums_from(mp, x, threshold, tilt)
+    return scale_p * in_p - mp.exp(mp.mpf(epsilon)) * scale_q * in_q
 
 
-def _polynomial(mp: Any, coefficients: list[float], x: Any) -> Any:
-    """Return Σ coefficients[k]·x^k."""
-    if is_ball_context(mp):
-        return mp.polynomial(coefficients, x)
-    value = mp.mpf(0)
-    for c in reversed(coefficients):
-        value = value * x + c
-    return value
+def _sums_from(mp: Any, x: WeightedLevel, begin: int, tilt: float) -> tuple[Any, Any]:
+    """Return Σ w(ℓ)e^{−λℓ} and Σ w(ℓ)e^{−(λ+1)ℓ} over the points of a level from an index on, the latter by the last
+    row."""
+    found = []
+    for row, rate in ((x.rows[0], mp.mpf(tilt)), (x.rows[-1], mp.mpf(tilt) + 1)):
+        weights, ratio = row[begin:].tolist(), mp.exp(-rate * mp.mpf(x.step))
+        value = mp.mpf(0)
+        if is_ball_context(mp):
+            value = mp.polynomial(weights, ratio)
+        else:
+            for w in reversed(weights):
+                value = value * ratio + w
+        found.append(value * mp.exp(-rate * mp.mpf(x.step) * (x.first + begin)))
+    return found[0], found[1]
 
 
 def _near_moment(mp: Any, moment: Any) -> Any:
@@ -193,8 +188,9 @@ def _words(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, log_de
     log_share = 0.0
     if log_delta > -inf:
         log_all = mp.log(scale * _peak(mp, plan.tilt)) - mp.mpf(plan.tilt) * mp.mpf(epsilon)
-        log_share = min(0.0, max(-MAX_EXPONENT, float(mp.mpf(log_delta) - log_all)))
+        log_share = min(0.0, max(-LARGEST_EXPONENT, float(mp.mpf(log_delta) - log_all)))
     uses = sum(count for _, count in parts)
-    guard = GUARD_BITS * max(1, mp.prec // 128)
-    bits = guard + uses.bit_length() - frexp(exp(log_share))[1] + 1
+    # The roundings of products add about 2^−36 of the result for each point of a grid, less than the 1e-8 by which
+    # recorded numbers are above it.
+    bits = 36 * max(1, mp.prec // 128) + uses.bit_length() - frexp(exp(log_share))[1] + 1
     return int(-(-bits // WORD_BITS))

@@ -22,44 +22,36 @@ class SplitMasses(NamedTuple):
 
 
 def split_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> SplitMasses:
-    """Discretize the losses for an upper bound: the masses P and Q of each interval between two neighbouring grid
-    points are split between the two points such that both are preserved.
-
-    The result is a dominating pair ("connect the dots", Doroshenko et al. 2022). Losses above the last point are split
-    between that point and ∞; losses below the first point are moved up to it.
-    """
-    zero = mp.mpf(0)
+    """Discretize the losses for an upper bound. The result is a dominating pair ("connect the dots", Doroshenko et al.
+    2022)."""
     levels, finer = [], None
     for level in grid:
-        masses = [zero] * (level.last - level.first + 1)
-        denominator = -mp.expm1(-mp.mpf(level.step))
+        masses = [mp.mpf(0)] * (level.last - level.first + 1)
         for first, last in _ranges_outside(level, finer):
-            p, q = masses_above(use, mp, mp.mpf(first * level.step))
-            for k in range(first, last):
-                p_next, q_next = masses_above(use, mp, mp.mpf((k + 1) * level.step))
-                mass = p - p_next
-                right = (mass - (q - q_next) * mp.exp(mp.mpf(k * level.step))) / denominator
-                masses[k - level.first] += mass - right
-                masses[k - level.first + 1] += right
-                p, q = p_next, q_next
+            points = [k * level.step for k in range(first, last + 1)]
+            for k, mass in enumerate(_split_inside(mp, use, points), first - level.first):
+                masses[k] += mass
         levels.append(masses)
         finer = level
-    lowest, highest = grid[-1].first * grid[-1].step, grid[-1].last * grid[-1].step
-    levels[-1][0] += p_mass_up_to(use, mp, mp.mpf(lowest))
-    p, q = masses_above(use, mp, mp.mpf(highest))
-    at_highest = q * mp.exp(mp.mpf(highest))
-    levels[-1][-1] += at_highest
+    infinite = _split_outside(mp, use, levels[-1], grid[-1].first * grid[-1].step, grid[-1].last * grid[-1].step)
     weights = [[x * mp.exp(mp.mpf(tilt) * mp.mpf((level.first + k) * level.step)) for k, x in enumerate(masses)]
                for level, masses in zip(grid, levels, strict=True)]
     moment = mp.fsum(x for level in weights for x in level)
-    return SplitMasses(weights, p - at_highest + infinite_mass(use, mp), moment)
+    return SplitMasses(weights, infinite, moment)
 
 
 def split_between(mp: Any, use: Use, points: Sequence[float]) -> tuple[list[tuple[float, Any]], Any]:
     """Discretize the losses as `split_tilted` does, on arbitrary increasing points and without a tilt. Return the
     points with their masses, and the mass of the infinite loss."""
+    masses = _split_inside(mp, use, points)
+    infinite = _split_outside(mp, use, masses, points[0], points[-1])
+    return list(zip(points, masses, strict=True)), infinite
+
+
+def _split_inside(mp: Any, use: Use, points: Sequence[float]) -> list[Any]:
+    """Return masses at increasing points: the masses under P and Q of each interval between two neighbours are split
+    between the two such that both are preserved."""
     masses = [mp.mpf(0)] * len(points)
-    masses[0] += p_mass_up_to(use, mp, mp.mpf(points[0]))
     p, q = masses_above(use, mp, mp.mpf(points[0]))
     for k, (a, b) in enumerate(pairwise(points)):
         p_next, q_next = masses_above(use, mp, mp.mpf(b))
@@ -67,9 +59,17 @@ def split_between(mp: Any, use: Use, points: Sequence[float]) -> tuple[list[tupl
         masses[k] += p - p_next - right
         masses[k + 1] += right
         p, q = p_next, q_next
-    at_highest = q * mp.exp(mp.mpf(points[-1]))
+    return masses
+
+
+def _split_outside(mp: Any, use: Use, masses: list[Any], lowest: float, highest: float) -> Any:
+    """Move losses below the lowest point up to it, and split those above the highest one between that and ∞; return the
+    mass of the infinite loss."""
+    masses[0] += p_mass_up_to(use, mp, mp.mpf(lowest))
+    p, q = masses_above(use, mp, mp.mpf(highest))
+    at_highest = q * mp.exp(mp.mpf(highest))
     masses[-1] += at_highest
-    return list(zip(points, masses, strict=True)), p - at_highest + infinite_mass(use, mp)
+    return p - at_highest + infinite_mass(use, mp)
 
 
 class MergedMasses(NamedTuple):

@@ -8,10 +8,12 @@ from typing import Any
 
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.verify import composition, composition_plans, loss_distributions
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import delta_of_sums
-from dpcalc.verify.loss_distributions import MAX_EXPONENT, Use
+from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
@@ -22,8 +24,6 @@ def compute_grids(pairs: Any, question: Question, epsilon: float | None = None, 
                   one_sided: bool = False) -> Mapping[str, Any]:
     """Return the witness of the calculator's own composition of these dominating pairs, at the ε or δ of the question,
     or at another ε. Raises Unchecked where the calculator finds none."""
-    from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
-
     precision = (precision or PRECISION) / 4  # finer, as a grid as coarse as the record's might just miss its number
     try:
         if epsilon is None and question.delta:
@@ -130,4 +130,4 @@ def _largest_loss(mp: Any, use: Use) -> float:
         return largest + abs(largest) * _LOSS_ERROR
     if use.added and use.scheme == "poisson":
         return -log((1 - rate) + rate * exp(-largest)) * (1 + _LOSS_ERROR)
-    return log1p(rate * expm1(largest)) * (1 + _LOSS_ERROR) if largest < MAX_EXPONENT else largest
+    return log1p(rate * expm1(largest)) * (1 + _LOSS_ERROR) if largest < LARGEST_EXPONENT else largest

@@ -9,6 +9,7 @@ from itertools import groupby
 from math import inf
 from typing import Any
 
+from dpcalc.accounting.composition import parts as pairs_of_route
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
 from dpcalc.bounds.noisy_sgd._engine import contraction
@@ -17,12 +18,14 @@ from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
 from dpcalc.numerics.rounding import ratio_up
+from dpcalc.pld.bracket import PRECISION
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
 from dpcalc.verify.epochs import Delta
 from dpcalc.verify.formulas import delta_of_row
-from dpcalc.verify.loss_distributions import LossPair, Use
+from dpcalc.verify.loss_distributions import Use
+from dpcalc.verify.scheme_uses import of_steps
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -64,16 +67,11 @@ def _delta_above_all_losses(row: Row, answer: Answer) -> Delta:
 
 def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
     """Return an upper bound of δ in one direction, on the grids of the witness for this ε, or on new ones."""
-    from dpcalc.accounting.composition import parts
-    from dpcalc.pld.bracket import PRECISION
-
     witness: Mapping[str, Any] = row.witness
     if abs(float(witness["epsilon"])) != epsilon:
         witness = witness.get("reversed_grid") or {}
     if not {"grids", "sums"} & witness.keys():
-        precision = float(row.params.get("precision") or PRECISION)
-        witness = composition_grids.compute_grids(parts(row.route, row.params, side), answer.question, epsilon,
-                                                  precision, one_sided=True)
+        witness = _computed_grids(row, answer.question, epsilon, side)
     uses = parts_of(row)
     return composition_grids.delta_from_above(mp, uses, witness, epsilon, -inf, side)
 
@@ -150,36 +148,29 @@ def _described(p: Params) -> Parts:
                  for use, count in parts)
 
 
-def _repeated(losses: Callable[[Params], LossPair]) -> Callable[[Params], Parts]:
-    """Return the parts of several uses of a mechanism, whose bound has the parameters that `losses` needs."""
-    return lambda p: ((Use(losses(p)), int(p.get("steps", 1))),)
-
-
 # By the name of the bound, from the parameters of its row; scheme_uses.py has those of random batches.
 _PARTS: dict[str, Callable[[Params], Parts]] = {
     **scheme_uses.PARTS,
     "profile-composition": _described,
-    "laplace-profile": _repeated(lambda p: loss_distributions.laplace(
-        lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"])),
-    "exponential-lower": _repeated(mechanisms.two_outcomes),
-    "exponential-profile": _repeated(lambda p: mechanisms.losses({"name": "exponential", **p})),
-    "shuffled-ldp-lower": _repeated(mechanisms.shuffled_responses),
-    "shuffled-ldp-profile": _repeated(lambda p: mechanisms.losses({"name": "shuffled-ldp", **p})),
+    "laplace-profile": of_steps(lambda p: Use(loss_distributions.laplace(
+        lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"]))),
+    "exponential-lower": of_steps(lambda p: Use(mechanisms.two_outcomes(p))),
+    "exponential-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "exponential", **p}))),
+    "shuffled-ldp-lower": of_steps(lambda p: Use(mechanisms.shuffled_responses(p))),
+    "shuffled-ldp-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "shuffled-ldp", **p}))),
 }
 
 
 # --- grids for rows without them -------------------------------------------------------------------------------------
 
 
-def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
-    """Return a witness with new grids for a row whose own has none, because the row is part of another search."""
-    from dpcalc.accounting.composition import parts
-    from dpcalc.pld.bracket import PRECISION
-
-    if row.route.bound.name in _OF_NOISY_SGD:
-        return composition_grids.compute_grids(_pairs_of_noisy_sgd(row), question, epsilon)
-    return composition_grids.compute_grids(parts(row.route, row.params), question, epsilon,
-                                           float(row.params.get("precision") or PRECISION))
+def _computed_grids(row: Row, question: Question, epsilon: float | None, side: int = 0) -> Mapping[str, Any]:
+    """Return a witness with new grids, of one direction where `side` is given, for a row whose own has none, because
+    the row is part of another search."""
+    is_noisy_sgd = row.route.bound.name in _OF_NOISY_SGD
+    pairs = _pairs_of_noisy_sgd(row) if is_noisy_sgd else pairs_of_route(row.route, row.params, side)
+    return composition_grids.compute_grids(pairs, question, epsilon, float(row.params.get("precision") or PRECISION),
+                                           one_sided=side != 0)
 
 
 def _pairs_of_noisy_sgd(row: Row) -> Any:

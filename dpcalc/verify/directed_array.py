@@ -13,21 +13,16 @@ from math import frexp
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context
 
-Array = NDArray[Any]
-Words = NDArray[np.uint64]  # each row is an integer in base 2^64, the lowest digit first
+Words = np.ndarray[Any, np.dtype[np.uint64]]  # each row is an integer in base 2^64, the lowest digit first
 X = TypeVar("X", float, Array)  # a result of operations on doubles
 
-UNIT = 2.0**-53  # relative error of one rounding
 UNDERFLOW = 2.0**-1000  # far more than what underflow loses, and far below every weight that matters
 WORD_BITS = 64
-# The largest radius of a ball, relative to 1 and to its midpoint: with wider balls the precision has to be raised.
-MAX_RADIUS = 2.0**-56
-# The largest sum of the coefficients of a factor. Below 2^62 the scaling to digits is exact, and no product overflows.
-MAX_SUM = 2.0**60
 
 
 def away(x: X, up: bool, roundings: int = 1) -> X:
@@ -62,7 +57,7 @@ def to_doubles(mp: Any, numbers: Iterable[Any], up: bool) -> Array:
 
 
 def _end_of_ball(mp: Any, ball: Any, up: bool) -> float:
-    if not (ball.is_finite() and ball.rad() < MAX_RADIUS * (1 + abs(ball.mid()))):
+    if not (ball.is_finite() and ball.rad() < 2.0**-56 * (1 + abs(ball.mid()))):  # else the precision has to be raised
         raise mp.undecided("the masses of a grid are known too roughly")
     return float(ball.upper() if up else ball.lower())
 
@@ -85,7 +80,7 @@ def multiply_polynomials(a: Array, b: Array, up: bool, words: int) -> Array:
 def _to_integers(a: Array, up: bool, words: int) -> tuple[Words, int]:
     """Return the integers above (`up`) or not above a·2^−exponent, in twice as many words, and the exponent. All
     differences and products below are exact; the integer above does not carry, as a double has only 53 bits."""
-    if not (a.max(initial=0.0) < MAX_SUM and a.sum() < MAX_SUM):
+    if not (a.max(initial=0.0) < 2.0**60 and a.sum() < 2.0**60):  # below 2^62 scaling is exact, and nothing overflows
         raise OverflowError("the weights of a grid are beyond the range of doubles")
     exponent = frexp(float(a.sum()))[1] + 1 - (WORD_BITS * words - 1)
     digits = np.zeros((len(a), 2 * words), np.uint64)

@@ -19,9 +19,6 @@ from dpcalc.verify import lower_bound as lower
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context, raw
 from dpcalc.verify.decreasing_sums import decreasing_sum
 
-_MAX_PRINTED_STEPS = 1000  # steps up to which the sum is evaluated as printed, which takes a fraction of a second
-
-
 # --- means over the positions of a record ----------------------------------------------------------------------------
 
 
@@ -53,7 +50,7 @@ def _without_replacement_sum(mp: Any, alpha: float, level: float, lipschitz: flo
 def _composition(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: int) -> Any:
     """Return δ = 1 − (1−δ₀)^T(1 − h), h = Σ_l P(l)(1 − e^{ε−(T−2l)ε₀})₊ with P the binomial distribution of
     p = 1/(1+e^ε₀)."""
-    if steps <= _MAX_PRINTED_STEPS:
+    if steps <= 1000:  # as printed, in a fraction of a second
         return composition_optimal.exact(mp, epsilon, step_epsilon, step_delta, steps)
     log_finite = steps * mp.log1p(-mp.mpf(step_delta))
     h = _binomial_hockey_stick(mp, mp.mpf(epsilon), mp.mpf(step_epsilon), steps)

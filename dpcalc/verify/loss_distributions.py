@@ -1,7 +1,7 @@
 """The exact privacy loss distribution of one use, as the masses under P and under Q of the losses above a number.
 
 The closed forms work in any arithmetic (a context of arb/, or mpmath's). They describe the dominating pairs that
-dpcalc.pld.pair describes by arrays of masses, and share no code with it.
+dpcalc.pld describes by arrays of masses, and share no code with it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.bounds.sampling._engine import group_mixture, replaced_mixture
 from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
 
-MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 Masses = tuple[Any, Any]  # under P, under Q
 
 
@@ -67,17 +67,12 @@ def gaussian(mu: Callable[[Any], Any]) -> LossPair:
 
     inverse_and_half = compute_once(lambda mp: (1 / mu(mp), mu(mp) / 2))
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         inverse, half = inverse_and_half(mp)
         x = w * inverse
         return normal_tail(mp, x - half), normal_tail(mp, x + half)
 
-    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
-        inverse, half = inverse_and_half(mp)
-        x = w * inverse
-        return normal_tail(mp, half - x), normal_tail(mp, -half - x)
-
-    return LossPair(masses_above, masses_below, mu=mu)
+    return symmetric_pair(masses_above)._replace(mu=mu)
 
 
 def normal_tail(mp: Any, x: Any) -> Any:
@@ -85,40 +80,43 @@ def normal_tail(mp: Any, x: Any) -> Any:
     return mp.normal_tail(x) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
-def symmetric_pair(masses_above: Callable[[Any, Any, bool], Masses], limit: float = inf) -> LossPair:
-    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged."""
-    return LossPair(masses_above, lambda mp, w, closed: masses_above(mp, -w, closed)[::-1], limit=limit)
+def symmetric_pair(masses_above: Callable[[Any, Any], Masses], limit: float = inf,
+                   end: Formula | None = None) -> LossPair:
+    """Return the pair whose reverse is itself, so that the masses below −w are those above w, exchanged. With an `end`
+    all losses lie between −end and end, where there may be atoms; `masses_above` is for the losses in between."""
+    def above(mp: Any, w: Any, closed: bool) -> Masses:
+        if end is not None:
+            last = end(mp)
+            if w > last or (w >= last and not closed):
+                return mp.mpf(0), mp.mpf(0)
+            if w < -last or (w <= -last and closed):
+                return mp.mpf(1), mp.mpf(1)
+        return masses_above(mp, w)
+
+    return LossPair(above, lambda mp, w, closed: above(mp, -w, closed)[::-1], limit=limit)
 
 
 def laplace(ratio: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair of the Laplace mechanism with r = sensitivity/scale: atoms at ±r, and between them a density
     e^{(w−r)/2}/4 of the losses under P."""
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         r = ratio(mp)
-        if w > r or (w >= r and not closed):
-            return mp.mpf(0), mp.mpf(0)
-        if w < -r or (w <= -r and closed):
-            return mp.mpf(1), mp.mpf(1)
         return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
 
-    return symmetric_pair(masses_above, limit)
+    return symmetric_pair(masses_above, limit, ratio)
 
 
 def bounded_range(eta: Callable[[Any], Any], limit: float) -> LossPair:
     """Return the pair that dominates every mechanism whose loss has a range of length η: a density e^{w/2}·c/2 of the
     losses under P on [−η, η], c = e^{η/2}/(e^η − 1)."""
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         end = eta(mp)
-        if w >= end:
-            return mp.mpf(0), mp.mpf(0)
-        if w <= -end:
-            return mp.mpf(1), mp.mpf(1)
         c = mp.exp(end / 2) / mp.expm1(end)
         return c * (mp.exp(end / 2) - mp.exp(w / 2)), c * (mp.exp(-w / 2) - mp.exp(-end / 2))
 
-    return symmetric_pair(masses_above, limit)
+    return symmetric_pair(masses_above, limit, eta)
 
 
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
@@ -187,3 +185,41 @@ def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
 
 _SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson,
                                                                    "without-replacement": _without_replacement}
+
+
+# --- mixtures of normal distributions: records in Poisson-sampled batches ---------------------------------------------
+
+# Weights and thresholds are those of the bounds, in balls. An error in them is not found here, but by tests/soundness/
+# sampling.py, which draws from the mixtures, and by tests/bounds/sampling against integrals of densities.
+
+
+def poisson_group(mu: Formula, rate: float, size: int) -> LossPair:
+    """Return the pair Σ_j p_j N(jμ, 1) and N(0, 1) with binomial weights, for a group of `size` records that is
+    removed; its `reverse` is for a group that is added. The loss rises in the outcome, so that the losses above a
+    number are those of the outcomes above one z."""
+    mu, weights = compute_once(mu), compute_once(lambda mp: group_mixture.exact_weights(mp, rate, size))
+
+    def masses(mp: Any, w: Any, side: int) -> Masses:
+        z = group_mixture.exact_threshold(mp, w, mu(mp), rate, weights(mp))
+        if z is None:
+            return (mp.mpf(max(side, 0)),) * 2
+        tails = [normal_tail(mp, side * (z - j * mu(mp))) for j in range(size + 1)]
+        return mp.fsum(p * tail for p, tail in zip(weights(mp), tails, strict=True)), tails[0]
+
+    return LossPair(lambda mp, w, closed: masses(mp, w, 1), lambda mp, w, closed: masses(mp, w, -1),
+                    reverse=LossPair(lambda mp, w, closed: masses(mp, -w, -1)[::-1],
+                                     lambda mp, w, closed: masses(mp, -w, 1)[::-1]))
+
+
+def poisson_replaced(mu: Formula, rate: float, size: int) -> LossPair:
+    """Return the pair Σ_j p_j N(jμ, 1) and Σ_j p_j N(−jμ, 1) of `size` records that are replaced, whose loss is odd and
+    rises in the outcome."""
+    mu, weights = compute_once(mu), compute_once(lambda mp: group_mixture.exact_weights(mp, rate, size))
+
+    def masses_above(mp: Any, w: Any) -> Masses:
+        z = replaced_mixture.exact_threshold(mp, abs(w), mu(mp), weights(mp)) * (1 if float(w) > 0 else -1)
+        shifts = [(p, j * mu(mp)) for j, p in enumerate(weights(mp))]
+        return (mp.fsum(p * normal_tail(mp, z - x) for p, x in shifts),
+                mp.fsum(p * normal_tail(mp, z + x) for p, x in shifts))
+
+    return symmetric_pair(masses_above)

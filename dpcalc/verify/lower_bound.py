@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, Pair, places
-from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, places
+from dpcalc.bounds.sampling._engine import repeated_draws
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import is_ball_context
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
 
 _CELLS = 2000  # of the interval, for a Rényi divergence; any number gives a valid bound, and more a tighter one
@@ -54,7 +55,7 @@ def _cells(mp: Any, pair: Pair, kick: float) -> list[Any]:
     the record has the mean `kick`."""
     base, rate = pair.pull * mp.mpf(pair.start), mp.mpf(pair.rate)
     edges = [mp.mpf(pair.half) * (2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
-    columns = (attained_exact.normal_cells(mp, edges, share, base + mean)
+    columns = (repeated_draws.normal_cells(mp, edges, share, base + mean)
                for share, mean in ((1 - rate, pair.drift), (rate, kick)))
     return [x + y for x, y in zip(*columns, strict=True)]
 
@@ -68,7 +69,7 @@ def _delta_after_many_steps(mp: Any, epsilon: float, way: int | None, params: Ma
     steps = int(params["iterations"])
 
     def deltas(known: Law) -> Any:
-        return known.lead - np.expm1(min(float(epsilon), MAX_EXPONENT)) * known.above
+        return known.lead - np.expm1(min(float(epsilon), LARGEST_EXPONENT)) * known.above
 
     if way is not None:
         pair = lower_bound.walks(**params)[way - 1]

@@ -14,19 +14,17 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp, inf, isfinite, log, sqrt
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import walk_rest, walk_step
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.verify import lower_bound_walks
-from dpcalc.verify.lower_bound_walks import quadrature
+from dpcalc.verify.arb.context import Context
+from dpcalc.verify.lower_bound_walks import density, quadrature
 from dpcalc.verify.unchecked import Unchecked
-
-if TYPE_CHECKING:
-    from dpcalc.verify.arb.context import Context
 
 _POWERS = 8  # more than the fast path has, whose points are others, so that no bound is larger than its
 
@@ -82,11 +80,11 @@ def _differences(c: Context, pair: Pair, steps: int, points: Sequence[float]) ->
     at, inner, rate = [c.arb(x) for x in points], rest.positions[1:-1], c.arb(pair.rate)
     lead = [rate * (kicked + kept) for kicked, kept
             in zip(_sums(c, pair, rest.positions, [rest.mass], at, _kick(c, pair))[0],
-                   _sums(c, pair, inner, [rest.difference], at, _density(c, pair, True))[0], strict=True)]
+                   _sums(c, pair, inner, [rest.difference], at, density(c, pair, True))[0], strict=True)]
     lost = [c.arb(walk_rest.UNCOUNTED)] * len(at)
     c_q = list(lost)
     for up, bound, factor in rest.left:
-        moved = [factor * x for x in _sums(c, pair, inner, [bound], at, _density(c, pair, up))[0]]
+        moved = [factor * x for x in _sums(c, pair, inner, [bound], at, density(c, pair, up))[0]]
         lost = [a + b for a, b in zip(lost, moved, strict=True)]
         c_q = c_q if up else [a + b for a, b in zip(c_q, moved, strict=True)]
     return rest, (lead, lost, c_q)
@@ -109,12 +107,12 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
     def weighted(vector: Any) -> list[Any]:
         return [c.arb(pair.pull) * w * c.arb(v) for w, v in zip(weights, vector.tolist(), strict=True)]
 
-    inner = [w * x for w, x in zip(weights, _sums(c, pair, positions, [mass], nodes, _density(c, pair, False))[0],
+    inner = [w * x for w, x in zip(weights, _sums(c, pair, positions, [mass], nodes, density(c, pair, False))[0],
                                    strict=True)]
     above, below = lower_bound_walks.tails(c, pair, positions, mass, [-pair.half, pair.half], False)
     source = _sums(c, pair, positions, [mass], nodes, _kick(c, pair))[0]
     slow = kept_p.slow(s, _POWERS)
-    kept, *decayed = _sums(c, pair, nodes, [weighted(v) for v in (s, *slow)], nodes, _density(c, pair, True))
+    kept, *decayed = _sums(c, pair, nodes, [weighted(v) for v in (s, *slow)], nodes, density(c, pair, True))
     after = [x + b for x, b in zip(kept, source, strict=True)]
     changed = (_largest_change(mass, [below[0], *inner, above[1]])
                + _largest_change([c.arb(x) for x in s.tolist()], after))
@@ -130,7 +128,7 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
     if before < steps - 1:
         left.append((True, bound(one, slow, decayed), factor))
         slow = walk_rest.Kept(pair, g, up=False).slow(one, _POWERS)
-        decayed = _sums(c, pair, nodes, [weighted(v) for v in slow], nodes, _density(c, pair, False))
+        decayed = _sums(c, pair, nodes, [weighted(v) for v in slow], nodes, density(c, pair, False))
         left.append((False, bound(one, slow, decayed), factor))
     return Rest(positions, mass, weighted(s), error, tuple(left))
 
@@ -158,21 +156,6 @@ def _at_most(x: Any) -> float:
 
 
 # --- one step --------------------------------------------------------------------------------------------------------
-
-
-def _density(c: Context, pair: Pair, up: bool) -> Any:
-    """Return the density of a step of P (`up`) or Q as a function of the place and the place before times a."""
-    pushes, at_0 = lower_bound_walks.pushes(c, pair, up), 1 / (2 * c.arb.pi()).sqrt()
-
-    def density(x: Any, start: Any) -> Any:
-        z = x - start
-        total = c.arb(0)
-        for m, share in pushes:
-            y = z - m
-            total += share * (y * y * -0.5).exp()
-        return at_0 * total
-
-    return density
 
 
 def _kick(c: Context, pair: Pair) -> Any:

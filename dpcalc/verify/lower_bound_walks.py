@@ -10,24 +10,19 @@ g(t) in total variation (walk.py). Walks that start at rest are bounded in lower
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd._engine import walk_grid
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, means
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
+from dpcalc.bounds.noisy_sgd._engine.walk_step import means
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
-if TYPE_CHECKING:
-    from dpcalc.verify.arb.context import Context
-
-_NEGLIGIBLE_DISTANCE = 1e-30  # g(t) at which further steps are omitted; they change no probability by more than that
-_MAX_OPERATIONS = 2e9  # multiplications of balls in all steps: this many take half a minute
 _MAX_ERROR = 1e-22  # relative error of the rule in one step: that of a million steps is then 1e-16
 # Standard deviations beyond the mean of a step up to which integrals are accurate, and the relative error of what is
 # beyond: of a tail only e^{−98} = 3e-43 is left there.
@@ -115,8 +110,8 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Laws:
     """Return the distributions of both walks after all steps but the last one."""
     nodes, weights, error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
-    enough = 64  # steps after which the effect of the start is negligible
-    while _distance_of_starts(pair, enough) > _NEGLIGIBLE_DISTANCE and enough < 2**60:
+    enough = 64  # steps after which the start changes no probability by more than 1e-30
+    while _distance_of_starts(pair, enough) > 1e-30 and enough < 2**60:
         enough *= 2
     omitted = _distance_of_starts(pair, enough) if steps >= enough else 0.0
     steps = min(steps, enough)
@@ -133,7 +128,7 @@ def _propagate(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequen
     left, size = steps - 2, len(positions)
     by_squaring = left > size
     operations = left.bit_length() * size**3 if by_squaring else left * size**2
-    if operations > _MAX_OPERATIONS:
+    if operations > 2e9:
         raise TooLong(f"its walks take {operations:.1g} multiplications with {size} positions, which would be minutes")
     matrix = _drop_tiny(c, c.flint.arb_mat([_row(c, pair, y, positions, weights, up) for y in positions]))
     masses = c.flint.arb_mat([_row(c, pair, c.arb(pair.start), positions, weights, up)])
@@ -160,14 +155,25 @@ def _drop_tiny(c: Context, matrix: Any) -> Any:
 
 def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
     """Return the masses after one step from y: at the left wall, at the nodes, and at the right wall."""
-    root, start, density_at_0 = c.arb(2).sqrt(), c.arb(pair.pull) * y, 1 / (2 * c.arb.pi()).sqrt()
-    pushed = [(start + push, share) for push, share in pushes(c, pair, up)]
-    walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
-             for side in (1, -1)]
-    inner = []
-    for x, w in zip(positions[1:-1], weights, strict=True):
-        inner.append(w * density_at_0 * sum((share * (-(x - m) * (x - m) / 2).exp() for m, share in pushed), c.arb(0)))
-    return [walls[0], *inner, walls[1]]
+    root, start, at = c.arb(2).sqrt(), c.arb(pair.pull) * y, density(c, pair, up)
+    left, right = (sum((share * ((c.arb(pair.half) + side * (start + m)) / root).erfc() / 2
+                        for m, share in pushes(c, pair, up)), c.arb(0)) for side in (1, -1))
+    return [left, *(w * at(x, start) for x, w in zip(positions[1:-1], weights, strict=True)), right]
+
+
+def density(c: Context, pair: Pair, up: bool) -> Callable[[Any, Any], Any]:
+    """Return the density of a step of P (`up`) or Q as a function of the place and the place before times a."""
+    pushed, at_0 = pushes(c, pair, up), 1 / (2 * c.arb.pi()).sqrt()
+
+    def at(x: Any, start: Any) -> Any:
+        z = x - start
+        total = c.arb(0)
+        for m, share in pushed:
+            y = z - m
+            total += share * (y * y * -0.5).exp()
+        return at_0 * total
+
+    return at
 
 
 def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
@@ -180,7 +186,7 @@ def pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
 def _distance_of_starts(pair: Pair, steps: int) -> float:
     """Return g(t) for t = `steps`, rounded up: a bound on the total variation distance after t steps from two
     starts."""
-    contracted = 2 * pair.half * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
+    contracted = 2 * pair.half * exp(max(-LARGEST_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
     return min(1.0, contracted) * (1 + 1e-6)
 
 
@@ -202,27 +208,14 @@ def quadrature(c: Context, pair: Pair) -> tuple[list[Any], list[Any], float]:
 
 def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[int, list[float], float]:
     """Shrink the panels until the rule with this number of nodes in each is accurate enough. Return the number, the
-    edges of the panels, and the relative error."""
+    edges of the panels, and the relative error. Any panels that cover the interval are valid."""
     # walk_grid.py derives d = beyond, the distance outside of the interval of the centres of Gaussians, and 1.62.
     beyond, kappa, shrink = _TAIL_DEVIATIONS / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
     while shrink > 0.05:
-        edges = _edges(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
-        centres = np.array([(a + b) / 2 for a, b in pairwise(edges)])
-        halves = np.array([(b - a) / 2 for a, b in pairwise(edges)])
+        edges, centres, halves = walk_grid.panels(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
         error = walk_grid.relative_error(centres, halves, pair.half, beyond, kappa, nodes)
         if error < _MAX_ERROR:
-            return nodes, edges, error
+            assert edges[-1] == -edges[0] == pair.half
+            return nodes, edges.tolist(), error
         shrink *= 0.85
     raise Unchecked("no quadrature is near enough")
-
-
-def _edges(half: float, widest: float, narrowest: float) -> list[float]:
-    """Return the edges of panels that are narrow at the walls and double in width from there, symmetric about 0."""
-    left, width = [-half], min(2 * widest, 2 * narrowest)
-    while left[-1] + 1.5 * width < 0 and width < 2 * widest:
-        left.append(left[-1] + width)
-        width = min(2 * width, 2 * widest)
-    count = max(1, int(-left[-1] / width + 0.999))
-    inner = [left[-1] * (count - k) / count for k in range(1, count)]
-    left += [x for x in inner if left[-1] < x < 0]
-    return [*left, 0.0, *(-x for x in reversed(left))]

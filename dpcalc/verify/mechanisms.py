@@ -15,8 +15,10 @@ from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
+from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.core.bound import ProfileBound
-from dpcalc.verify import composition_atoms, loss_distributions, mixtures, shuffled_reports
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.verify import composition_atoms, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.composition_atoms import Atoms, approximate_dp_pair, atoms_of, pair_of_outcomes
 from dpcalc.verify.loss_distributions import LossPair, Masses, Use
@@ -47,16 +49,6 @@ def gaussian_mu(part: Part) -> Formula:
     return lambda mp: _group_size(part) / mp.mpf(part["noise_multiplier"])
 
 
-def _laplace(part: Part) -> LossPair:
-    size = _group_size(part)
-    return loss_distributions.laplace(lambda mp: size / mp.mpf(part["scale"]), size / part["scale"])
-
-
-def _exponential(part: Part) -> LossPair:
-    eta, size = part["step_epsilon"], _group_size(part)
-    return loss_distributions.bounded_range(lambda mp: size * mp.mpf(eta), size * eta)
-
-
 def _randomized_response(part: Part) -> LossPair:
     p = part["probability"]
     return approximate_dp_pair(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0)
@@ -85,8 +77,10 @@ def _of_respondents(describe: Callable[[Part], LossPair]) -> Callable[[Part], Lo
 
 _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
     "gaussian": lambda part: loss_distributions.gaussian(gaussian_mu(part)),
-    "laplace": _laplace,
-    "exponential": _exponential,
+    "laplace": lambda part: loss_distributions.laplace(
+        lambda mp: _group_size(part) / mp.mpf(part["scale"]), _group_size(part) / part["scale"]),
+    "exponential": lambda part: loss_distributions.bounded_range(
+        lambda mp: _group_size(part) * mp.mpf(part["step_epsilon"]), _group_size(part) * part["step_epsilon"]),
     "shuffled-ldp": shuffled_reports.losses,
     "above-threshold": _above_threshold,
     "randomized-response": _of_respondents(_randomized_response),
@@ -128,7 +122,7 @@ def replaced_use(part: Part, rate: float, size: int = 1) -> Use:
     if rate == 1:
         return Use(losses({**part, "group_size": 2 * size}))
     if part["name"] == "gaussian":
-        return Use(mixtures.poisson_replaced(gaussian_mu(part), rate, size))
+        return Use(loss_distributions.poisson_replaced(gaussian_mu(part), rate, size))
     if part["name"] == "laplace":
         return Use(_replaced_laplace(part, rate))
     mechanism = MECHANISMS[part["name"]]
@@ -142,25 +136,21 @@ def _replaced_laplace(part: Part, rate: float) -> LossPair:
     """Return the pair of noise of scale 1, (1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), whose loss is constant beyond
     ±r."""
     ratio = compute_once(lambda mp: 1 / mp.mpf(part["scale"]))
+    rest = compute_once(lambda mp: 1 + mp.mpf(rate) * mp.expm1(-ratio(mp)))
+    end = compute_once(lambda mp: mp.log((1 + mp.mpf(rate) * mp.expm1(ratio(mp))) / rest(mp)))
 
     def tail(mp: Any, x: Any) -> Any:
         return mp.exp(-x) / 2 if float(x) > 0 else 1 - mp.exp(x) / 2
 
-    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+    def masses_above(mp: Any, w: Any) -> Masses:
         r, q = ratio(mp), mp.mpf(rate)
-        rest = 1 + q * mp.expm1(-r)
-        end = mp.log((1 + q * mp.expm1(r)) / rest)
-        if w > end or (w >= end and not closed):
-            return mp.mpf(0), mp.mpf(0)
-        if w < -end or (w <= -end and closed):
-            return mp.mpf(1), mp.mpf(1)
-        x = mp.log1p(mp.expm1(abs(w)) * rest * mp.exp(r) / q) / 2  # the outcome with the loss |w|
+        x = mp.log1p(mp.expm1(abs(w)) * rest(mp) * mp.exp(r) / q) / 2  # the outcome with the loss |w|
         x = x if float(w) > 0 else -x
         return tuple((1 - q) * tail(mp, x) + q * tail(mp, x - shift) for shift in (r, -r))
 
     r = 1 / part["scale"]
-    ahead = log1p(rate * expm1(r)) if r < loss_distributions.MAX_EXPONENT else r
-    return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)))
+    ahead = log1p(rate * expm1(r)) if r < LARGEST_EXPONENT else r
+    return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)), end)
 
 
 # --- Rényi divergences of uses on batches drawn without replacement ---------------------------------------------------
@@ -170,8 +160,6 @@ def sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     """Return the RDP of one use: from its profile, or as Σ p^α q^(1−α) where its losses are finitely many. Raises
     Unchecked where neither has a closed form."""
     if part["name"] == "gaussian":
-        from dpcalc.bounds.noisy_sgd._engine import sampled_step
-
         return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
     if part["name"] == "laplace":
         r = 1 / mp.mpf(part["scale"])

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
-from dpcalc.verify.directed_array import Array, add, away, multiply_polynomials, scale, to_doubles, total
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
+from dpcalc.verify.directed_array import add, away, multiply_polynomials, scale, to_doubles, total
 from dpcalc.verify.unchecked import TooLong
 
 MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB for the integers of each row
@@ -142,7 +143,8 @@ class Merging(Composer):
             y = y._replace(first=y.first + shift, rows=rows, offset=y.offset - shift * x.step)
         difference, mass = y.offset - x.offset, float(y.rows[0].sum())
         ratio = float(x.rows[0].sum()) / mass if mass else inf
-        share = 1 / (1 + ratio * bounded_exp(-self.tilt * difference))
+        exponent = min(max(-self.tilt * difference, -LARGEST_EXPONENT), LARGEST_EXPONENT)  # any share is valid
+        share = 1 / (1 + ratio * exp(exponent))
         return super().add(x, y)._replace(offset=x.offset + share * difference)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
@@ -280,8 +282,3 @@ def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGr
             sums.append(restrict(convolve(*moved, composer), composer))
         rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=steps)
     return rest[0]
-
-
-def bounded_exp(x: float) -> float:
-    """Return e^x for x clamped to ±MAX_EXPONENT, against overflow, for choices that need no accuracy."""
-    return exp(max(-MAX_EXPONENT, min(MAX_EXPONENT, x)))

@@ -18,8 +18,6 @@ from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, Law
 from dpcalc.bounds.pnsgd._engine.step import contraction_exact, factor_exact
 from dpcalc.verify.decreasing_sums import ENDLESS, decreasing_sum, integral
 
-_BLOCKS = 512  # in online-iteration a block has at most 1/512 of the steps before it; any number gives a valid bound
-
 
 def _noise_level(mp: Any, levels: Schedule) -> Callable[[Any], Any]:
     """Return the noise level as a function of the step x."""
@@ -80,7 +78,8 @@ def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learnin
         sigma = _noise_level(mp, levels)
         variance = decreasing_sum(mp, lambda x: sigma(x) ** 2, index, n)
     else:
-        variance = shift.carried_exact(mp, levels, c, shift.ends(n - index, index, _BLOCKS))[-1]
+        # in blocks of at most 1/512 of the steps before each; any blocks give a valid bound
+        variance = shift.carried_exact(mp, levels, c, shift.ends(n - index, index, 512))[-1]
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(variance))
 
 

@@ -11,6 +11,7 @@ from dpcalc.core.quantities import DIGITS
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.answer import record as rendered
 from dpcalc.verify.budget import Budget
+from dpcalc.verify.certify import certified as certified_answer
 from dpcalc.verify.records import Record, is_number, to_float
 from dpcalc.verify.replay import command_of, inputs_of
 from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, NotComputed, OtherQuestion, Unchecked
@@ -106,10 +107,8 @@ def _to_json(value: Any) -> Any:
 
 def _certify(replayed: Answer) -> Answer | NotComputed:
     """Return the answer with the certificate that --certify gives to the recorded headline."""
-    from dpcalc.verify.certify import certified
-
     try:
-        return certified(replayed)
+        return certified_answer(replayed)
     except (DpcalcError, Unchecked, OtherQuestion, *INVALID_WITNESS_ERRORS) as reason:
         return NotComputed(f"the headline is not certified here ({reason})")
 

@@ -23,6 +23,7 @@ from dpcalc.bounds.sampling import (
     wor_zero_out_lower,
     wor_zero_out_profile,
 )
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
@@ -30,23 +31,18 @@ from dpcalc.numerics.mp.context import context
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
-from dpcalc.verify import (
-    allocation,
-    allocation_replaced,
-    loss_distributions,
-    mixtures,
-    shuffled_epochs,
-    shuffled_used,
-)
-from dpcalc.verify.composition_atoms import convex_minorant_pair
+from dpcalc.verify import allocation, allocation_replaced, loss_distributions, shuffled_epochs, shuffled_used
+from dpcalc.verify.arb.context import is_ball_context
+from dpcalc.verify.composition_atoms import atoms_of, convex_minorant_pair, two_way_pair
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import gaussian_mu, losses, replaced_use
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
-def _of_steps(use: Callable[[Params], Use]) -> Callable[[Params], Parts]:
-    return lambda p: ((use(p), int(p["steps"])),)
+def of_steps(use: Callable[[Params], Use]) -> Callable[[Params], Parts]:
+    """Return the parts of several uses, from the parameters of the bound."""
+    return lambda p: ((use(p), int(p.get("steps", 1))),)
 
 
 def _group(p: Params) -> Use:
@@ -56,7 +52,7 @@ def _group(p: Params) -> Use:
         raise Unchecked("groups of records in random batches are covered for Gaussian noise only")
     if rate == 1:
         return Use(losses({**part, "group_size": size}))
-    return Use(mixtures.poisson_group(gaussian_mu(part), rate, size))
+    return Use(loss_distributions.poisson_group(gaussian_mu(part), rate, size))
 
 
 def _gaussian(p: Params, rate: float) -> Use:
@@ -82,7 +78,7 @@ def _between_points(bound: ProfileBound, of_equal_batches: Callable[[Params], Us
         return Use(convex_minorant_pair(
             pair.losses, lambda mp, e, side: delta(mp, e, 1 if p.get("replaced") else side)))
 
-    return _of_steps(use)
+    return of_steps(use)
 
 
 def _gaussian_of(draws: Callable[[Params], int]) -> Callable[[Params], Use]:
@@ -98,12 +94,20 @@ def _zero_gradients(p: Params) -> Use:
 
 
 def _attained(module: Any, of_equal_batches: Callable[[Params], Use], is_alike: Callable[[Params], bool]) -> Any:
-    """Return the parts by the run whose other contributions are opposite."""
+    """Return the parts by the run whose other contributions are opposite, in the cells between cuts, of which any are
+    valid. More draws than are listed may be in any cell."""
     def use(p: Params) -> Use:
         own = own_params(module.BOUND, p)
-        return of_equal_batches(p) if is_alike(p) else Use(mixtures.attained(lambda mp: module.exact_step(mp, **own)))
 
-    return _of_steps(use)
+        def atoms(mp: Any) -> list[tuple[float, Any, Any]]:
+            cuts, mu, draws, reach = module.exact_step(mp, **own)
+            others = mp.between(0, draws.more) if is_ball_context(mp) else mp.mpf(0)
+            in_p, in_q = repeated_draws.cells(mp, cuts, mu, draws, reach)
+            return atoms_of(mp, [(p + others, q + others) for p, q in zip(in_p, in_q, strict=True)])
+
+        return of_equal_batches(p) if is_alike(p) else Use(two_way_pair(atoms, limit=inf))
+
+    return of_steps(use)
 
 
 def _allocation(make_pair: Callable[[float, int, float], LossPair]) -> Callable[[Params], Parts]:
@@ -165,12 +169,12 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "allocation-lower": _allocation(allocation.from_below),
     "allocation-replace-one-lower": _allocation(allocation_replaced.from_below),
     "allocation-replace-one-profile": _allocation(allocation_replaced.from_above),
-    "poisson-group-profile": _of_steps(_group),
-    "poisson-replace-one-comonotone": _of_steps(lambda p: replaced_use(p["part"], float(p["sampling_rate"]))),
-    "poisson-replace-one-profile": _of_steps(lambda p: replaced_use(
+    "poisson-group-profile": of_steps(_group),
+    "poisson-replace-one-comonotone": of_steps(lambda p: replaced_use(p["part"], float(p["sampling_rate"]))),
+    "poisson-replace-one-profile": of_steps(lambda p: replaced_use(
         {"name": "gaussian", "noise_multiplier": p["noise_multiplier"]}, float(p["sampling_rate"]),
         int(p.get("group_size") or 1))),
-    "poisson-profile": _of_steps(lambda p: Use(losses(p["part"]), "poisson", float(p["sampling_rate"]))),
+    "poisson-profile": of_steps(lambda p: Use(losses(p["part"]), "poisson", float(p["sampling_rate"]))),
     "shuffle-lower": lambda p: ((Use(shuffled_epochs.dominated_pair(p)), int(p["whole_epochs"])),),
     "shuffle-profile": _shuffled(_left_out),
     "shuffle-profile-used": _shuffled(_all_used),
@@ -178,12 +182,12 @@ PARTS: dict[str, Callable[[Params], Parts]] = {
     "shuffle-lower-allocation": _shuffled_as_allocation,
     "truncated-poisson-profile": _between_points(truncated_poisson_profile.BOUND,
                                                  lambda p: _gaussian(p, p["sampling_rate"])),
-    "truncated-poisson-lower": _of_steps(_zero_gradients),
+    "truncated-poisson-lower": of_steps(_zero_gradients),
     "with-replacement-profile": _between_points(with_replacement_profile.BOUND,
                                                 _gaussian_of(lambda p: int(p["batch_size"]))),
     "with-replacement-lower": _attained(with_replacement_lower, _gaussian_of(lambda p: int(p["batch_size"])),
                                         lambda p: bool(p["n"] == 1)),
-    "wor-profile": _of_steps(lambda p: Use(losses(p["part"]), "without-replacement", float(p["sampling_rate"]))),
+    "wor-profile": of_steps(lambda p: Use(losses(p["part"]), "without-replacement", float(p["sampling_rate"]))),
     "wor-zero-out-profile": _between_points(wor_zero_out_profile.BOUND, _gaussian_of(lambda p: 1)),
     "wor-zero-out-lower": _attained(wor_zero_out_lower, _gaussian_of(lambda p: 1),
                                     lambda p: bool(p["sampling_rate"] == 1)),

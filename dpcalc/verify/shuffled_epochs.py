@@ -10,54 +10,46 @@ points, p, the ε and the grids of sums are those of the calculator, of which an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.core.bound import Params
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import positive_sums, shuffled_epoch
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms, upper_log_delta
+from dpcalc.pld.pair import Pair
 from dpcalc.pld.profile_pairs import PRECISION, walk
 from dpcalc.pld.sum_events import event_of_sum
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
+from dpcalc.pld.tilted_sums import Grid
 from dpcalc.verify import allocation_replaced
-from dpcalc.verify.allocation import DIGITS, double_outwards
+from dpcalc.verify.allocation import DIGITS, Epoch, double_outwards
 from dpcalc.verify.arb.context import compute_once
 from dpcalc.verify.composition_atoms import convex_minorant_pair
-from dpcalc.verify.directed_array import Array
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 from dpcalc.verify.sum_events import Bound, bound_of_event, polyline_pair
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
 from dpcalc.verify.unchecked import OtherQuestion
 
-if TYPE_CHECKING:
-    from dpcalc.pld.pair import Pair
-    from dpcalc.pld.tilted_sums import Grid
-
-
 FINER = 0.25  # the precision of sums over that of the calculator: steps are half as wide
 
 
 @dataclass(frozen=True)
-class Epoch:
-    """An epoch of batches with `rest` other records, and its noise in clipping norms. The context `mp` is only what the
-    law of D* is computed with: results are doubles."""
+class Batches(Epoch):
+    """An epoch of batches with `rest` other records, and its noise in clipping norms."""
 
-    sigma: float
-    steps: int
     batch_size: int
     rest: int
     replaced: bool
-    tail: float
-    mp: Any = field(compare=False)
 
     @property
     def records(self) -> int:
@@ -69,7 +61,7 @@ class Epoch:
         return (2 if self.replaced else 1) / self.mp.mpf(self.sigma)
 
 
-DeltaAt = Callable[[Epoch, int, float, float, float], float]  # direction, ε, about δ, precision → δ
+DeltaAt = Callable[[Batches, int, float, float, float], float]  # direction, ε, about δ, precision → δ
 
 
 def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, tail: float,
@@ -84,10 +76,11 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
     else:
         of_all, pair = sigma / sqrt(epochs) * (1 - ROUNDING), shuffled_epoch.one_order(sigma, *run, epochs, tail)
         delta_at = _delta_of_one_order
-    return pair_of_profile(pair, lambda mp: Epoch(of_all, *run, tail, mp), delta_at, shuffled_epoch.GAPS)
+    return pair_of_profile(pair, lambda mp: Batches(of_all, steps, tail, mp, batch_size, rest, replaced), delta_at,
+                           shuffled_epoch.GAPS)
 
 
-def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Epoch], delta_at: DeltaAt, gaps: float) -> LossPair:
+def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Batches], delta_at: DeltaAt, gaps: float) -> LossPair:
     """Return the pair of upper bounds of the profile at the losses of the calculator's pair, which has such gaps."""
     if not isinstance(pair, Atoms) or pair.reverse is None:
         return gaussian(lambda mp: epoch_in(mp).mu)
@@ -108,7 +101,7 @@ def pair_of_profile(pair: Pair, epoch_in: Callable[[Any], Epoch], delta_at: Delt
 
 
 @lru_cache(maxsize=4096)
-def _delta_left_out(epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
+def _delta_left_out(epoch: Batches, direction: int, epsilon: float, about: float, precision: float) -> float:
     """Return the δ of `delta_of_epoch` for the law of D*/γ."""
     difference = Mesh(1 / epoch.sigma, epoch.tail / 100).difference(epsilon, direction)
 
@@ -121,7 +114,7 @@ def _delta_left_out(epoch: Epoch, direction: int, epsilon: float, about: float, 
     return delta_of_epoch(epoch, epsilon, about, precision, pilot, law)
 
 
-def delta_of_epoch(epoch: Epoch, epsilon: float, about: float, precision: float, pilot: positive_sums.Summand,
+def delta_of_epoch(epoch: Batches, epsilon: float, about: float, precision: float, pilot: positive_sums.Summand,
                    law: Callable[[Grid], Summand]) -> float:
     """Return e^ε·E(w(e^−ε − 1) + ΣV)₊/(t + w), rounded up, for a V whose law is nearly that of the pilot, by which a
     grid is found."""
@@ -144,7 +137,7 @@ class Difference(NamedTuple):
     m: Any
 
     @classmethod
-    def of(cls, epoch: Epoch, direction: int, epsilon: float) -> Difference:
+    def of(cls, epoch: Batches, direction: int, epsilon: float) -> Difference:
         mp = epoch.mp
         with mp.workdps(DIGITS):
             return cls(mp, direction, mp.exp(mp.mpf(epsilon)), 1 / mp.mpf(epoch.sigma))
@@ -175,7 +168,7 @@ def masses_of_calls(mp: Any, points: Sequence[float], calls: Sequence[Any]) -> t
 
 
 @lru_cache(maxsize=4096)
-def _delta_of_one_order(epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
+def _delta_of_one_order(epoch: Batches, direction: int, epsilon: float, about: float, precision: float) -> float:
     """Return the δ of `delta_of_epoch` where V is W(X − γ), W(1 − γX) or W(X − γX′), over γ."""
     mp, found = epoch.mp, shuffled_epoch.OneOrder(Mesh(1 / epoch.sigma, epoch.tail / 100), epoch.replaced)
 
@@ -187,7 +180,7 @@ def _delta_of_one_order(epoch: Epoch, direction: int, epsilon: float, about: flo
     return delta_of_epoch(epoch, epsilon, about, precision, found.summand(epsilon, direction), law)
 
 
-def _mus(epoch: Epoch) -> tuple[Any, Any]:
+def _mus(epoch: Batches) -> tuple[Any, Any]:
     """Return the μ of W and of X: the condition of the theorem gives q from the p of the calculator."""
     mp, m = epoch.mp, 1 / epoch.mp.mpf(epoch.sigma)
     p2 = mp.mpf(shuffled_epoch.axes(1 / epoch.sigma, epoch.replaced)[1])
@@ -246,7 +239,7 @@ def dominated_pair(p: Params) -> LossPair:
     z, batches, unused = ratio_up((p["sigma"],), (p["sensitivity"],)), p["steps_per_epoch"], p["dropped"]
 
     def bounds(mp: Any) -> tuple[list[Bound], list[Bound]]:
-        cells = allocation_replaced.cells_of(allocation_replaced.Epoch(z, batches, p["tail"], mp))
+        cells = allocation_replaced.cells_of(Epoch(z, batches, p["tail"], mp))
         own, m = 1 - unused, 1 / z
         without, with_record, base = cells.masses
         sides = [(own * np.exp(rate * cells.middles + shift) + unused, own * masses + unused * base)

@@ -8,11 +8,10 @@ from typing import Any
 
 from dpcalc.bounds.mechanisms import shuffled_ldp
 from dpcalc.numerics.binomial import exact_log_choose
+from dpcalc.pld.atoms import hull
 from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import compute_once, is_ball_context, raw
 from dpcalc.verify.loss_distributions import LossPair
-
-_NEGLIGIBLE = 2.0**-90  # relative, of the rest of a sum: differences of such sums are the masses of a pair
 
 
 def delta(mp: Any, epsilon: float, n: int, step_epsilon: float) -> Any:
@@ -69,15 +68,13 @@ def _add_downwards(weight: Any, m: int, i: int) -> tuple[Any, Any, Any]:
         if j % 64 == 0:  # only sometimes, as conversions to doubles take time
             decay = (j - 1) / (m - j + 2)
             rest = (ahead + 1 / (1 - decay)) * decay / (1 - decay)
-            if float(weight) * rest < _NEGLIGIBLE * float(below):
+            if float(weight) * rest < 2.0**-90 * float(below):  # differences of such sums are the masses of a pair
                 return below, sums, weight * (2 * rest)
     return below, sums, weight * 0
 
 
 def losses(part: Mapping[str, Any]) -> LossPair:
     """Return the dominating pair of one round, whose profile is known at points and linear in e^ε between them."""
-    from dpcalc.pld.atoms import hull
-
     n, e0 = int(part["n"]), float(part["step_epsilon"])
     points = shuffled_ldp.epsilons(n, e0)
     values = [shuffled_ldp.value(x, n, e0) for x in points]

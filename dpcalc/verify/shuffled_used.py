@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import exp, inf, isqrt, nextafter, sqrt
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.bounds.sampling._engine.group_mixture import excess
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld import shuffled_epoch, shuffled_used
 from dpcalc.pld.swapped_record import Mesh
+from dpcalc.pld.tilted_sums import Grid
 from dpcalc.verify.allocation import DIGITS, double_outwards
-from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair
-from dpcalc.verify.shuffled_epochs import Difference, Epoch, masses_of_calls, pair_of_profile
+from dpcalc.verify.shuffled_epochs import Batches, Difference, masses_of_calls, pair_of_profile
 from dpcalc.verify.tilted_powers import ROUNDING, Summand, mean_of_positive_part
-
-if TYPE_CHECKING:
-    from dpcalc.pld.tilted_sums import Grid
-
 
 ATTEMPTS = 3  # at nodes for a larger δ, where those for the expected one turn out to be too low: it may be ten times it
 
@@ -37,19 +33,19 @@ def all_used(noise_multiplier: float, n: int, batch_size: int, replaced: bool, c
     sigma, radius = in_norms(noise_multiplier, replaced), 1.0 if clipped or not replaced else up(sqrt(2))
     pair = shuffled_epoch.all_used(sigma, n, batch_size, replaced, radius, tail)
     later, rest = divmod(n - batch_size, batch_size)
-    return pair_of_profile(pair, lambda mp: Epoch(sigma, later, batch_size, rest, replaced, tail, mp),
+    return pair_of_profile(pair, lambda mp: Batches(sigma, later, tail, mp, batch_size, rest, replaced),
                            partial(_delta, radius), shuffled_epoch.GAPS_USED)
 
 
 @lru_cache(maxsize=8)
-def _search(radius: float, epoch: Epoch, direction: int) -> shuffled_used.Profile:
+def _search(radius: float, epoch: Batches, direction: int) -> shuffled_used.Profile:
     """Return the search of the calculator, with its grids for one ε after the other."""
     mesh = Mesh(1 / epoch.sigma, epoch.tail / 100)
     return shuffled_used.Profile(mesh, direction, epoch.records + epoch.batch_size, epoch.batch_size, radius)
 
 
 @lru_cache(maxsize=4096)
-def _delta(radius: float, epoch: Epoch, direction: int, epsilon: float, about: float, precision: float) -> float:
+def _delta(radius: float, epoch: Batches, direction: int, epsilon: float, about: float, precision: float) -> float:
     """Return an upper bound of δ. The steps of the epoch are those of full batches after the first one, and `rest` is
     the size of the last batch."""
     best = 1.0
@@ -62,7 +58,7 @@ def _delta(radius: float, epoch: Epoch, direction: int, epsilon: float, about: f
     return best
 
 
-def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float, about: float,
+def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: float, about: float,
                     precision: float) -> float:
     """Return e^ε/T times the least bound of the theorem in units of γ, rounded up, for nodes that are good where δ is
     about the given one."""
@@ -91,7 +87,7 @@ def _delta_at_nodes(radius: float, epoch: Epoch, direction: int, epsilon: float,
     return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
 
 
-def _mean(epoch: Epoch, law: Summand, level: int, node: float, grid: Grid | None) -> float:
+def _mean(epoch: Batches, law: Summand, level: int, node: float, grid: Grid | None) -> float:
     """Return an upper bound of h(node, level), by numbers of records with independent Poisson laws."""
     if grid is None:
         return inf
@@ -103,7 +99,7 @@ def _mean(epoch: Epoch, law: Summand, level: int, node: float, grid: Grid | None
     return mean_of_positive_part(grid, summands) / _share_below(epoch, rate, level) * (1 + ROUNDING)
 
 
-def _times_poisson(epoch: Epoch, law: Summand, rate: float, size: int, shift: float) -> Summand:
+def _times_poisson(epoch: Batches, law: Summand, rate: float, size: int, shift: float) -> Summand:
     """Return (B/rate)·(D*/γ + shift) for a Poisson number B of records in a batch of this size. Numbers beyond the last
     one, and D* beyond its last point, are paid for."""
     counts, masses, beyond = _counts(epoch, rate, size)
@@ -114,7 +110,7 @@ def _times_poisson(epoch: Epoch, law: Summand, rate: float, size: int, shift: fl
 
 
 @lru_cache(maxsize=1024)
-def _counts(epoch: Epoch, rate: float, size: int) -> tuple[Array, Array, float]:
+def _counts(epoch: Batches, rate: float, size: int) -> tuple[Array, Array, float]:
     """Return few numbers, to which B ~ Poisson(rate·size/b) is moved, their masses, and E(B − last)₊, rounded up."""
     mp = epoch.mp
     with mp.workdps(DIGITS):
@@ -130,7 +126,7 @@ def _counts(epoch: Epoch, rate: float, size: int) -> tuple[Array, Array, float]:
 
 
 @lru_cache(maxsize=1024)
-def _share_below(epoch: Epoch, rate: float, level: int) -> float:
+def _share_below(epoch: Batches, rate: float, level: int) -> float:
     """Return P(B < level), rounded down, for B ~ Poisson(Λ), Λ = rate·N/b < level."""
     mp = epoch.mp
     mean = mp.mpf(rate) * epoch.records / epoch.batch_size
@@ -141,7 +137,7 @@ def _share_below(epoch: Epoch, rate: float, level: int) -> float:
     return (1 - double_outwards(mp, first, 1) * total * (1 + ROUNDING * len(terms))) * (1 - 4 * UNIT)
 
 
-def _in_the_list(epoch: Epoch, radius: float, level: int) -> float:
+def _in_the_list(epoch: Batches, radius: float, level: int) -> float:
     """Return Φ(Φ⁻¹(level/N) + ρm), rounded up."""
     from scipy.special import ndtri
 
@@ -155,18 +151,12 @@ def _in_the_list(epoch: Epoch, radius: float, level: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _above_ratio(epoch: Epoch, radius: float, ratio: float, log_g: float) -> float:
+def _above_ratio(epoch: Batches, radius: float, ratio: float, log_g: float) -> float:
     """Return N·H(g) + g·H(z/g), rounded up."""
     mp = epoch.mp
-    g, z, mu = mp.exp(mp.mpf(log_g)), mp.mpf(ratio), mp.mpf(radius) / mp.mpf(epoch.sigma)
-
-    def profile(gamma: Any) -> Any:
-        """H(γ); below 1 by H(γ) = 1 − γ + γH(1/γ)."""
-        if gamma >= 1:
-            return theta(mp, mp.log(gamma), mu)
-        return 1 - gamma + gamma * theta(mp, -mp.log(gamma), mu)
-
-    return double_outwards(mp, epoch.records * profile(g) + g * profile(z / g), 1)
+    x, mu = mp.mpf(log_g), mp.mpf(radius) / mp.mpf(epoch.sigma)
+    second = mp.exp(x) * excess(mp, mp.log(mp.mpf(ratio)) - x, mu, 1)
+    return double_outwards(mp, epoch.records * excess(mp, x, mu, 1) + second, 1)
 
 
 def _least(nodes: Array, table: Array, excesses: Sequence[float], others: Sequence[float], layers: Array,

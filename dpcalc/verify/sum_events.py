@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.positive_sums import Question, choose_grid
 from dpcalc.verify import tilted_powers
 from dpcalc.verify.composition_atoms import Atoms, two_way_pair
-from dpcalc.verify.directed_array import UNIT, Array
 from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.tilted_powers import ROUNDING, Law
 

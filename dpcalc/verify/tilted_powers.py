@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpcalc.verify.directed_array import UNIT, Array
-from dpcalc.verify.loss_distributions import MAX_EXPONENT
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.unchecked import TooLong
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Law(NamedTuple):
 
     def factors(self, a: float) -> Array:
         k = self.first + np.arange(len(self.weight))
-        return np.asarray(np.exp(np.minimum(self.log_scale - a * k, MAX_EXPONENT)))
+        return np.asarray(np.exp(np.minimum(self.log_scale - a * k, LARGEST_EXPONENT)))
 
     def rounding(self, a: float) -> float:
         """The relative error of sums of masses."""

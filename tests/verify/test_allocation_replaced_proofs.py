@@ -13,6 +13,7 @@ from dpcalc.numerics.mp.context import context
 from dpcalc.pld import allocation_replaced as calculator
 from dpcalc.pld.tilted_sums import Window
 from dpcalc.verify import allocation_replaced, sum_events, tilted_powers
+from dpcalc.verify.allocation import Epoch
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.decide import can_certify
 
@@ -47,7 +48,7 @@ def test_the_pairs_are_between_those_of_the_calculator(sigma, steps, tail):
 def test_two_steps_by_sums_are_gaussian_noise(epsilon):
     """The general computation at two steps, where δ is known."""
     true = exp(log_theta(epsilon, sqrt(2)))
-    epoch = allocation_replaced.Epoch(1.0, 2, 1e-8, MP)
+    epoch = Epoch(1.0, 2, 1e-8, MP)
     cells = allocation_replaced.cells_of(epoch)
     high = allocation_replaced._delta_from_above(epoch, cells, calculator.Point(epsilon, log(true), 2e-3))
     bound = allocation_replaced._bound(cells, 2, 1.0, epsilon, 2e-3, true)

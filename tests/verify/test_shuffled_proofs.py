@@ -13,13 +13,13 @@ from dpcalc.bounds.sampling._engine import swapped_exact
 from dpcalc.numerics.mp.context import context
 from dpcalc.verify import shuffled_epochs, shuffled_used
 from dpcalc.verify.arb.context import Context
-from dpcalc.verify.shuffled_epochs import Difference, Epoch
+from dpcalc.verify.shuffled_epochs import Batches, Difference
 
 DIRECTIONS = (1, -1, 0)
 
 
 def epoch(mp=None, **more):
-    return Epoch(**{"sigma": 1.3, "steps": 2, "batch_size": 50, "rest": 20, "replaced": False, "tail": 1e-9,
+    return Batches(**{"sigma": 1.3, "steps": 2, "batch_size": 50, "rest": 20, "replaced": False, "tail": 1e-9,
                     "mp": mp or Context(128)} | more)
 
 

@@ -9,8 +9,9 @@ import pytest
 from conftest import slow
 from verifying import ask, better
 
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
+from dpcalc.bounds.noisy_sgd._engine.walk_step import places
 from dpcalc.verify import lower_bound_rest, lower_bound_walks
 from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify

@@ -11,7 +11,7 @@ most the least δ of these points up to ε. It is a generic bound: K records of 
 
 from __future__ import annotations
 
-from math import expm1, inf, log
+from math import exp, expm1, inf, log
 from typing import Any
 
 from dpcalc.core.bound import ProfileBound, Theorem
@@ -45,10 +45,9 @@ def inverse(log_delta: float, profile_points: Points, group_size: int) -> float:
     enough = [e for e, own in found if own <= log_delta]
     if not enough:
         from dpcalc.core.numbers import human_probability
-        from dpcalc.numerics.elementary import exp_or_zero
 
         least = min(0.0, *(own for _, own in found))
-        reached = f"the least δ it gives is {human_probability(exp_or_zero(least), least)}"
+        reached = f"the least δ it gives is {human_probability(exp(least), least)}"
         raise OutOfScope("no-solution", f"no ε is enough for this δ by group-privacy; {reached}", "--delta")
     return min(enough)
 

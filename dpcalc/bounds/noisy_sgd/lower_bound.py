@@ -27,14 +27,14 @@ from functools import lru_cache, partial
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.bounds.noisy_sgd._engine import contraction, one_step, walk_rest
-from dpcalc.bounds.noisy_sgd._engine.walk import law
-from dpcalc.bounds.noisy_sgd._engine.walk_step import LEAST_PULL, Law, Pair, places
+from dpcalc.bounds.noisy_sgd._engine import contraction, one_step
+from dpcalc.bounds.noisy_sgd._engine.one_step import LEAST_PULL, Pair
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
+    from dpcalc.bounds.noisy_sgd._engine.walk_step import Law
     from dpcalc.numerics.arrays import Array
 
 _AT_WALL = 0.58  # mean excess of a Gaussian walk over a level, in units of the noise
@@ -115,6 +115,8 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
 def laws(score: Callable[[Law], float], **params: Any) -> Iterator[tuple[Pair, Law]]:
     """Bounds on the laws of one walk of each group after T >= 2 steps: of walks at rest, of that whose score is largest
     by an approximation of its laws. Any choice proves a bound."""
+    from dpcalc.bounds.noisy_sgd._engine.walk import law
+
     for group in instances(**params):
         pair = group[0] if len(group) == 1 else max(group, key=lambda pair: score(_sketch(pair)))
         yield pair, law(pair, params["iterations"])
@@ -123,6 +125,9 @@ def laws(score: Callable[[Law], float], **params: Any) -> Iterator[tuple[Pair, L
 def _sketch(pair: Pair) -> Law:
     """The laws at rest, nearly: the walls hold as much as a part of _AT_WALL of the density beside them."""
     import numpy as np
+
+    from dpcalc.bounds.noisy_sgd._engine import walk_rest
+    from dpcalc.bounds.noisy_sgd._engine.walk_step import Law, places
 
     x = places(pair) * (1 + _AT_WALL / pair.half)
     p, q = (np.exp(walk_rest.log_density(pair, x, up)) for up in (True, False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 from dpcalc.bounds.pnsgd._engine.step import log_factor, reach_ratio
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics import hockey_stick_array
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log1mexp
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 _LARGEST, _LEAST = 1e140, 1e-140  # levels between them have squares whose sums are doubles; larger ratios have δ = 1
 _ROUNDING = 4e-16  # relative, of a sum, for every step

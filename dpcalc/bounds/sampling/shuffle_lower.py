@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 FRESH = "a new, uniformly random permutation of the records at the beginning of every epoch"
 INSTANCE = "a lower bound: the loss of one run, not a guarantee"
-SMALLEST_NOISE = 1e-10  # of a noise multiplier: losses are 1e20, and their squares within the range of doubles
-LARGEST_NOISE = 1e10  # of a noise multiplier: losses of a step are below 1e-9, and rounding errors nearly as large
 PARAMS = ("sigma", "sensitivity", "steps_per_epoch", "dropped", "whole_epochs")
 
 
 def noise_of_whole_epochs(sigma: float, sensitivity: float, whole_epochs: int) -> float:
     """z = σ/s, rounded up, and at least SMALLEST_NOISE, as more noise loses less. Raises OutOfScope for less than one
     epoch, and for so much noise that there is nothing to show."""
+    from dpcalc.pld.pair import LARGEST_NOISE, SMALLEST_NOISE
+
     if whole_epochs < 1:
         raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
     if sigma > LARGEST_NOISE * sensitivity:

@@ -18,7 +18,7 @@ from math import nextafter
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import with_replacement_profile
-from dpcalc.bounds.sampling._engine import attained_exact
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling.with_replacement_profile import draws, reach_of
 from dpcalc.bounds.sampling.wor_zero_out_lower import INSTANCE
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def value(n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Parts:
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_pair
     from dpcalc.pld.pair import Gaussian, gaussian_from_below
 
     if n == 1:
         return ((Gaussian(nextafter(batch_size * gaussian_from_below(noise_multiplier).mu, 0.0)), 1),)
-    return ((attained.pair(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced)), 1),)
+    return ((attained_pair(noise_multiplier, draws(n, batch_size), reach_of(+1, replaced)), 1),)
 
 
 def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> Any:
@@ -41,15 +41,15 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, noise_multiplier: fl
     own = (n, batch_size, noise_multiplier, replaced)
     if n == 1:
         return with_replacement_profile.exact(mp, epsilon, *own)
-    return attained_exact.delta(mp, epsilon, *exact_step(mp, *own))
+    return repeated_draws.delta_of_cells(mp, epsilon, *exact_step(mp, *own))
 
 
 def exact_step(mp: Any, n: int, batch_size: int, noise_multiplier: float, replaced: bool) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for n > 1."""
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_cuts
 
     reach = reach_of(+1, replaced)
-    cuts = attained.cuts(noise_multiplier, draws(n, batch_size), reach).tolist()
+    cuts = attained_cuts(noise_multiplier, draws(n, batch_size), reach).tolist()
     return cuts, 1 / mp.mpf(noise_multiplier), with_replacement_profile.exact_draws(mp, int(n), int(batch_size)), reach
 
 

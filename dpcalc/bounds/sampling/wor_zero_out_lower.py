@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling import wor_zero_out_profile
-from dpcalc.bounds.sampling._engine import attained_exact, repeated_draws
+from dpcalc.bounds.sampling._engine import repeated_draws
 from dpcalc.bounds.sampling._engine.assumptions import FIXED_SIZE
 from dpcalc.core.bound import CompositionBound, Theorem
 
@@ -24,26 +24,26 @@ INSTANCE = "the run whose other contributions all are opposite to the record's; 
 
 
 def value(sampling_rate: float, noise_multiplier: float) -> Parts:
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_pair
     from dpcalc.pld.pair import gaussian_from_below
 
     if sampling_rate == 1:
         return ((gaussian_from_below(noise_multiplier), 1),)
-    return ((attained.pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
+    return ((attained_pair(noise_multiplier, repeated_draws.once(sampling_rate), 2), 1),)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, noise_multiplier: float) -> Any:
     """The larger δ of both directions of one step."""
     if sampling_rate == 1:
         return wor_zero_out_profile.exact(mp, epsilon, sampling_rate, noise_multiplier)
-    return attained_exact.delta(mp, epsilon, *exact_step(mp, sampling_rate, noise_multiplier))
+    return repeated_draws.delta_of_cells(mp, epsilon, *exact_step(mp, sampling_rate, noise_multiplier))
 
 
 def exact_step(mp: Any, sampling_rate: float, noise_multiplier: float) -> tuple[Any, ...]:
     """The cuts of the outcomes, 1/z, the draws and their reach, for a rate below 1."""
-    from dpcalc.bounds.sampling._engine import attained
+    from dpcalc.bounds.sampling._engine.repeated_draws_array import attained_cuts
 
-    cuts = attained.cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
+    cuts = attained_cuts(noise_multiplier, repeated_draws.once(sampling_rate), 2).tolist()
     return cuts, 1 / mp.mpf(noise_multiplier), repeated_draws.exact_once(mp, sampling_rate), 2
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from math import log2
 from typing import Any
 
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.verify.arb.ball import Ball, Undecided
+from dpcalc.verify.arb.hockey_stick import theta_or_none
 from dpcalc.verify.budget import defer_interruption, interruption_is_pending
 
 _EVALUATIONS_PER_BIT = 250  # of an integrand; as many take seconds, and with fewer, more claims are left open
 NEGLIGIBLE = 2.0**-60  # relative, of integrals and sums; claims are doubles, with 53 bits
 
 Formula = Callable[[Any], Any]  # context → number
+
+
+def _function(name: str) -> Callable[[Any, Any], Ball]:
+    """Return the method that evaluates a function that python-flint has under this name."""
+    return lambda self, x: Ball(self, getattr(self.raw(x), name)())
 
 
 class Context:
@@ -53,14 +59,8 @@ class Context:
     def dps(self) -> int:
         return int(self.prec / log2(10))
 
-    @contextmanager
-    def workdps(self, digits: int) -> Iterator[None]:
-        before = self.prec
-        self.prec = max(before, int(digits * log2(10)) + 1)
-        try:
-            yield
-        finally:
-            self.prec = before
+    def workdps(self, digits: int) -> AbstractContextManager[None]:
+        return self.at_bits(max(self.prec, int(digits * log2(10)) + 1))
 
     @contextmanager
     def at_bits(self, bits: int) -> Iterator[None]:
@@ -109,11 +109,8 @@ class Context:
         return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb
                     else getattr(x, name)())
 
-    def exp(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).exp())
-
-    def expm1(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).expm1())
+    exp, expm1, tanh, cos, erf, erfc, loggamma = map(
+        _function, ("exp", "expm1", "tanh", "cos", "erf", "erfc", "lgamma"))
 
     def log(self, x: Any) -> Ball:
         return self._with_branch_cut("log", x)
@@ -134,18 +131,6 @@ class Context:
     def sqrt(self, x: Any) -> Ball:
         return self._with_branch_cut("sqrt", x)
 
-    def tanh(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).tanh())
-
-    def cos(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).cos())
-
-    def erf(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erf())
-
-    def erfc(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erfc())
-
     def normal_tail(self, x: Any) -> Ball:
         """Return P(N(0,1) > x)."""
         return Ball(self, (self.raw(x) / self.arb(2).sqrt()).erfc() / 2)
@@ -156,8 +141,6 @@ class Context:
 
     def theta(self, epsilon: Any, r: Any) -> Any:
         """Return θ(ε, r) (see hockey_stick.py), or None where the printed form is as good."""
-        from dpcalc.verify.arb.hockey_stick import theta_or_none
-
         return theta_or_none(self, self.mpf(epsilon), self.mpf(r))
 
     def npdf(self, x: Any) -> Ball:
@@ -175,9 +158,6 @@ class Context:
         if k < 40:
             return Ball(self, n.bin(k))
         return Ball(self, ((n + 1).lgamma() - self.arb(k + 1).lgamma() - (n - k + 1).lgamma()).exp())
-
-    def loggamma(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).lgamma())
 
     def power(self, x: Ball, y: Any) -> Ball:
         raw, exponent = x.x, self.raw(y)

@@ -16,7 +16,7 @@ from conftest import slow
 
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import one_step, walk, walk_grid, walk_step
-from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.numerics import legendre
 
 mp = mpmath.mp.clone()

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import comb, inf, isfinite, pi
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.power_series_array import reciprocal
 from dpcalc.numerics.rounding import UNIT
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dpcalc.numerics.arrays import Array
-
-    _Form = tuple[Callable[[Strategy, int], tuple[Array, float]], Callable[[Strategy, int], Array],
-                  Callable[[Strategy, int], Array]]
+_Form = tuple[Callable[[Strategy, int], tuple[Array, float]], Callable[[Strategy, int], Array],
+              Callable[[Strategy, int], Array]]
 
 _ROUNDINGS = 16  # of a coefficient that is a product of a few numbers, a square root and a power
 

@@ -6,15 +6,11 @@ of its steps to a sum of columns of C.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, padded
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT, up
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds them
 

@@ -21,17 +21,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import accumulate
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpcalc.bounds.hiding._engine.plan import MARGIN, PlacesExact
+from dpcalc.bounds.hiding._engine.plan import MARGIN, Places, PlacesExact
 from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.bounds.hiding._engine.plan import Places
-    from dpcalc.numerics.arrays import Array
 
 
 def profile(places: Places, epsilons: Array, reach: Callable[[Array], Array]) -> tuple[Array, Array, Array]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import expm1, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
 from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
 from dpcalc.bounds.noisy_sgd._engine.taut import Hull
 from dpcalc.bounds.pnsgd._engine.positions import starts
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run backwards
 

@@ -23,16 +23,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from math import inf, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 # Relative margin for the rounding of the sums and exponentials of a plan. The rounding of ε in sums with other
 # logarithms (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.

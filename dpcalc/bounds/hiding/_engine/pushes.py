@@ -25,7 +25,7 @@ from __future__ import annotations
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +35,8 @@ from dpcalc.bounds.pnsgd._engine.family import Family
 from dpcalc.bounds.pnsgd._engine.positions import starts
 from dpcalc.bounds.pnsgd._engine.shares import Powers, Ratio
 from dpcalc.bounds.pnsgd._engine.shares_array import log_shares, scaled_many
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.mp.memo import cached_by_precision
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 
 def ratio_of_two(first: float, log_c: float, m: Array, later: Array) -> Array:

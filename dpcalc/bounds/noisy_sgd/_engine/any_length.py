@@ -13,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.bounds.noisy_sgd._engine import contraction, meeting
 from dpcalc.bounds.noisy_sgd._engine.windows import Window, windows
+from dpcalc.bounds.pnsgd._engine.hybrid import conditional_epsilon
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.elementary import log_expm1
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 # Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at equal ratios. Where steps contract, R with w(R) = 1/Δ² hides
 # the distance Δ well, and a few more steps hide it very well. With twice as many lengths ε is up to 1 % smaller.
@@ -103,7 +103,8 @@ def profile(run: Run, largest: float, every: int = 1) -> Profile:
         delta, source = _point(x, epsilon, j)
         x.deltas[j] = delta
         x.sources.append(source)
-        kept = meeting.log_kept(np.array([log_inner(epsilon, log(delta))]), kernels)[:, 0]
+        inner = conditional_epsilon(epsilon, log_expm1(epsilon), log(delta))
+        kept = meeting.log_kept(np.array([inner]), kernels)[:, 0]
         x.log_kept[:, j] = np.minimum(log(delta) + kept, log_theta(np.full(1, epsilon), near)) + _MARGIN
     return x
 
@@ -147,14 +148,6 @@ def _length(run: Run, x: float) -> int:
     if run.g >= 1:
         return 1
     return max(1, round(log1p(run.g * (2 - run.g) * x) / (-2 * contraction.log_c(run.g))))
-
-
-def log_inner(epsilon: float, log_delta: float) -> float:
-    """log(1 + (e^ε − 1)/δ), rounded down."""
-    if epsilon == 0 or log_delta == -inf:
-        return 0.0 if epsilon == 0 else 1e300
-    log_odds = (log(expm1(epsilon)) if epsilon < 600 else epsilon) - log_delta
-    return (log1p(exp(log_odds)) if log_odds < 600 else log_odds) * (1 - 1e-14)
 
 
 def _total_variation(x: Profile) -> tuple[float, Source]:

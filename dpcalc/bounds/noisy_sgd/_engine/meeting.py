@@ -48,13 +48,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.bounds.noisy_sgd._engine import contraction
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.hockey_stick_array import log_theta
 
 OVERSHOOT = 0.75  # κ, in units of the noise: by how much ℓ exceeds H, because the walk is lowered only after a step
 EARLIEST, LATEST = 0.1301, 0.1999  # R₀/ℓ², inside the range of the proof in spite of rounding
@@ -70,10 +71,6 @@ def kernel(width: float, g: float, steps: int) -> tuple[tuple[float, float], ...
 
 def log_kept(log_inner: Array, kernels: tuple[tuple[tuple[float, float], ...], ...]) -> Array:
     """Upper bounds on log κ_R(γ) at log γ >= 0, with a row for each kernel."""
-    import numpy as np
-
-    from dpcalc.numerics.hockey_stick_array import log_theta
-
     survival, ratio = np.array(kernels).transpose(2, 0, 1)[:, :, :, None]
     found: Array = (survival + log_theta(log_inner, ratio)).min(axis=1)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcalc.numerics import legendre, tails_array
 from dpcalc.numerics.elementary import log_add
@@ -18,10 +18,33 @@ from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.normal import LOG_SQRT_2PI, log_tail
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
     from dpcalc.numerics.arrays import Array
 
 LOG_ERROR = 1e-13  # bound on the relative error of log_tail, with a margin of ten; a smaller bound is not proven
+LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
+
+
+class Pair(NamedTuple):
+    """The two walks P and Q on neighbouring data sets, in units of their noise per step (walk.py)."""
+
+    half: float  # h
+    pull: float  # a
+    drift: float
+    up: float  # the mean of P's step where the differing record is used
+    down: float  # the mean of Q's step where the differing record is used
+    rate: float  # q
+    start: float
+    at_rest: bool = False  # whether the start is not `start`, but random, by the law of Q at rest
+
+    @property
+    def reach(self) -> float:
+        """The largest mean of a step, M in walk_grid.py."""
+        return max(abs(self.drift), abs(self.up), abs(self.down))
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether Q is the mirror image of P."""
+        return self.drift == 0 and self.up == -self.down
 
 
 def log_between(low: float, high: float) -> float:

@@ -38,8 +38,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, exp, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from dpcalc.bounds.noisy_sgd._engine.one_step import LEAST_PULL, Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid, grid
 from dpcalc.bounds.noisy_sgd._engine.walk_rest import (
     UNCOUNTED,
@@ -51,9 +54,7 @@ from dpcalc.bounds.noisy_sgd._engine.walk_rest import (
 )
 from dpcalc.bounds.noisy_sgd._engine.walk_step import (
     FLOOR,
-    LEAST_PULL,
     Law,
-    Pair,
     cell_error,
     cells,
     density,
@@ -64,16 +65,12 @@ from dpcalc.bounds.noisy_sgd._engine.walk_step import (
     push,
     unknown,
 )
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 
 @lru_cache(maxsize=64)
 def law(pair: Pair, steps: int) -> Law:
     """Bounds on the two laws after T >= 2 steps."""
-    import numpy as np
-
     g = grid(pair.half, abs(pair.pull), pair.reach)
     y = np.concatenate([[-pair.half], g.x, [pair.half]])
     of_kind = _from_rest if pair.at_rest else _from_point if pair.pull >= LEAST_PULL else _apart
@@ -115,8 +112,6 @@ def _moved(power: _Power, x: Array, y: Array, steps: int) -> tuple[Array, Array]
 
 
 def _from_point(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
-    import numpy as np
-
     step = _Power(flush(moved_masses(pair, g, y, up=False)), flush(push(pair, y, g.x)), kept_by_step(pair, g, up=True))
     start = np.array([pair.start])
     mass, s = _moved(step, moved_masses(pair, g, start, up=False)[0], push(pair, start, g.x)[0], steps - 2)
@@ -124,8 +119,6 @@ def _from_point(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
 
 
 def _from_rest(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
-    import numpy as np
-
     before, matrix = steps_followed(pair, steps), moved_masses(pair, g, y, up=False)
     mass, kept_p = at_rest(pair, y, matrix), Kept(pair, g, up=True)
     source = mass @ push(pair, y, g.x)
@@ -152,8 +145,6 @@ def _last_step(pair: Pair, g: Grid, y: Array, mass: Array, s: Array, error: floa
     """Bounds after one more step, cell by cell, from the masses of Q at y and from S at the nodes. At the edges of the
     cells, P(w >= x) − Q(w >= x) is within `lost` of what these say, and Q(w >= x) within `c_q`, besides the relative
     error."""
-    import numpy as np
-
     edges = places(pair)
     error += cell_error(pair, edges)
     if not error < 1:
@@ -177,8 +168,6 @@ def _last_step(pair: Pair, g: Grid, y: Array, mass: Array, s: Array, error: floa
 def _apart(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
     """The laws of P and Q by the transition matrix of each, after T steps or after so many that the start is
     forgotten."""
-    import numpy as np
-
     distance = 0.0
     if abs(pair.pull) < 1:
         log_pull = log(max(abs(pair.pull), 1e-300))

@@ -7,8 +7,8 @@ multiple of G_c(y) = e^{−κ(y−c)²/2}, κ = 1 + a², c = (a(x − m′) + u)
 the tails from x = h, need x beyond: from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the
 integral and in the sum alike.
 
-Why `relative_error` holds. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A,
-B = (ρ ± 1/ρ)/2 |f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on
+Why `relative_error` holds. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A, B
+= (ρ ± 1/ρ)/2 |f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on
 odd functions, its weights are positive with sum 2, and |∫T_k| <= 2/(k² − 1): it is wrong by at most s·Σ_{k = 2N, 2N+2,
 …} (2 + 2/15)|a_k|, which is (64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}). At z = A cosθ + iB sinθ, with E = |c − C|, log|f| =
 −κ/2·((E − sA cosθ)² − s²B² sin²θ), whose maximum over θ is κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and
@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, inf, log, log1p, pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from dpcalc.numerics import legendre, tails_array
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 NODES = 24  # per panel
 _RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)  # the ellipses tried; any ρ > 1 proves a bound
@@ -45,7 +45,7 @@ def grid(half: float, pull: float, reach: float) -> Grid:
     beyond, kappa = 4.5 + 1.62 * reach, 1 + pull * pull
     shrink = 1.0
     while True:
-        centres, halves = _panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
+        _, centres, halves = panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
         error = relative_error(centres, halves, half, beyond, kappa)
         if error < 1e-12 or shrink < 1e-2:
             break
@@ -54,28 +54,22 @@ def grid(half: float, pull: float, reach: float) -> Grid:
     return Grid((centres[:, None] + halves[:, None] * t).ravel(), (halves[:, None] * w).ravel(), error)
 
 
-def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
-    """Centres and half-widths of panels: `least` at the walls, then each up to twice as wide as the one before, up to
-    `widest`."""
-    import numpy as np
-
-    edges, width = [0.0], min(2 * widest, 2 * least)
-    while edges[-1] + 1.5 * width < half and width < 2 * widest:
-        edges.append(edges[-1] + width)
+def panels(half: float, widest: float, narrowest: float) -> tuple[Array, Array, Array]:
+    """The edges of panels on [−half, half], symmetric about 0, with their centres and half-widths: `narrowest` at the
+    walls, then each up to twice as wide as the one before, up to `widest`."""
+    left, width = [-half], 2 * min(widest, narrowest)
+    while left[-1] + 1.5 * width < 0 and width < 2 * widest:
+        left.append(left[-1] + width)
         width = min(2 * width, 2 * widest)
-    rest = 2 * (half - edges[-1])
-    count = max(1, ceil(rest / width))
-    left = np.array(edges) - half
-    inner = np.linspace(left[-1], -left[-1], count + 1)
-    all_edges = np.concatenate([left[:-1], inner, -left[:-1][::-1]])
-    return (all_edges[1:] + all_edges[:-1]) / 2, np.diff(all_edges) / 2
+    count = ceil(-left[-1] / width)
+    left += [left[-1] * (count - k) / count for k in range(1, count)]
+    edges = np.array([*left, 0.0, *(-x for x in reversed(left))])
+    return edges, (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
 
 
 def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float,
                    nodes: int = NODES) -> float:
     """The proven bound on the relative error over all |c| <= half + beyond, for symmetric panels."""
-    import numpy as np
-
     inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond) / 2)
     edges = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
     low, high = edges[:-1, None], edges[1:, None]
@@ -94,8 +88,6 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
 def _log_integral(c: Array, half: float, kappa: float) -> Array:
     """log ∫G_c over [−half, half] for c >= 0, from below: by tails, or where these cancel by the least value of G_c
     times the length."""
-    import numpy as np
-
     root = sqrt(kappa)
     larger, smaller = tails_array.log_tail(root * (c - half)), tails_array.log_tail(root * (c + half))
     difference = larger - smaller

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import inf, log
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
-from dpcalc.bounds.noisy_sgd._engine.walk_step import TINY, Pair, density, flush
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.bounds.noisy_sgd._engine.walk_step import TINY, density, flush
+from dpcalc.numerics.arrays import Array
 
 SMALLEST = 1e-295  # the relative change of smaller values does not count:
 UNCOUNTED = 1e-280  # what they add up to in at most 1e7 steps, 1e4 nodes and 1e5 summands of S is less than this
@@ -23,8 +23,6 @@ def steps_followed(pair: Pair, steps: int) -> int:
 
 def log_density(pair: Pair, x: Array, up: bool) -> Array:
     """log of a multiple of the density at rest of P or Q, were the steps Gaussian and the walls far."""
-    import numpy as np
-
     kick, q, a = pair.up if up else pair.down, pair.rate, pair.pull
     mean, variance = (1 - q) * pair.drift + q * kick, 1 + q * (1 - q) * (kick - pair.drift) ** 2
     log_p = (1 + a) * (mean * x - (1 - a) * x * x / 2) / variance
@@ -34,8 +32,6 @@ def log_density(pair: Pair, x: Array, up: bool) -> Array:
 def at_rest(pair: Pair, y: Array, matrix: Array) -> Array:
     """Masses at the points y that a step of Q, `matrix`, nearly preserves. They are solved for in units of a density
     like theirs, as they may differ by many orders of magnitude."""
-    import numpy as np
-
     unit = np.exp(np.maximum(log_density(pair, y, up=False), log(TINY)))
     system = (unit[:, None] * matrix / unit).T - np.eye(len(y))
     largest = int(unit.argmax())  # there the balance follows from that elsewhere, with the least relative error
@@ -48,8 +44,6 @@ def at_rest(pair: Pair, y: Array, matrix: Array) -> Array:
 
 def largest_change(before: Array, after: Array) -> float:
     """The largest |log(after/before)|, rounded up, of the values that count."""
-    import numpy as np
-
     change = float(np.where(before + after > SMALLEST, np.abs(after / before - 1), 0.0).max()) * (1 + 1e-9)
     return change / (1 - change) if change < 1 else inf
 
@@ -63,8 +57,6 @@ class Kept:
     """N, with what its powers leave."""
 
     def __init__(self, pair: Pair, g: Grid, up: bool) -> None:
-        import numpy as np
-
         self.up, self.matrix = up, kept_by_step(pair, g, up)
         shape = np.exp(log_density(pair, g.x, up)) * g.w
         self._unit = np.maximum(np.cumsum(shape[::-1])[::-1], TINY)  # like the tails of the law at rest
@@ -72,8 +64,6 @@ class Kept:
 
     def solve(self, source: Array) -> Array:
         """A positive s with s = sN + source, nearly."""
-        import numpy as np
-
         s = np.maximum((source / self._unit) @ self._inverse * self._unit, TINY)
         for _ in range(3):
             s = np.maximum(s @ self.matrix + source, TINY)
@@ -82,8 +72,6 @@ class Kept:
     def slow(self, start: Array, powers: int = 4) -> list[Array]:
         """start·(1 − N)^−k for k up to `powers`, which approach what decays most slowly, and the same for 1 in place
         of `start`."""
-        import numpy as np
-
         found = []
         for u in (start, np.ones(len(start))):
             for _ in range(powers):
@@ -94,8 +82,6 @@ class Kept:
 
     def bound(self, start: Array, steps: int) -> Array:
         """An upper bound on start·N^steps: where uN <= λu, it is at most λ^steps·u·max(start/u)."""
-        import numpy as np
-
         best = np.full(len(start), start.max())  # as 1·N <= 1
         for u in self.slow(start):
             rate = float((u @ self.matrix / u).max())

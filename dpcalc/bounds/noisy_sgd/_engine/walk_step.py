@@ -5,43 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from dpcalc.bounds.noisy_sgd._engine.one_step import LEAST_PULL, Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.numerics import legendre, tails_array
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 FLOOR = 1e-285  # bound on the probability lost to underflow in all: fewer than 1e12 entries below TINY are dropped
 TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time
-LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
 _FUNCTION_UNITS = 200  # bound on the error of exp and tails_array.tail, in units of rounding
 _LARGEST_ARGUMENT = 38.6  # φ(z) is 0 in doubles beyond
-
-
-class Pair(NamedTuple):
-    """The two walks P and Q on neighbouring data sets, in units of their noise per step (walk.py)."""
-
-    half: float  # h
-    pull: float  # a
-    drift: float
-    up: float  # the mean of P's step where the differing record is used
-    down: float  # the mean of Q's step where the differing record is used
-    rate: float  # q
-    start: float
-    at_rest: bool = False  # whether the start is not `start`, but random, by the law of Q at rest
-
-    @property
-    def reach(self) -> float:
-        """The largest mean of a step, M in walk_grid.py."""
-        return max(abs(self.drift), abs(self.up), abs(self.down))
-
-    @property
-    def mirrored(self) -> bool:
-        """Whether Q is the mirror image of P."""
-        return self.drift == 0 and self.up == -self.down
 
 
 class Law(NamedTuple):
@@ -63,8 +40,6 @@ def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
 def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Array]) -> Array:
     """The matrix with rows y and columns x of entries that are 0 in doubles for x beyond the noise of a step from y;
     only the others are computed. Both y and x rise."""
-    import numpy as np
-
     matrix, reach = np.zeros((len(y), len(x))), pair.reach + _LARGEST_ARGUMENT + 1
     for first in range(0, len(y), 32):
         rows = slice(first, first + 32)
@@ -76,8 +51,6 @@ def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Ar
 
 def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
     """The matrix with rows y and columns x of the density of a step from y to x."""
-    import numpy as np
-
     def entries(y: Array, x: Array) -> Array:
         total = np.zeros((len(y), len(x)))
         for m, share in means(pair, up):
@@ -90,8 +63,6 @@ def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
 
 def between(low: Array, high: Array) -> Array:
     """Φ(high) − Φ(low) for high >= low, as a difference of the tails that are small."""
-    import numpy as np
-
     mirrored = low + high < 0
     a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
     return np.asarray(np.maximum(tails_array.above(a) - tails_array.above(b), 0.0))
@@ -99,8 +70,6 @@ def between(low: Array, high: Array) -> Array:
 
 def push(pair: Pair, y: Array, x: Array) -> Array:
     """The matrix with rows y and columns x of Φ(ay + up − x) − Φ(ay + down − x)."""
-    import numpy as np
-
     half = (pair.up - pair.down) / 2
 
     def entries(y: Array, x: Array) -> Array:
@@ -133,8 +102,6 @@ def entry_error(pair: Pair, nodes: int) -> float:
 
 def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
     """The transition matrix with rows y; its columns are the masses of the left wall, the nodes, and the right wall."""
-    import numpy as np
-
     left, right = np.zeros(len(y)), np.zeros(len(y))
     for m, share in means(pair, up):
         left += share * tails_array.above(pair.half + (pair.pull * y + m))
@@ -150,8 +117,6 @@ def flush(matrix: Array) -> Array:
 
 def places(pair: Pair) -> Array:
     """The points where cells meet, walls included; they are the thresholds of the events. Any cells prove a bound."""
-    import numpy as np
-
     width = 2 * pair.half
     # A narrow interval is one cell, as nearly all mass is in the walls and smaller cells have larger errors.
     count = min(200, max(8, int(width / 0.1))) if width > 0.05 else 1
@@ -160,15 +125,11 @@ def places(pair: Pair) -> Array:
 
 def unknown(edges: Array) -> Law:
     """The bounds that say nothing, where errors exceed the probabilities."""
-    import numpy as np
-
     return Law(np.ones(len(edges) + 1), np.zeros(len(edges) + 1), np.ones(len(edges)), np.zeros(len(edges)))
 
 
 def cells(pair: Pair, y: Array, mass: Array, edges: Array, up: bool = False) -> Array:
     """The masses of the cells after one more step of Q, or of P (`up`), from masses at y."""
-    import numpy as np
-
     total = np.zeros(len(edges) + 1)
     for m, share in means(pair, up):
         z = edges[None, :] - (pair.pull * y + m)[:, None]
@@ -182,8 +143,6 @@ def cells(pair: Pair, y: Array, mass: Array, edges: Array, up: bool = False) -> 
 
 def _upper(tail: Array, z: Array) -> Array:
     """The normal tail at z from that at |z|."""
-    import numpy as np
-
     return np.where(z >= 0, tail, 1 - tail)
 
 

@@ -27,11 +27,14 @@ from functools import lru_cache
 from math import exp, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dpcalc.bounds.mechanisms.gaussian import theta
+from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
     from dpcalc.pld.pilot import Parts
 
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
@@ -61,16 +64,10 @@ def windows(q: float, push: float, lengths: list[int], hidden: list[int], larges
 
 
 def _of_full_batches(ratio: float) -> Callable[[Array], Array]:
-    import numpy as np
-
-    from dpcalc.numerics.hockey_stick_array import log_theta
-
     return lambda epsilon: log_theta(epsilon, np.full(1, ratio))
 
 
 def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
-    import numpy as np
-
     from dpcalc.pld.bracket import upper_profile
 
     log_delta = upper_profile(composition(q, push, r), largest)
@@ -86,10 +83,6 @@ def composition(q: float, push: float, r: int) -> Parts:
 
 
 def _hidden(q: float, push: float, r: int) -> Callable[[Array], Array]:
-    import numpy as np
-
-    from dpcalc.numerics.hockey_stick_array import log_theta
-
     values, chances, missing = law_of_hidden(q, r)
     ratios, logs = push * np.sqrt(values), np.log(chances)
 
@@ -113,8 +106,6 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
     """The values of V = Σ_j N_j²/(x_j − x_{j−1}) but 0, their chances, and the chance of larger ones, all rounded up.
     Given the pattern, R steps are dominated by a Gaussian of the ratio push·√V. Raises ValueError where the record is
     used so often that rounding errors of the chances would add up."""
-    import numpy as np
-
     if not q * r <= MOST_USES:
         raise ValueError(f"{q * r:g} expected uses are too many for delayed hiding")
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.online._engine.sums import LARGEST, Progress
 from dpcalc.bounds.pnsgd._engine.schedules import log_x, unsure
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick import NODES
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 
 def lambert_w_log(log_x: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from dpcalc.bounds.pnsgd._engine.positions import (
     one_plus_ab,
 )
 from dpcalc.bounds.pnsgd._engine.shares import Ratio
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
 
 # Where r > 2, log θ computed by arrays is above the exact one by at most this times 1 + ε²/r² + r²/4; tests measure it.
 LOG_THETA_ERROR = 2e-14

@@ -57,7 +57,7 @@ class Path(NamedTuple):
     approximate_kappa: Callable[[int, int, int], float]  # κ to a few percent, faster
 
 
-def _conditional_epsilon(epsilon: float, log_excess: float, log_d: float) -> float:
+def conditional_epsilon(epsilon: float, log_excess: float, log_d: float) -> float:
     """log(1 + (e^ε − 1)/d) rounded down, the ε at which F takes θ; `log_excess` is log(e^ε − 1). Never below ε."""
     if log_d == -inf:
         return inf
@@ -75,7 +75,7 @@ def follow(epsilon: float, path: Path,
     """
     log_excess = log_expm1(epsilon)
     logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
-    levels = [_conditional_epsilon(epsilon, log_excess, logs[0])]
+    levels = [conditional_epsilon(epsilon, log_excess, logs[0])]
     place = 0
     for j in range(1, len(path.nodes)):
         value, link = logs[-1], Link(j - 1, 0, 0)
@@ -92,7 +92,7 @@ def follow(epsilon: float, path: Path,
                 value, link = by_blocks, Link(before, block, times)
         logs.append(value)
         links.append(link)
-        levels.append(_conditional_epsilon(epsilon, log_excess, value))
+        levels.append(conditional_epsilon(epsilon, log_excess, value))
     return logs, links
 
 

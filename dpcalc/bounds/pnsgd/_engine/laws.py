@@ -63,10 +63,6 @@ def _laplace_rest(epsilon: float, ratio: float) -> float:
     return min(0.0, (epsilon - ratio) / 2 - 4e-16 * (epsilon + ratio))
 
 
-def _laplace_exact(mp: Any, epsilon: Any, ratio: Any) -> Any:
-    return max(-mp.expm1((mp.mpf(epsilon) - mp.mpf(ratio)) / 2), mp.mpf(0))
-
-
 def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
     """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r), for a real or complex r of mp, in which it is analytic."""
     e, r = mp.mpf(epsilon), ratio
@@ -74,10 +70,8 @@ def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
     return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
 
 
-def _laplace_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
-    return mp.exp((mp.mpf(epsilon) - ratio) / 2)
-
-
 GAUSSIAN = Law("gaussian", log_gaussian, _gaussian_rest, theta, _gaussian_exact_rest)
-LAPLACE = Law("laplace", _log_laplace, _laplace_rest, _laplace_exact, _laplace_exact_rest)
+LAPLACE = Law("laplace", _log_laplace, _laplace_rest,
+              lambda mp, epsilon, ratio: max(-mp.expm1((mp.mpf(epsilon) - mp.mpf(ratio)) / 2), mp.mpf(0)),
+              lambda mp, epsilon, ratio: mp.exp((mp.mpf(epsilon) - ratio) / 2))
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE)}

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from math import expm1, inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.pnsgd._engine.laws import LEAST_EXPONENT, LEAST_RATIO
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array
 
 
 def log_shares(log_c: float, m: Array) -> Array:

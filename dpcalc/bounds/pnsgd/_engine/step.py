@@ -7,14 +7,14 @@ most D apart, are brought to at most MD. So A is the divergence of a shift of 2L
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf, log, log1p, sqrt
+from math import exp, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.start import GRADIENTS, START
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
-from dpcalc.numerics.elementary import exp_or_zero, log1mexp, x_minus_log1p
+from dpcalc.numerics.elementary import log1mexp, x_minus_log1p
 from dpcalc.numerics.rounding import quotient_up, ratio_up, up
 
 SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-strongly convex)",
@@ -122,7 +122,7 @@ def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: flo
 def log_b(law: Law, epsilon: float, ratio: float) -> float:
     """log B, rounded up: from 1 − B where B is near 1 and would lose digits."""
     rest = law.log_rest(epsilon, ratio)
-    return log1p(-exp_or_zero(rest)) * (1 - 1e-15) if rest < -0.7 else law.log_delta(epsilon, ratio)
+    return log1p(-exp(rest)) * (1 - 1e-15) if rest < -0.7 else law.log_delta(epsilon, ratio)
 
 
 def log_average_power(log_b: float, log_rest: float, count: int) -> float:
@@ -134,7 +134,7 @@ def log_average_power(log_b: float, log_rest: float, count: int) -> float:
         return 0.0
     if log_b == -inf:
         return up(-log(count), 4e-16)
-    rest = exp_or_zero(log_rest)
+    rest = exp(log_rest)
     y = count * -log_b
     if rest > 0.3:
         return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))

@@ -26,12 +26,12 @@ ULPS = 1e-15  # relative: more than the rounding errors of the few operations th
 THETA_ERROR = 4e-13  # of log θ, absolute where θ is above e^−0.5 (see hockey_stick.py)
 # At most; the method needs four to eight in doubles, and a few more at high precision.
 NEWTON_STEPS = 60
-SMALLEST_RATIO = 1e-100  # μ: more noise is not distinguished, which is safe; outcomes stay in the range of doubles
 
 
 def mu_up(noise_multiplier: float) -> float:
-    """μ = 1/z, rounded up."""
-    return max(ratio_up((1.0,), (noise_multiplier,)), SMALLEST_RATIO)
+    """μ = 1/z, rounded up. Of more noise than 1e100 none is distinguished, so that outcomes stay in the range of
+    doubles."""
+    return max(ratio_up((1.0,), (noise_multiplier,)), 1e-100)
 
 
 def log_delta(epsilon: float, side: int, mu: float, rate: float, size: int) -> float:

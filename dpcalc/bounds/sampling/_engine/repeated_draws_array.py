@@ -1,25 +1,23 @@
-"""The privacy profile of one step with repeated draws (repeated_draws.py) in doubles, for arrays of ε, and the pair
-that is composed. Rows belong to the ε, and columns to the numbers k of draws. """
+"""The privacy profile of one step with repeated draws (repeated_draws.py) in doubles, for arrays of ε, the pair
+that is composed, and the pair that is attained. Rows belong to the ε, and columns to the numbers k of draws. """
 
 from __future__ import annotations
 
 from math import asinh, inf, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpcalc.bounds.sampling._engine.group_mixture import NEWTON_STEPS, ULPS
 from dpcalc.bounds.sampling._engine.repeated_draws import LARGEST_RATIO, Draws, mu_of_draws
+from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_sum
 from dpcalc.numerics.elementary_array import log1mexp, log_sums
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 from dpcalc.pld import profile_pairs
-from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
-
-if TYPE_CHECKING:
-    from dpcalc.numerics.arrays import Array
-    from dpcalc.pld.atoms import Atoms
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, Atoms
+from dpcalc.pld.merged_cells import Mixture, cuts_with_mass, pair_of_cells
+from dpcalc.pld.pair import gaussian_from_below
 
 BLOCK = 1 << 16  # numbers computed at a time, so that intermediate arrays stay in the cache
 
@@ -112,7 +110,6 @@ def _within_budget(x: Array, y: Array, log_p: Array, budget: Array) -> tuple[Arr
 
 # --- the pair that is composed ---------------------------------------------------------------------------------------
 
-SPACING = 0.02  # standard deviations of the noise; ε grows with its square, by up to 1.5e-4 of it here
 POINTS = 128  # evaluated at a time, until δ is below all doubles
 
 
@@ -129,10 +126,10 @@ def minorant_pair(noise_multiplier: float, draws: Draws, reaches: tuple[int, int
     return profile_pairs.pair(epsilon[: both.shape[1]].tolist(), both[0].tolist(), both[1].tolist())
 
 
-def deviations(largest_mean: float, spacing: float = SPACING) -> Array:
+def deviations(largest_mean: float, spacing: float = 0.02) -> Array:
     """Increasing distances from a centre, in standard deviations: evenly spaced up to 8, from where they grow in
-    proportion. They end 38 beyond the largest mean, where the tail is below the smallest double; means above 1e5 are
-    not distinguished."""
+    proportion. ε grows with the square of the spacing, by up to 1.5e-4 of it at 0.02. They end 38 beyond the largest
+    mean, where the tail is below the smallest double; means above 1e5 are not distinguished."""
     last = int(8 * asinh((38 + min(largest_mean, 1e5)) / 8) / spacing)
     return np.asarray(8 * np.sinh(np.arange(1, last + 1) * (spacing / 8)))
 
@@ -177,3 +174,39 @@ def _epsilons(t: Array, mu: float, draws: Draws, reach: int) -> Array:
         is_used &= x > epsilon[:, None]
         epsilon = log_ratio(is_used)
     return np.concatenate([epsilon, loss[loss < epsilon / 2]])
+
+
+# --- the pair that repeated draws attain, in cells of outcomes --------------------------------------------------------
+
+# It is Σ π_k N(akμ) against Σ π_k N((a−1)kμ) with k = 0, 1, …, where μ, one over the noise multiplier, is rounded down.
+
+
+def attained_pair(noise_multiplier: float, draws: Draws, reach: int) -> Atoms:
+    """The pair in the cells between these cuts, with its reverse, for a = `reach`."""
+    own = noise_multiplier, draws, reach
+    return pair_of_cells(attained_cuts(*own), _none(draws), *_drawn(*own))
+
+
+def attained_cuts(noise_multiplier: float, draws: Draws, reach: int) -> Array:
+    """Where the outcomes are cut, in units of the noise; any cuts are valid. They are evenly spaced near the middle of
+    N(aμ) and N((a−1)μ)."""
+    mu = gaussian_from_below(noise_multiplier).mu
+    away = deviations(reach * draws.counts[-1] * mu)
+    all_cuts = (reach - 0.5) * mu + np.concatenate([-away[::-1], [0.0], away])
+    return cuts_with_mass(all_cuts, *((_none(draws), x) for x in _drawn(noise_multiplier, draws, reach)))
+
+
+def _none(draws: Draws) -> Mixture:
+    """What both mixtures have in common: the record is not drawn."""
+    return Mixture(np.array([draws.log_none]), np.array([ULPS * (1 + abs(draws.log_none))]), np.zeros(1))
+
+
+def _drawn(noise_multiplier: float, draws: Draws, reach: int) -> tuple[Mixture, Mixture]:
+    """The rest of both mixtures. More draws than all k count as a whole where a mass is rounded up, and else not."""
+    r = gaussian_from_below(noise_multiplier).mu * np.array(draws.counts)
+    log_weights, errors = np.array(draws.log_weights), np.array(draws.errors)
+    own = Mixture(log_weights, errors, reach * r, draws.log_more)
+    if reach > 1:
+        return own, Mixture(log_weights, errors, (reach - 1) * r, draws.log_more)
+    log_any = log1mexp(np.array([draws.log_none]))
+    return own, Mixture(log_any, 4 * ULPS * (1 + np.abs(log_any)), np.zeros(1))

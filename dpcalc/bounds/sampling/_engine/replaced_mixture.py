@@ -112,4 +112,3 @@ def _root(mp: Any, epsilon: Any, mu: Any, weights: list[Any]) -> Any:
     if not width < z / 2:  # at this precision no more is known than that the term j = 1 of A(z) is at most τA(−z)
         return mp.between(0, (epsilon + moments(mp.mpf(0))[0] - mp.log(weights[1])) / mu + mu / 2)
     return mp.between(z - width, z + width)
-
