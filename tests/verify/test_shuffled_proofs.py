@@ -124,7 +124,7 @@ def two_batches(epsilon, m, dropped):
     return max(float(weight @ np.maximum(np.add.outer(v, v), 0) @ weight) / 2 for v in values)
 
 
-@pytest.mark.parametrize("dropped", [0.0, slow(0.2)])
+@pytest.mark.parametrize("dropped", [slow(0.0), slow(0.2)])
 def test_the_attack_on_two_batches_is_below_its_integral_and_near_it(dropped):
     mp, pair = Context(128), shuffled_epochs.dominated_pair({
         "sigma": 1.5, "sensitivity": 1.0, "steps_per_epoch": 2, "dropped": dropped, "whole_epochs": 1, "tail": 1e-7})
