@@ -200,7 +200,7 @@ def test_of_the_same_number_of_steps_the_smaller_loss_is_the_headline():
 
 
 def test_a_ledger_with_its_solution_has_the_same_releases():
-    ledger = ('{"delta":1e-5,"epsilon":3,"release":[{"command":"subsample","sampling-rate":0.01,"steps":100,'
+    ledger = ('{"delta":1e-5,"epsilon":3,"release":[{"command":"subsample","sampling-rate":0.1,"steps":2,'
               '"noise-multiplier":%s},{"command":"rdp","mechanism":"laplace","scale":20}]}')
     solved = answer("ledger " + ledger % '"?"')
     back = answer("ledger " + ledger % solved["result"]["noise_multiplier"])

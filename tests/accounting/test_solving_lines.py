@@ -412,8 +412,8 @@ CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 8 --n 100 --smoothness 1 --stro
 @pytest.mark.parametrize("line, at_least, rises", [
     (f"{CONVEX} --index 50 --epsilon 5e-4", 0.9, False),  # no loss from .002 on
     (f"{CONVEX} --index 1 --epsilon 3e-4 --bound fixed-order-iteration", 0.9, True),
-    ("online-noise --lipschitz 3.66 --diameter 4.5 --smoothness .209 --strong-convexity .0627 --n 22 --index 2 "
-     "--decay 1.82 --c1 6.63 --c2 75.3 --delta 5.24e-7 --epsilon .0426", 5, True),
+    slow("online-noise --lipschitz 3.66 --diameter 4.5 --smoothness .209 --strong-convexity .0627 --n 22 --index 2 "
+         "--decay 1.82 --c1 6.63 --c2 75.3 --delta 5.24e-7 --epsilon .0426", 5, True),
 ])
 def test_where_the_loss_rises_and_falls_with_the_learning_rate(line, at_least, rises):
     """A note says so, and does not say that every smaller rate meets the budget."""

@@ -70,7 +70,7 @@ def test_a_swept_roc_curve_is_shown_where_it_was_asked_for(cli):
 # --- grids -----------------------------------------------------------------------------------------------------------
 
 GRID = "rdp --sigma 1,2,4 --delta 1e-5,1e-6"
-COMPARED = "compare --batches poisson --n 6000 --batch-size 100 --epochs 1,2 --noise-multiplier 1 --delta 1e-5"
+COMPARED = "compare --batches poisson --n 6000 --batch-size 100 --steps 1,2 --noise-multiplier 1 --delta 1e-5"
 
 
 def page(line):

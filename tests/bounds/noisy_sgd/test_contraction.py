@@ -400,7 +400,7 @@ def test_the_number_of_steps_does_not_matter(name):
         assert burn_in_contraction.inverse(-9.0, **same) == burn_in_contraction.inverse(-9.0, **params)
 
 
-@EACH
+@pytest.mark.parametrize("name", ["few", "small", *map(slow, ("random", "full", "large", "curved"))])
 def test_inverse_is_where_the_value_meets_delta(name):
     params = NAMES[name]
     for log_delta in (-0.5, -3.0, log(1e-5), -40.0, -200.0):
@@ -409,7 +409,7 @@ def test_inverse_is_where_the_value_meets_delta(name):
         assert epsilon == 0 or burn_in_contraction.value(epsilon * (1 - 1e-4), **params) > log_delta
 
 
-@pytest.mark.parametrize("name", [slow("random"), slow("full"), "small", slow("large"), "curved"])
+@pytest.mark.parametrize("name", ["few", *map(slow, ("random", "full", "small", "large", "curved"))])
 def test_the_profile_falls_and_is_above_the_lower_bound(name):
     params = NAMES[name]
     at = [burn_in_contraction.value(e, **params) for e in (0.0, 0.003, 0.03, 0.1, 0.3, 0.49, 0.51, 0.7, 0.9, 1.1)]

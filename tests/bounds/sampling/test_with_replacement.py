@@ -53,7 +53,7 @@ def delta_of(atoms, gamma):
 # --- small runs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, draws, z", [(3, 1, 0.7), (4, 2, 1.0), (3, 3, 1.5), (6, 2, 0.6), (2, 4, 3.0)])
+@pytest.mark.parametrize("n, draws, z", [(3, 1, 0.7), (4, 2, 1.0), (3, 3, 1.5), slow(6, 2, 0.6), (2, 4, 3.0)])
 @pytest.mark.parametrize("replaced", [True, False])
 def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, draws, z, replaced):
     """All contributions in {−1, 0, 1}; γ below 1, too, which composition needs."""
