@@ -137,7 +137,8 @@ BLOCKS = [(name, code) for name,
           text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
 
 
-@pytest.mark.parametrize("name, code", BLOCKS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
+@pytest.mark.parametrize("name, code", [slow(*block) if "dask" in block[1] else block for block in BLOCKS],
+                         ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
 def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tmp_path):
     """A number with an ellipsis after `# ` is how the value of that line begins."""
     # spaces, so that Dask splits the questions into two blocks of 4 MB

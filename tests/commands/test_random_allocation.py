@@ -95,7 +95,7 @@ def test_several_participations_cost_more_and_have_no_lower_end():
 
 
 @pytest.mark.parametrize("steps, epochs, more", [
-    (100, 5, ()), (100, 5, ("--participations", "3")), (10, 1, ("--adjacency", "replace-one")),
+    (100, 5, ()), (100, 5, ("--participations", "3")), (2, 3, ("--adjacency", "replace-one")),
     slow(100, 5, ("--adjacency", "replace-one"))])
 def test_a_pipe_composes_the_same_run(steps, epochs, more):
     run = call([*LINE, "--steps-per-epoch", steps, "--epochs", epochs, "--noise-multiplier", "1", "--delta", "1e-6", *more,
