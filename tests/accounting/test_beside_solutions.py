@@ -5,7 +5,7 @@ import json
 
 import pytest
 from answers import answer
-from conftest import slow
+from conftest import slow, spread
 from verifying import texts
 
 from dpcalc.core.numbers import human
@@ -152,8 +152,8 @@ def agree(beside, there):
     return {name: beside[name] for name in both} == pytest.approx({name: there[name] for name in both}, rel=1e-6)
 
 
-@pytest.mark.parametrize("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) or "tv --sampling-rate" in asked[0] else asked
-                                                   for k, asked in enumerate(SOLVES)])
+@spread("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) or "tv --sampling-rate" in asked[0] else asked
+                                  for k, asked in enumerate(SOLVES)])
 def test_rows_and_fields_beside_a_solution_are_those_with_the_solution_put_in(before, budget, after):
     solved = answer(f"{before} {budget} {after}")
     question, _, option = after.rpartition("--solve ")

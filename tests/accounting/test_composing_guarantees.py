@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
+from conftest import spread
 
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, NoSolution
@@ -408,7 +409,7 @@ def guarantee(rng):
                                                   "count": rng.randint(1, 3)}]}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@spread("seed", range(12))
 def test_the_order_of_the_inputs_does_not_matter(seed):
     rng = random.Random(f"order {seed}")
     guarantees = [guarantee(rng) for _ in range(3)]

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from conftest import slow
 from calling import call
+from conftest import slow
 
 SURVEY = "rdp --mechanism k-randomized-response --categories 4 --step-epsilon 1 --steps 3 --delta 1e-5"
 QUERIES = "rdp --mechanism above-threshold --queries monotone --scale 3 --threshold-scale 3 --delta 1e-5"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from answers import answer, number, refusal
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.core.errors import NoSolution
@@ -240,7 +240,7 @@ HARD = [  # of shuffle-pnsgd, by shuffled-iteration; the ε of their solutions i
 ]
 
 
-@pytest.mark.parametrize("line, expected", [
+@spread("line, expected", [
     pytest.param(line, law, id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name, line, law in LAWS])
 def test_the_law_of_a_line_that_was_wrong(line, expected):
     law(line, **expected)
@@ -309,7 +309,7 @@ NONE = [  # no value does
 ]
 
 
-@pytest.mark.parametrize("line, says", EVERY)
+@spread("line, says", EVERY)
 def test_no_solution_where_every_value_meets_the_budget(line, says):
     err = refusal(line, 3)
     assert f"--solve: every {says}" in err and "there is nothing to solve for" in err and err.count("\n") == 1
@@ -317,7 +317,7 @@ def test_no_solution_where_every_value_meets_the_budget(line, says):
     assert error["code"] == "no-solution" and error["option"] == "--solve"
 
 
-@pytest.mark.parametrize("line, says", NONE)
+@spread("line, says", NONE)
 def test_no_solution_where_none_does(line, says):
     err = refusal(line, 3)
     assert re.search("--solve: no .* gives .* ≤ .*: .* has ", err) and says in err

@@ -9,7 +9,7 @@ from terminals import on_terminal
 
 import dpcalc
 
-BURN_IN = ("burn-in --n 600 --batch-size 12 --steps 9 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+BURN_IN = ("burn-in --n 60 --batch-size 12 --steps 2 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
            "--diameter 2 --sigma 0.1 --delta 1e-5")
 RDP = "rdp --sigma 1 --delta 1e-5"
 

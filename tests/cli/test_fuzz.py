@@ -13,7 +13,7 @@ import time
 import fuzz
 import fuzz_draws
 import pytest
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
@@ -116,7 +116,7 @@ def limited(*args, stdin=b"", seconds=60, megabytes=1024):
     return process.returncode, out.decode(), err.decode()
 
 
-@pytest.mark.parametrize(("stdin", "says"), [
+@spread(("stdin", "says"), [
     slow(b'{"kind":"dp","epsilon":' + b"1" * 100_000_000 + b',"delta":0}', "more than"),  # a line of 100 MB
     slow(b"[" * 20_000_000, "nested too deep"),
     (b"[" * 2_000_000, "nested too deep"),

@@ -6,8 +6,8 @@ import json
 
 import jsonschema
 import pytest
-from conftest import slow
 from calling import call
+from conftest import slow
 
 from dpcalc import DpcalcError, answer, answer_lines
 from dpcalc.core.errors import NoSolution

@@ -5,9 +5,9 @@ import random
 import re
 
 import pytest
-from conftest import slow
 from answers import answer, printed
 from calling import call
+from conftest import slow
 
 from dpcalc.core.numbers import human
 

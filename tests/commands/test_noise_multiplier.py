@@ -9,7 +9,7 @@ from math import nextafter
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc import DpcalcError, answer, solve
 
@@ -129,7 +129,7 @@ def test_a_solution_of_compare_survives_the_rounding_of_its_sigma():
         assert answer("compare", noise_multiplier=nextafter(z.value, 0) * (1 - 1e-9), **run).value > 0.7
 
 
-@pytest.mark.parametrize("command", ["rdp", "subsample", "tv", "compare"])
+@spread("command", ["rdp", "subsample", "tv", "compare"])
 @pytest.mark.parametrize("name", ["clipping-norm", "max_grad_norm", "max-grad-norm"])
 def test_a_clipping_norm_beside_it_changes_nothing(command, name):
     run = {"rdp": {"delta": 1e-5}, "subsample": {**RUN, "delta": 1e-5}, "tv": RUN,

@@ -7,7 +7,7 @@ from math import log
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from verifying import ask, texts
 
 from dpcalc.bounds import all_bounds
@@ -92,7 +92,7 @@ RUNS = [("wor-zero-out", dict(zip(FIXED, (0.01, 1.0), strict=True)), 100, 1e-5),
         slow("with-replacement", dict(zip(DRAWN, (60_000, 256, 0.55, True), strict=True)), 3516, 1e-5)]
 
 
-@pytest.mark.parametrize("name, own, steps, delta", RUNS)
+@spread("name, own, steps, delta", RUNS)
 def test_the_upper_end_is_proven(name, own, steps, delta):
     bound, mp = all_bounds()[f"{name}-profile"], Context()
     found = epsilon_at_delta([(bound.pair(*own.values()), steps)], log(delta))
@@ -103,7 +103,7 @@ def test_the_upper_end_is_proven(name, own, steps, delta):
     assert not mp.mpf(delta).surely_at_least(smaller)
 
 
-@pytest.mark.parametrize("name, own, steps, delta", RUNS)
+@spread("name, own, steps, delta", RUNS)
 def test_the_lower_end_is_proven(name, own, steps, delta):
     bound, mp = all_bounds()[f"{name}-lower"], Context()
     ((pair, _),) = bound.value(**own)

@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from paths import GOLDEN
 from scipy.special import ndtr
 
@@ -479,8 +479,8 @@ def test_it_is_below_the_other_bounds_after_many_steps_and_not_after_one(name):
 CASES = json.loads((GOLDEN / "burn_in_contraction.json").read_text())["cases"]
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["id"],
-                                               marks=pytest.mark.slow if case["id"] == "1" else ()) for case in CASES])
+@spread("case", [pytest.param(case, id=case["id"],
+                              marks=pytest.mark.slow if case["id"] == "1" else ()) for case in CASES])
 def test_values_of_another_program(case):
     code, out, err = call([*case["argv"], "--json"])
     assert code == 0, err

@@ -2,8 +2,8 @@
 
 import mpmath
 import pytest
-from conftest import slow
 from answers import answer
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.curve import of_bound

@@ -11,6 +11,7 @@ import sys
 from unittest import mock
 
 import pytest
+from conftest import spread
 from plotted import LAPLACE, swept
 
 from dpcalc.output.plot.data import Plot, Scale, Series
@@ -56,7 +57,7 @@ def test_no_two_lines_look_alike():
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 20
 
 
-@pytest.mark.parametrize("series", [
+@spread("series", [
     Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()),
     Series("one", (1.0,), (1.0,))])
 @pytest.mark.parametrize("kind", ["linear", "log", "powers"])
