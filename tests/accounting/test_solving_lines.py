@@ -246,7 +246,7 @@ def test_the_law_of_a_line_that_was_wrong(line, expected):
     law(line, **expected)
 
 
-@pytest.mark.parametrize("line", HARD)
+@spread("line", HARD)
 def test_a_hard_search_ends_next_to_its_budget(line):
     law(f"shuffle-pnsgd {line} {BY_ORDER}", share=0.96 if float(said(line, "epsilon")) > 1e-3 else 0.6)
 

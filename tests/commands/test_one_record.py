@@ -130,7 +130,7 @@ def test_the_worst_record_has_no_less_than_the_record_in_question(line):
 
 
 def test_a_next_step_of_compare_that_is_for_one_record_says_so():
-    line = f"compare {RUN} --loss convex --n 100 --batches stream --batch-size 1 --epochs 1 --sigma 1 --delta 1e-3"
+    line = f"compare {RUN} --loss convex --n 10 --batches stream --batch-size 1 --epochs 1 --sigma 1 --delta 1e-3"
     steps = " ".join(call(f"{line} --index 2".split()).stdout.partition("What would lower")[2].split())
     assert "if only the last iterate is released and the guarantee is for record 2 alone." in steps
     assert "alone" not in call(line.split()).stdout.partition("What would lower")[2]

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from answers import printed
 from calling import call
+from conftest import spread
 
 from dpcalc.core.numbers import human
 
@@ -153,7 +154,7 @@ def test_no_column_is_shown_twice(line):
     assert len(set(columns)) == len(columns) and "gaussian-exact" not in header and "poisson-profile" not in header
 
 
-@pytest.mark.parametrize("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
+@spread("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
 @pytest.mark.parametrize("adjacency, only", [("add-remove", "poisson-profile"),
                                              ("replace-one", "poisson-replace-one-profile")])
 def test_rows_of_another_adjacency_are_left_out(form, adjacency, only):

@@ -3,7 +3,7 @@
 import mpmath
 import pytest
 from answers import answer
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.curve import of_bound
@@ -38,9 +38,9 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
         assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-3)
 
 
-@pytest.mark.parametrize("rate, epsilon",
-                         [(0.05, 0.6285316388697870), (0.5, 3.0927703993683013), (0.7, 3.640141473287087),
-                                           (1.0, 4.0)])
+@spread("rate, epsilon",
+        [(0.05, 0.6285316388697870), (0.5, 3.0927703993683013), (0.7, 3.640141473287087),
+                          (1.0, 4.0)])
 def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
     """The search over whole orders up to 1e5 finds one that is as good as the best."""
     found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --delta 1e-5 "

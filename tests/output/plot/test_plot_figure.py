@@ -113,7 +113,7 @@ def test_a_file_is_written_beside_the_table(name, start, cli, tmp_path):
     assert done.stderr.endswith(f"plot: {path}\n") and path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("line, says", [
+@spread("line, says", [
     ("--sigma 1 --delta 1e-5 --plot a.svg", "give one or two options several values, as in --sigma A,B,C"),
     ("--sigma 1 --delta 1e-5 --plot -", "as in"),
     ("--sigma 1,2 --delta 1e-5 --plot a.eps", "'a.eps' is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)"),
