@@ -68,7 +68,7 @@ def test_pure_guarantees_add_up_exactly():
         assert decimal(nextafter(got, 0)) < exact <= decimal(got)
 
 
-@pytest.mark.parametrize(("guarantee", "epsilon"), [
+@spread(("guarantee", "epsilon"), [
     (laplace(1.0), 1.0),
     (laplace(0.25, count=3), 12.0),
     ({"kind": "mechanisms", "mechanisms": [{"name": "randomized-response", "probability": 0.75}]}, log(3)),

@@ -74,7 +74,7 @@ ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 
             "convert --from dp --epsilon 3 --delta 0 --steps 10 --target-delta 1e-5"]
 
 
-@pytest.mark.parametrize("line", [slow(line) if k == 10 else line for k, line in enumerate(ATTACKED)])
+@spread("line", [slow(line) if k == 10 else line for k, line in enumerate(ATTACKED)])
 def test_a_large_epsilon_is_told_as_what_an_attacker_may_find(line):
     done = call([*line.split(), "--json"])
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from terminals import on_terminal
 
 import dpcalc
@@ -24,7 +24,7 @@ def terminal(line, stream="stdout", **variables):
     return shown.screen
 
 
-@pytest.mark.parametrize("variables, option, coloured", [
+@spread("variables, option, coloured", [
     ({}, "", True), ({"NO_COLOR": "1"}, "", False), ({"TERM": "dumb"}, "", False), ({}, "--color never", False),
     ({"NO_COLOR": "1"}, "--color always", True), ({"TERM": "dumb", "FORCE_COLOR": "1"}, "", True),
     ({"NO_COLOR": "", "FORCE_COLOR": ""}, "", True)])

@@ -32,7 +32,7 @@ def neighbours(adjacency):
     return {"adjacency": adjacency} if adjacency else {}
 
 
-@pytest.mark.parametrize(("batches", "adjacency", "draws"), [
+@spread(("batches", "adjacency", "draws"), [
     ("poisson", "add-remove", 1), ("poisson", "replace-one", 1), *(slow(*case, 3) for case in BATCHES)])
 def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches, adjacency, draws):
     for multiplier, run in runs(f"{batches} {adjacency}", draws):

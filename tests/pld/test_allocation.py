@@ -40,7 +40,7 @@ def test_one_epoch_has_the_known_epsilon_in_each_direction(case):
         assert most >= low.lower >= least * (0.99 if side == "add" else 0.999)
 
 
-@pytest.mark.parametrize("case", [slow(c) if c["sigma"] in (0.8, 1) else c for c in EPOCHS], ids=lambda c: f"{c['sigma']}-{c['t']}-{c['epochs']}-{c['k']}")
+@spread("case", [slow(c) if c["sigma"] in (0.8, 1) else c for c in EPOCHS], ids=lambda c: f"{c['sigma']}-{c['t']}-{c['epochs']}-{c['k']}")
 def test_epochs_have_the_known_epsilon(case):
     tail = allocation_profile.tail_of(case["delta"], case["epochs"])
 

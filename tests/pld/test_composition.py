@@ -49,7 +49,7 @@ def test_gaussian_noise_has_its_closed_form(log10_delta, total):
         assert is_around(found, exact) and found.upper - found.lower <= PRECISION * found.upper
 
 
-@pytest.mark.parametrize("steps", [1, 7, 100, 10**5, 10**8])
+@spread("steps", [1, 7, 100, 10**5, 10**8])
 @pytest.mark.parametrize("epsilon, log_delta", [(0.1, -inf), (1.0, -inf), (0.5, log(1e-9)), (0.001, log(1e-14))])
 def test_pure_and_approximate_steps_have_the_optimal_composition(steps, epsilon, log_delta):
     if steps == 10**8 and (epsilon > 0.01 or log_delta == -inf):
