@@ -82,7 +82,8 @@ CASES = [
 
 
 # Those of shuffled batches, whose first bound takes seconds, and a solution that another case solves for less.
-LONG = re.compile("--steps 1e4|--epochs 15 --adjacency replace-one|--scheme shuffle|--batches shuffled|--solve noise-multiplier")
+LONG = re.compile("--steps 1e4|--epochs 15 --adjacency replace-one|--scheme shuffle|"
+                  "--batches shuffled|--solve noise-multiplier")
 each_case = pytest.mark.parametrize("case", [slow(case) if LONG.search(case[0]) else case for case in CASES],
                                     ids=[line for line, *_ in CASES])
 

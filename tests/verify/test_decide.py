@@ -32,8 +32,9 @@ BITS = (128, 512, 2048)
 LONG = {"with-replacement-profile", "burn-in-contraction"}  # .1 s a point
 
 
-@pytest.mark.parametrize("name, count", [*((name, 3 if name in LONG else 8) for name in sorted(BOUNDS.keys() - ELSEWHERE)),
-                                         *(slow(name, 8) for name in sorted(LONG))])
+@pytest.mark.parametrize("name, count", [
+    *((name, 3 if name in LONG else 8) for name in sorted(BOUNDS.keys() - ELSEWHERE)),
+    *(slow(name, 8) for name in sorted(LONG))])
 def test_balls_hold_the_published_formula(name, count):
     """Against the same formula at 60 digits."""
     bound, rng, seen = BOUNDS[name], random.Random(name), 0

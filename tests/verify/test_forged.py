@@ -51,7 +51,8 @@ def silent(line, pick):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", [slow(line) if "subsample --samp" in line or "--certify" in line else line for line in LINES])
+@pytest.mark.parametrize("line", [slow(line) if "subsample --samp" in line or "--certify" in line else line
+                                  for line in LINES])
 def test_a_changed_field_is_refused_or_said_to_be_unchecked(line):
     assert silent(line, lambda found: random.Random(f"{SEED} {line}").sample(found, SAMPLE)) == []
 

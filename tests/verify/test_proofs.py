@@ -44,7 +44,8 @@ LAW = {
         "--n 1000 --batch-size 50 --sigma .1 --diameter 1 --epsilon 0",
         "--n 1000 --batch-size 50 --sigma 20 --diameter 1 --epsilon .01")),
         slow(f"{LOWER} --steps 1 --n 1000 --batch-size 50 --sigma .02 --diameter 1 --alpha 4"),
-        slow(f"{LOWER} --steps 1 --n 100 --batch-size 50 --sigma .002 --diameter 10 --strong-convexity .5 --alpha 1.01")]),
+        slow(f"{LOWER} --steps 1 --n 100 --batch-size 50 --sigma .002 --diameter 10 --strong-convexity .5 "
+             "--alpha 1.01")]),
     "lower bounds after many steps": (HEAD, 1e-6, [
         slow(f"{LOWER} --n 100 --batch-size 10 --steps 30 --sigma .2 --diameter 1 --delta 1e-6"),
         f"{LOWER} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --delta 1e-2",
