@@ -37,6 +37,14 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+def spread(names, cases, **more):
+    """Cases that test the same thing, parametrised as by pytest: every second one is quick, the others are slow."""
+    several, marked = "," in names if isinstance(names, str) else len(names) > 1, type(pytest.param())
+    chosen = [case if k % 2 == 0 or isinstance(case, marked) else slow(*case) if several else slow(case)
+              for k, case in enumerate(cases)]
+    return pytest.mark.parametrize(names, chosen, **more)
+
+
 @pytest.fixture
 def mp():
     context = mpmath.mp.clone()

@@ -13,7 +13,7 @@ from contextlib import chdir, redirect_stdout
 
 import pytest
 from calling import call
-from conftest import ROOT, slow
+from conftest import ROOT, slow, spread
 from generate_docs import DOCS, PAGES, WIDTH, commands, console, generated, printed, rounded
 
 from dpcalc.bounds import all_bounds
@@ -84,8 +84,8 @@ CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--s
 LONG = re.compile(r"--scheme shuffle --n 60000|--steps 1e7 (?!.*burn-in-profile)|--steps-per-epoch 1000 --epochs 10 ")
 
 
-@pytest.mark.parametrize("code", [slow(code) if LONG.search(code) else code for code in CODE
-                                  if code.startswith("dpcalc ") and not INCOMPLETE.search(code)])
+@spread("code", [slow(code) if LONG.search(code) else code for code in CODE
+                 if code.startswith("dpcalc ") and not INCOMPLETE.search(code)])
 def test_a_command_within_a_sentence_runs(code):
     """The beginning of one, which names a command with an option, is at least without a mistake."""
     done = call(shlex.split(code.partition(" > ")[0])[1:])
@@ -137,7 +137,8 @@ BLOCKS = [(name, code) for name,
           text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
 
 
-@pytest.mark.parametrize("name, code", BLOCKS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
+@pytest.mark.parametrize("name, code", [slow(*block) if "dask" in block[1] else block for block in BLOCKS],
+                         ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
 def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tmp_path):
     """A number with an ellipsis after `# ` is how the value of that line begins."""
     # spaces, so that Dask splits the questions into two blocks of 4 MB

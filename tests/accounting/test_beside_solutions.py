@@ -5,7 +5,7 @@ import json
 
 import pytest
 from answers import answer
-from conftest import slow
+from conftest import slow, spread
 from verifying import texts
 
 from dpcalc.core.numbers import human
@@ -152,8 +152,8 @@ def agree(beside, there):
     return {name: beside[name] for name in both} == pytest.approx({name: there[name] for name in both}, rel=1e-6)
 
 
-@pytest.mark.parametrize("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) or "tv --sampling-rate" in asked[0] else asked
-                                                   for k, asked in enumerate(SOLVES)])
+@spread("before, budget, after", [slow(*asked) if k in (6, 10, 11, 15, 16, 17, 25, 29) or "tv --sampling-rate" in asked[0] else asked
+                                  for k, asked in enumerate(SOLVES)])
 def test_rows_and_fields_beside_a_solution_are_those_with_the_solution_put_in(before, budget, after):
     solved = answer(f"{before} {budget} {after}")
     question, _, option = after.rpartition("--solve ")
@@ -200,7 +200,7 @@ def test_of_the_same_number_of_steps_the_smaller_loss_is_the_headline():
 
 
 def test_a_ledger_with_its_solution_has_the_same_releases():
-    ledger = ('{"delta":1e-5,"epsilon":3,"release":[{"command":"subsample","sampling-rate":0.01,"steps":100,'
+    ledger = ('{"delta":1e-5,"epsilon":3,"release":[{"command":"subsample","sampling-rate":0.1,"steps":2,'
               '"noise-multiplier":%s},{"command":"rdp","mechanism":"laplace","scale":20}]}')
     solved = answer("ledger " + ledger % '"?"')
     back = answer("ledger " + ledger % solved["result"]["noise_multiplier"])

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
+from conftest import spread
 
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, NoSolution
@@ -67,7 +68,7 @@ def test_pure_guarantees_add_up_exactly():
         assert decimal(nextafter(got, 0)) < exact <= decimal(got)
 
 
-@pytest.mark.parametrize(("guarantee", "epsilon"), [
+@spread(("guarantee", "epsilon"), [
     (laplace(1.0), 1.0),
     (laplace(0.25, count=3), 12.0),
     ({"kind": "mechanisms", "mechanisms": [{"name": "randomized-response", "probability": 0.75}]}, log(3)),
@@ -408,7 +409,7 @@ def guarantee(rng):
                                                   "count": rng.randint(1, 3)}]}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@spread("seed", range(12))
 def test_the_order_of_the_inputs_does_not_matter(seed):
     rng = random.Random(f"order {seed}")
     guarantees = [guarantee(rng) for _ in range(3)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import domains
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc import accounting, bounds
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -72,7 +72,7 @@ def test_verify_knows_the_losses_of_every_mechanism(name):
     assert losses(part), "verify/mechanisms.py describes it, unless its exact profile has `outcomes`"
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@spread("name", MECHANISMS)
 @pytest.mark.parametrize("steps", ("1", "9"))
 @pytest.mark.parametrize("question", (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3")), ids=" ".join)
 def test_questions(name, steps, question):
@@ -104,7 +104,7 @@ def test_total_variation(name, steps):
     assert 0.1 < answered("tv", *options(name), "--steps", steps, "--fpr", ".1")["result"]["tpr"] < 1
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@spread("name", MECHANISMS)
 @pytest.mark.parametrize("scheme", [slow(scheme) if scheme == "shuffle" else scheme for scheme in q.SCHEME.choices])
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))

@@ -6,7 +6,7 @@ import warnings
 from itertools import product
 
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 import dpcalc
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -107,7 +107,7 @@ def test_mechanisms_that_options_describe(scheme):
         assert by_multiplier or is_sum == any("zeroed record adds nothing" in x for x in found.promises), where
 
 
-@pytest.mark.parametrize("scheme", [slow(scheme) if scheme in ("random-allocation", "truncated") else scheme for scheme in TABLE])
+@spread("scheme", [slow(scheme) if scheme in ("random-allocation", "truncated") else scheme for scheme in TABLE])
 def test_guarantees_on_batches(scheme):
     """A guarantee is that of a batch if it states what the theorem needs, or nothing and the run's relation is that."""
     if scheme == "shuffle":

@@ -107,8 +107,8 @@ def test_digits_at_many_records_are_those_of_the_doubles(line, without):
      "--strong-convexity .01 --n 2e4 --epsilon .5 --digits 15", "online-iteration",
      "1.86113522355408e-2565711807864371097"),
     ("rdp --sigma 100 --steps 10 --epsilon 0 --digits 30", "gaussian-exact", "0.0126151369772034322179091598437"),
-    ("subsample --sampling-rate .5 --sigma .7 --steps 50 --epsilon 1 --digits 20", "rdp-improved",
-     "1.0000000000000000000"),
+    slow("subsample --sampling-rate .5 --sigma .7 --steps 50 --epsilon 1 --digits 20", "rdp-improved",
+         "1.0000000000000000000"),
 ])
 def test_digits_that_were_wrong(line, name, digits, cli):
     """Where δ of Laplace noise falls to 0; a conversion that hardly depends on ε; a δ whose logarithm takes digits;
@@ -127,7 +127,7 @@ SUMS = ["shuffled-iteration", "smooth-nonconvex-shuffled-exact", "output-perturb
 MARK = "in blocks from above"
 
 
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("name", [slow(SUMS[0]), *SUMS[1:]])
 def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_it(name):
     bound, every = all_bounds()[name], 10**9  # blocks of one
     mp = mpmath.mp.clone()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from calling import call
+from conftest import slow
 
 SURVEY = "rdp --mechanism k-randomized-response --categories 4 --step-epsilon 1 --steps 3 --delta 1e-5"
 QUERIES = "rdp --mechanism above-threshold --queries monotone --scale 3 --threshold-scale 3 --delta 1e-5"
@@ -32,7 +33,7 @@ def older(line, scheme=None, **changed):
     (SURVEY, {"adjacency": "one respondent's answer"}),
     (QUERIES, {"adjacency": "those your sensitivity refers to"}),
     (DP_SGD + FIXED, {"scheme": "poisson"}),
-    (SOLVED + FIXED, {"scheme": "poisson"}),
+    slow((SOLVED + FIXED, {"scheme": "poisson"})),
 ], ids=["reports", "monotone", "replaced", "solved"])
 def test_a_number_that_holds_is_verified_and_read(record):
     line, changed = record

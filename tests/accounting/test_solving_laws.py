@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from random_solves import COUNTS, KINDS, run
 
 from dpcalc import answer, solve
@@ -70,8 +70,8 @@ def check(kind, number):
     return None
 
 
-@pytest.mark.parametrize("kind, number", [(kind, k) if k < most and (kind, k) not in LONG else slow(kind, k)
-                                          for kind, most in QUICK.items() for k in range(2 * most)])
+@spread("kind, number", [(kind, k) if k < most and (kind, k) not in LONG else slow(kind, k)
+                         for kind, most in QUICK.items() for k in range(2 * most)])
 def test_solutions_meet_the_budget_closely(kind, number):
     check(kind, number)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from answers import answer, number, refusal
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.core.errors import NoSolution
@@ -240,13 +240,13 @@ HARD = [  # of shuffle-pnsgd, by shuffled-iteration; the ε of their solutions i
 ]
 
 
-@pytest.mark.parametrize("line, expected", [
+@spread("line, expected", [
     pytest.param(line, law, id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name, line, law in LAWS])
 def test_the_law_of_a_line_that_was_wrong(line, expected):
     law(line, **expected)
 
 
-@pytest.mark.parametrize("line", HARD)
+@spread("line", HARD)
 def test_a_hard_search_ends_next_to_its_budget(line):
     law(f"shuffle-pnsgd {line} {BY_ORDER}", share=0.96 if float(said(line, "epsilon")) > 1e-3 else 0.6)
 
@@ -309,7 +309,7 @@ NONE = [  # no value does
 ]
 
 
-@pytest.mark.parametrize("line, says", EVERY)
+@spread("line, says", EVERY)
 def test_no_solution_where_every_value_meets_the_budget(line, says):
     err = refusal(line, 3)
     assert f"--solve: every {says}" in err and "there is nothing to solve for" in err and err.count("\n") == 1
@@ -317,7 +317,7 @@ def test_no_solution_where_every_value_meets_the_budget(line, says):
     assert error["code"] == "no-solution" and error["option"] == "--solve"
 
 
-@pytest.mark.parametrize("line, says", NONE)
+@spread("line, says", NONE)
 def test_no_solution_where_none_does(line, says):
     err = refusal(line, 3)
     assert re.search("--solve: no .* gives .* ≤ .*: .* has ", err) and says in err
@@ -412,8 +412,8 @@ CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 8 --n 100 --smoothness 1 --stro
 @pytest.mark.parametrize("line, at_least, rises", [
     (f"{CONVEX} --index 50 --epsilon 5e-4", 0.9, False),  # no loss from .002 on
     (f"{CONVEX} --index 1 --epsilon 3e-4 --bound fixed-order-iteration", 0.9, True),
-    ("online-noise --lipschitz 3.66 --diameter 4.5 --smoothness .209 --strong-convexity .0627 --n 22 --index 2 "
-     "--decay 1.82 --c1 6.63 --c2 75.3 --delta 5.24e-7 --epsilon .0426", 5, True),
+    slow("online-noise --lipschitz 3.66 --diameter 4.5 --smoothness .209 --strong-convexity .0627 --n 22 --index 2 "
+         "--decay 1.82 --c1 6.63 --c2 75.3 --delta 5.24e-7 --epsilon .0426", 5, True),
 ])
 def test_where_the_loss_rises_and_falls_with_the_learning_rate(line, at_least, rises):
     """A note says so, and does not say that every smaller rate meets the budget."""

@@ -8,7 +8,7 @@ from math import exp
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.accounting.cautions import FALSE_POSITIVES, LARGE_EPSILON
 from dpcalc.core.numbers import human
@@ -24,7 +24,7 @@ KNOWN_N = [  # where n = 100 is known
 ]
 
 
-@pytest.mark.parametrize("line", KNOWN_N)
+@spread("line", KNOWN_N)
 @pytest.mark.parametrize("delta, warned", [("1e-2", True), (".05", True), ("9.99e-3", False)])
 def test_a_delta_of_a_record_in_n_or_more_warns(line, delta, warned):
     done = call([*line.split(), "--delta", delta, "-q"])
@@ -74,7 +74,7 @@ ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 
             "convert --from dp --epsilon 3 --delta 0 --steps 10 --target-delta 1e-5"]
 
 
-@pytest.mark.parametrize("line", [slow(line) if k == 10 else line for k, line in enumerate(ATTACKED)])
+@spread("line", [slow(line) if k == 10 else line for k, line in enumerate(ATTACKED)])
 def test_a_large_epsilon_is_told_as_what_an_attacker_may_find(line):
     done = call([*line.split(), "--json"])
     assert done.returncode == 0, done.stderr

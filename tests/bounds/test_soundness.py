@@ -7,7 +7,7 @@ from collections import Counter
 from time import perf_counter
 
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from last_iterate_lines import asked
 from paths import GOLDEN
 from soundness import FAMILIES, ask, broken
@@ -58,7 +58,7 @@ def test_every_proven_bound_is_tried():
     assert not untried, f"tests/soundness/: a family with an instance of {untried}"
 
 
-@pytest.mark.parametrize("case", INSTANCES, ids=lambda c: c["id"])
+@spread("case", INSTANCES, ids=lambda c: c["id"])
 def test_sampled_instances_lie_below_the_bounds(case):
     code, out, err = asked(case["argv"])
     assert code == 0, err

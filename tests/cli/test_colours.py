@@ -4,12 +4,12 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from terminals import on_terminal
 
 import dpcalc
 
-BURN_IN = ("burn-in --n 600 --batch-size 12 --steps 9 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+BURN_IN = ("burn-in --n 60 --batch-size 12 --steps 2 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
            "--diameter 2 --sigma 0.1 --delta 1e-5")
 RDP = "rdp --sigma 1 --delta 1e-5"
 
@@ -24,7 +24,7 @@ def terminal(line, stream="stdout", **variables):
     return shown.screen
 
 
-@pytest.mark.parametrize("variables, option, coloured", [
+@spread("variables, option, coloured", [
     ({}, "", True), ({"NO_COLOR": "1"}, "", False), ({"TERM": "dumb"}, "", False), ({}, "--color never", False),
     ({"NO_COLOR": "1"}, "--color always", True), ({"TERM": "dumb", "FORCE_COLOR": "1"}, "", True),
     ({"NO_COLOR": "", "FORCE_COLOR": ""}, "", True)])

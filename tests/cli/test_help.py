@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 from calling import call, shell
-from conftest import ROOT, slow
+from conftest import ROOT, slow, spread
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
@@ -76,7 +76,7 @@ def quick_or_slow(lines):
     return [slow(key) if LONG.search(line) else key for key, line in lines.items()]
 
 
-@pytest.mark.parametrize("line", quick_or_slow({line: line for line in SHOWN}))
+@spread("line", quick_or_slow({line: line for line in SHOWN}))
 def test_the_headline_in_the_help_is_what_is_printed(line, printed):
     first, shown = printed(line).splitlines()[0], SHOWN[line]
     if shown.endswith("…"):

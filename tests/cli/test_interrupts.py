@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, spread
 
 # The command, interrupted where it imports a module for the first time, or as the interpreter ends.
 INTERRUPTED = """
@@ -37,7 +37,7 @@ CASES = [
 
 @pytest.mark.parametrize("entry", [pytest.param(str(SCRIPT), id="script"),
                                    pytest.param("dpcalc", id="module", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("at, args", CASES, ids=lambda x: x if isinstance(x, str) else x[0])
+@spread("at, args", CASES, ids=lambda x: x if isinstance(x, str) else x[0])
 def test_an_interrupt_is_silent(at, args, entry):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, at, entry, *args], input="", capture_output=True,
                           text=True, timeout=60)

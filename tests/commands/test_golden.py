@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import spread
 from paths import GOLDEN
 
 import dpcalc
@@ -124,7 +125,7 @@ def test_published_numerical_delta(ask):
 
 
 @pytest.mark.filterwarnings("ignore:δ = .* publishing one random record")
-@pytest.mark.parametrize("case", SUITES, ids=lambda c: c["id"])
+@spread("case", SUITES, ids=lambda c: c["id"])
 def test_value_of_a_public_suite(case):
     """`eq`: the same number; `le`: at most theirs, an upper bound; `prv`: theirs is at most .0202 above the truth."""
 

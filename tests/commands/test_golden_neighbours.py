@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from paths import GOLDEN
 
 CASES = {case["id"]: case for case in json.loads((GOLDEN / "neighbours.json").read_text())["cases"]}
@@ -43,7 +43,7 @@ def case_of(tmp_path, monkeypatch):
     return prepared
 
 
-@pytest.mark.parametrize("name", [slow(name) if name in SLOW else name for name in CASES])
+@spread("name", [slow(name) if name in SLOW else name for name in CASES])
 def test_the_case(name, case_of):
     case = case_of(name)
     in_json = case["how"] in ("equal", "between")

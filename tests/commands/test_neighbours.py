@@ -7,6 +7,7 @@ import re
 import pytest
 from answers import answer, printed
 from calling import call
+from conftest import slow
 
 from dpcalc.core.numbers import human
 
@@ -89,7 +90,7 @@ def asked(line, *parts):
 
 
 @pytest.mark.parametrize("batches", ["--scheme without-replacement --sampling-rate .1 --steps 1",
-                                     "--scheme shuffle --adjacency replace-one --steps-per-epoch 5 --epochs 1",
+                                     slow("--scheme shuffle --adjacency replace-one --steps-per-epoch 5 --epochs 1"),
                                      "--scheme with-replacement --n 40 --batch-size 4 --steps 1",
                                      "--adjacency replace-one --sampling-rate .1 --steps 1",
                                      "--sampling-rate .1 --steps 1"])
@@ -124,7 +125,7 @@ def test_a_pipe_says_which_two_batches_a_scale_is_about():
     assert "must hold when a record is added to a batch or removed from it" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("rate", ["1e-100", "1e-200", "1e-300"])
+@pytest.mark.parametrize("rate", [slow("1e-100"), slow("1e-200"), "1e-300"])
 def test_the_rarest_batches_lose_something(rate):
     found = answer(f"subsample --sampling-rate {rate} --steps 2 --noise-multiplier .1 --epsilon 1 --adjacency replace-one")
     assert 0 < found["result"]["delta"] < 1e-100

@@ -9,7 +9,7 @@ from math import nextafter
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc import DpcalcError, answer, solve
 
@@ -32,7 +32,7 @@ def neighbours(adjacency):
     return {"adjacency": adjacency} if adjacency else {}
 
 
-@pytest.mark.parametrize(("batches", "adjacency", "draws"), [
+@spread(("batches", "adjacency", "draws"), [
     ("poisson", "add-remove", 1), ("poisson", "replace-one", 1), *(slow(*case, 3) for case in BATCHES)])
 def test_the_same_multiplier_is_the_same_run_in_subsample_compare_and_tv(batches, adjacency, draws):
     for multiplier, run in runs(f"{batches} {adjacency}", draws):
@@ -129,7 +129,7 @@ def test_a_solution_of_compare_survives_the_rounding_of_its_sigma():
         assert answer("compare", noise_multiplier=nextafter(z.value, 0) * (1 - 1e-9), **run).value > 0.7
 
 
-@pytest.mark.parametrize("command", ["rdp", "subsample", "tv", "compare"])
+@spread("command", ["rdp", "subsample", "tv", "compare"])
 @pytest.mark.parametrize("name", ["clipping-norm", "max_grad_norm", "max-grad-norm"])
 def test_a_clipping_norm_beside_it_changes_nothing(command, name):
     run = {"rdp": {"delta": 1e-5}, "subsample": {**RUN, "delta": 1e-5}, "tv": RUN,

@@ -53,7 +53,8 @@ def test_the_headline_has_the_number_of_the_worst_record(line, question):
     assert f"warning: the guarantee is for {what} 2 only; the worst {what}, {worst}, has " in err
 
 
-@pytest.mark.parametrize("line", [line for line in CALLS if CALLS[line]])
+@pytest.mark.parametrize("line", [slow(line) if line.startswith("compare") else line
+                                  for line in CALLS if CALLS[line]])
 def test_that_the_record_is_the_worst_one_is_said_and_no_warning(line):
     found, err = asked(f"{line} --index {CALLS[line]} --delta 1e-3")
     assert any(note.endswith(f"{CALLS[line]}, which is the worst one") for note in found["notes"])
@@ -91,7 +92,8 @@ def test_a_stream_without_end_has_a_worst_record_without_privacy():
     assert found["result"]["worst_delta"] == 1 and "has δ = 1" in found["notes"][0]
 
 
-@pytest.mark.parametrize("line", [line for line in CALLS if "--sigmas" not in line])
+@pytest.mark.parametrize("line", [slow(line) if line.startswith("compare") else line
+                                  for line in CALLS if "--sigmas" not in line])
 def test_what_is_read_from_it_is_for_that_record_only(line):
     first = call([*f"{line} --index 2 --delta 1e-3".split(), "--json"])
     then = call(["convert", "-", "--epsilon", ".5"], first.stdout) if '"gdp"' in first.stdout else \
@@ -130,7 +132,7 @@ def test_the_worst_record_has_no_less_than_the_record_in_question(line):
 
 
 def test_a_next_step_of_compare_that_is_for_one_record_says_so():
-    line = f"compare {RUN} --loss convex --n 100 --batches stream --batch-size 1 --epochs 1 --sigma 1 --delta 1e-3"
+    line = f"compare {RUN} --loss convex --n 10 --batches stream --batch-size 1 --epochs 1 --sigma 1 --delta 1e-3"
     steps = " ".join(call(f"{line} --index 2".split()).stdout.partition("What would lower")[2].split())
     assert "if only the last iterate is released and the guarantee is for record 2 alone." in steps
     assert "alone" not in call(line.split()).stdout.partition("What would lower")[2]

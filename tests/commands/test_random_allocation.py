@@ -94,9 +94,11 @@ def test_several_participations_cost_more_and_have_no_lower_end():
         (33, 2), (34, 1)]
 
 
-@pytest.mark.parametrize("more", [(), ("--participations", "3"), ("--adjacency", "replace-one")])
-def test_a_pipe_composes_the_same_run(more):
-    run = call([*LINE, "--steps-per-epoch", "100", "--epochs", "5", "--noise-multiplier", "1", "--delta", "1e-6", *more,
+@pytest.mark.parametrize("steps, epochs, more", [
+    (100, 5, ()), (100, 5, ("--participations", "3")), (2, 3, ("--adjacency", "replace-one")),
+    slow(100, 5, ("--adjacency", "replace-one"))])
+def test_a_pipe_composes_the_same_run(steps, epochs, more):
+    run = call([*LINE, "--steps-per-epoch", steps, "--epochs", epochs, "--noise-multiplier", "1", "--delta", "1e-6", *more,
                 "--json"])
     piped = call(["convert", "-", "--delta", "1e-6", "--json"], run.stdout)
     assert piped.returncode == 0, piped.stderr

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from answers import number
-from conftest import ROOT, slow
+from conftest import ROOT, slow, spread
 
 CASES = json.loads((ROOT / "tests" / "golden" / "shuffled.json").read_text(encoding="utf-8"))["cases"]
 BOUND = {"dropped": "shuffle-profile", "used": "shuffle-profile-used"}
@@ -21,8 +21,8 @@ def epsilon(leftover, batches, epochs, noise, delta=1e-5, adjacency="zero-out", 
                   f"--adjacency {adjacency} --bound {bound or BOUND[leftover]}")
 
 
-@pytest.mark.parametrize("case", [slow(case) if case["leftover"] == "used" or case["n"] in LONG else case for case in CASES],
-                         ids=lambda case: f"{case['leftover']} n={case['n']} Z={case['noise_multiplier']}")
+@spread("case", [slow(case) if case["leftover"] == "used" or case["n"] in LONG else case for case in CASES],
+        ids=lambda case: f"{case['leftover']} n={case['n']} Z={case['noise_multiplier']}")
 def test_golden(case):
     """No number is below what a run loses, nor far above an independent computation of the same theorem."""
     leftover, n, b = case["leftover"], case["n"], case["batch_size"]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc import DpcalcError, answer, solve
 
@@ -87,7 +87,7 @@ def test_a_batch_and_the_python_api_say_for_one_step():
         answer("subsample", epsilon=1, delta=1e-6, sampling_rate=0.01)
 
 
-@pytest.mark.parametrize(("line", "said"), [
+@spread(("line", "said"), [
     ("subsample --n 1000 --batch-size 10 --steps 5 --sigma 1 --delta 1e-5", True),
     ("subsample --sampling-rate 1/49 --steps 5 --noise-multiplier 1.6 --delta 1e-5", True),
     ("tv --sampling-rate .01 --steps 1 --sigma 1", True), (POINT, True),
@@ -112,9 +112,9 @@ def test_an_answer_for_poisson_batches_says_that_a_shuffling_loader_is_not_cover
     assert " ".join(call(line.split()).stdout.split()).count("for a loader that shuffles") == said
 
 
-@pytest.mark.parametrize("reader", ["convert - --delta 1e-4", "ledger - --delta 1e-4", "tv -", "convert - --to tv",
-                                    "convert - --delta 1e-4 --adjacency replace-one",
-                                    "convert - --group-size 2 --epsilon 1"])
+@spread("reader", ["convert - --delta 1e-4", "ledger - --delta 1e-4", "tv -", "convert - --to tv",
+                   "convert - --delta 1e-4 --adjacency replace-one",
+                   "convert - --group-size 2 --epsilon 1"])
 @pytest.mark.parametrize("keys", [{"promises"}, set()])
 def test_pipes_repeat_it_also_where_the_guarantee_was_written_by_hand(reader, keys):
     line = "subsample --sampling-rate 1/49 --steps 5 --noise-multiplier 1.6 --delta 1e-5 --json"

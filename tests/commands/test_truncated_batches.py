@@ -5,7 +5,7 @@ import json
 import pytest
 from answers import answer
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 RUN = "subsample --n 60000 --batch-size 256 --steps 3516 --noise-multiplier 1.1"
 SMALL = "subsample --n 2000 --batch-size 40 --steps 50 --noise-multiplier 0.9"
@@ -41,7 +41,7 @@ def test_an_answer_names_what_it_holds_for():
     assert "The true ε is between 1.1336" in page and "Neighbours: zero-out" in page
 
 
-@pytest.mark.parametrize("most, value", [(256, 5.890), (280, 3.8381), (320, 1.1612), (400, 1.1342)])
+@spread("most, value", [(256, 5.890), (280, 3.8381), (320, 1.1612), (400, 1.1342)])
 def test_the_lower_end_is_never_that_of_batches_whose_sizes_are_seen(most, value):
     """1.152, 2.109, 3.334 and 5.047 were once given for B = 320, 300, 280 and 256: no run of this kind loses that."""
     result = answer(f"{RUN} --max-batch-size {most} --delta 1e-5")["result"]

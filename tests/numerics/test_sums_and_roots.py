@@ -2,7 +2,7 @@
 
 import mpmath
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.numerics.mp import root, sums
 
@@ -24,7 +24,7 @@ def context(digits):
 
 
 @pytest.mark.parametrize("digits", [25, 45])
-@pytest.mark.parametrize("name", [slow(name) if name == "exponential" else name for name in SMOOTH])
+@spread("name", [slow(name) if name == "exponential" else name for name in SMOOTH])
 def test_a_long_sum_is_that_of_its_terms(name, digits):
     mp = context(digits)
     for n in (2000, 7001):
@@ -45,7 +45,7 @@ def test_a_sum_from_its_other_end_and_one_of_1e12_terms():
 
 
 @pytest.mark.parametrize("digits", [15, 50])
-@pytest.mark.parametrize("power", ["1.5", "2", "7.3", "30"])
+@spread("power", ["1.5", "2", "7.3", "30"])
 def test_a_sum_to_its_end_is_a_difference_of_zeta_functions(power, digits):
     mp, more = context(digits + 15), context(digits + 250)  # a small zeta cancels
     s = mp.mpf(power)

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 from answers import answer
+from conftest import spread
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "utf-16", "utf-8"])
+@spread("encoding", ["latin-1", "cp1252", "ascii", "utf-16", "utf-8"])
 def test_json_can_be_read_whatever_the_encoding(encoding):
     run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5", "--json"]
     out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout

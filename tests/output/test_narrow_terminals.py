@@ -7,7 +7,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from terminals import on_terminal
 
 from dpcalc.cli.app import main
@@ -89,7 +89,7 @@ def as_screen(line, columns, monkeypatch):
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-@pytest.mark.parametrize("line", [SINGLE[2], slow(SWEPT[0][0]), SWEPT[3][0]])
+@spread("line", [SINGLE[2], slow(SWEPT[0][0]), SWEPT[3][0]])
 def test_a_real_terminal_shows_the_same(line, columns, monkeypatch):
     assert screen(line, columns) == as_screen(line, columns, monkeypatch)
 

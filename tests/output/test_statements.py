@@ -61,6 +61,8 @@ CASES = [
      "It is for record 10 only; the worst record, 1000, has δ = 0.509862.",
      "no test of which of two data sets that differ in this record alone was used has"),
     (f"online-noise --sigmas 1,2,3 {LAST} --index 1 --epsilon 1", "a stream of 3 records", "a known level at each step"),
+    ("burn-in --n 600 --batch-size 12 --steps 9 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 "
+     "--sigma .1 --delta 1e-5", "9 steps are covered; a batch holds 12 of 600 records"),
     ("burn-in --n 60000 --batch-size 128 --steps 1e4 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 "
      "--sigma .1 --delta 1e-5", "10000 steps are covered; a batch holds 128 of 60000 records"),
     ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
@@ -80,7 +82,8 @@ CASES = [
 
 
 # Those of shuffled batches, whose first bound takes seconds, and a solution that another case solves for less.
-LONG = re.compile("--scheme shuffle|--batches shuffled|--solve noise-multiplier")
+LONG = re.compile("--steps 1e4|--epochs 15 --adjacency replace-one|--scheme shuffle|"
+                  "--batches shuffled|--solve noise-multiplier")
 each_case = pytest.mark.parametrize("case", [slow(case) if LONG.search(case[0]) else case for case in CASES],
                                     ids=[line for line, *_ in CASES])
 

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from answers import printed
 from calling import call
+from conftest import spread
 
 from dpcalc.core.numbers import human
 
@@ -70,7 +71,7 @@ def test_a_swept_roc_curve_is_shown_where_it_was_asked_for(cli):
 # --- grids -----------------------------------------------------------------------------------------------------------
 
 GRID = "rdp --sigma 1,2,4 --delta 1e-5,1e-6"
-COMPARED = "compare --batches poisson --n 6000 --batch-size 100 --epochs 1,2 --noise-multiplier 1 --delta 1e-5"
+COMPARED = "compare --batches poisson --n 6000 --batch-size 100 --steps 1,2 --noise-multiplier 1 --delta 1e-5"
 
 
 def page(line):
@@ -153,7 +154,7 @@ def test_no_column_is_shown_twice(line):
     assert len(set(columns)) == len(columns) and "gaussian-exact" not in header and "poisson-profile" not in header
 
 
-@pytest.mark.parametrize("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
+@spread("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
 @pytest.mark.parametrize("adjacency, only", [("add-remove", "poisson-profile"),
                                              ("replace-one", "poisson-replace-one-profile")])
 def test_rows_of_another_adjacency_are_left_out(form, adjacency, only):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from calling import call
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from terminals import on_terminal
 
 from dpcalc.bounds import all_bounds
@@ -42,7 +42,7 @@ COMPARISON = "compare --n 60000 --batch-size 100 --epochs 1 --noise-multiplier 3
 
 
 @pytest.mark.parametrize("columns", [None, 60, 80, 100, 200])
-@pytest.mark.parametrize("line", [
+@spread("line", [
     RUN, f"{RUN} --all --explain", "rdp --sigma 1 --delta 1e-5", "bounds", "explain gaussian-exact",
     f"{COMPARISON} --batches poisson", slow(f"{COMPARISON} --batches shuffled")])
 def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):

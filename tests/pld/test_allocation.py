@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from answers import answer
-from conftest import slow
+from conftest import slow, spread
 from pair_masses import delta
 from paths import GOLDEN
 
@@ -28,7 +28,7 @@ def both(pair):
     return {"remove": pair, "add": pair.reverse}
 
 
-@pytest.mark.parametrize("case", [slow(c) if c["t"] >= 1000 or c["sigma"] == 0.3 else c for c in ONE_EPOCH], ids=lambda c: f"{c['sigma']}-{c['t']}")
+@spread("case", [slow(c) if c["t"] >= 1000 or c["sigma"] == 0.3 else c for c in ONE_EPOCH], ids=lambda c: f"{c['sigma']}-{c['t']}")
 def test_one_epoch_has_the_known_epsilon_in_each_direction(case):
     tail = allocation_profile.tail_of(case["delta"], 1)
     upper, lower = (both(make(case["sigma"], case["t"], tail)) for make in (dominating_pair, dominated_pair))
@@ -40,7 +40,7 @@ def test_one_epoch_has_the_known_epsilon_in_each_direction(case):
         assert most >= low.lower >= least * (0.99 if side == "add" else 0.999)
 
 
-@pytest.mark.parametrize("case", [slow(c) if c["sigma"] in (0.8, 1) else c for c in EPOCHS], ids=lambda c: f"{c['sigma']}-{c['t']}-{c['epochs']}-{c['k']}")
+@spread("case", [slow(c) if c["sigma"] in (0.8, 1) else c for c in EPOCHS], ids=lambda c: f"{c['sigma']}-{c['t']}-{c['epochs']}-{c['k']}")
 def test_epochs_have_the_known_epsilon(case):
     tail = allocation_profile.tail_of(case["delta"], case["epochs"])
 

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +49,7 @@ def test_gaussian_noise_has_its_closed_form(log10_delta, total):
         assert is_around(found, exact) and found.upper - found.lower <= PRECISION * found.upper
 
 
-@pytest.mark.parametrize("steps", [1, 7, 100, 10**5, 10**8])
+@spread("steps", [1, 7, 100, 10**5, 10**8])
 @pytest.mark.parametrize("epsilon, log_delta", [(0.1, -inf), (1.0, -inf), (0.5, log(1e-9)), (0.001, log(1e-14))])
 def test_pure_and_approximate_steps_have_the_optimal_composition(steps, epsilon, log_delta):
     if steps == 10**8 and (epsilon > 0.01 or log_delta == -inf):
@@ -117,7 +117,7 @@ def test_dp_sgd_as_other_engines_have_it(rate, sigma, steps, log_delta, low, hig
 # --- narrow brackets -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parts, log_delta", [
+@spread("parts, log_delta", [
     (dp_sgd(0.01, 0.1, 1000), log(1e-6)), (dp_sgd(0.01, 0.05, 1), log(1e-6)), (dp_sgd(0.999, 0.3, 1000), log(1e-6)),
     (dp_sgd(0.01, 1, 10**9), log(1e-6)),
     (dp_sgd(0.01, 1, 10_000), log(1e-16)), (dp_sgd(0.01, 1, 10_000), log(1e-30)), (dp_sgd(1e-4, 1.5, 1000), log(1e-9)),

@@ -18,7 +18,7 @@ from dpcalc.verify.arb.context import Context
 from dpcalc.verify.decide import can_certify
 
 MP = Context(128) if can_certify() else context()  # one for all, so that atoms are computed once
-CASES = [(1.0, 10, 1e-7), slow(0.6, 30, 1e-10), slow(3.0, 1000, 1e-11)]
+CASES = [(2.0, 6, 1e-5), slow(1.0, 10, 1e-7), slow(0.6, 30, 1e-10), slow(3.0, 1000, 1e-11)]
 
 
 def masses(pair, epsilon):

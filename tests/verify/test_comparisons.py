@@ -6,8 +6,7 @@ from conftest import slow
 
 from dpcalc.verify.report import verify
 
-POISSON = ("compare --n 60000 --batches poisson --batch-size 256 --steps 40 --clipping-norm 1 --noise-multiplier 1 "
-           "--delta 1e-5")
+POISSON = "compare --n 60000 --batches poisson --batch-size 256 --clipping-norm 1 --noise-multiplier 1"
 DRAWN = ("compare --n 31032 --batches without-replacement --batch-size 1 --steps 94 --lipschitz 1.17 --sigma .648 "
          "--loss convex --release last-iterate --smoothness 1 --learning-rate .1 --diameter 1 --epsilon .815")
 
@@ -19,9 +18,10 @@ def lowered(record, name, share):
     return {**record, "bounds": bounds}
 
 
-@pytest.mark.parametrize("share", [0.99, slow(0.5)])
-def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
-    record = answer(POISSON)
+@pytest.mark.parametrize("run, share", [("--steps 1 --delta 1e-4", 0.99), slow("--steps 40 --delta 1e-5", 0.99),
+                                        slow("--steps 40 --delta 1e-5", 0.5)])
+def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(run, share):
+    record = answer(f"{POISSON} {run}")
     assert verify(record).holds and any(
         row["name"] == "poisson-replace-one-profile" for row in record["bounds"][1:])
     found = verify(lowered(record, "poisson-replace-one-profile", share))
@@ -30,7 +30,9 @@ def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
 
 
 @pytest.mark.parametrize("line", [
-    "compare --n 310 --batches without-replacement --batch-size 1 --steps 3 --lipschitz 1.17 --sigma 3 --epsilon .815",
+    "compare --n 310 --batches without-replacement --batch-size 1 --steps 1 --lipschitz 1.17 --sigma 3 --epsilon .815",
+    slow("compare --n 310 --batches without-replacement --batch-size 1 --steps 3 --lipschitz 1.17 --sigma 3 "
+         "--epsilon .815"),
     slow(DRAWN)])
 def test_true_rows_of_a_comparison(line):
     found = verify(answer(line))

@@ -9,6 +9,7 @@ import domains
 import mpmath
 import numpy as np
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
@@ -28,13 +29,18 @@ ELSEWHERE = {"online-limit", "lower-bound", "pure-gdp", "gdp-composition", "tv-r
 BITS = (128, 512, 2048)
 
 
-@pytest.mark.parametrize("name", sorted(BOUNDS.keys() - ELSEWHERE))
-def test_balls_hold_the_published_formula(name):
+LONG = {"with-replacement-profile", "burn-in-contraction"}  # .1 s a point
+
+
+@pytest.mark.parametrize("name, count", [
+    *((name, 3 if name in LONG else 8) for name in sorted(BOUNDS.keys() - ELSEWHERE)),
+    *(slow(name, 8) for name in sorted(LONG))])
+def test_balls_hold_the_published_formula(name, count):
     """Against the same formula at 60 digits."""
     bound, rng, seen = BOUNDS[name], random.Random(name), 0
     mp = mpmath.mp.clone()
     mp.dps = 60
-    for _ in range(8):
+    for _ in range(count):
         p = domains.DRAW[name](rng)
         first = {"rdp": ("alpha",), "profile": ("epsilon",)}.get(bound.kind, ())
         order, own = [p[k] for k in first], {k: x for k, x in p.items() if k not in first}
@@ -150,20 +156,20 @@ def test_laws_are_those_that_are_composed(base, scheme):
         assert below + mine_p + float(loss_distributions.infinite_mass(use, c)) == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.parametrize("epsilon", [slow(0.0), slow(0.05), 0.4, slow(1.0)])
 @pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
-def test_one_step_is_its_profile(scheme, rate):
+def test_one_step_is_its_profile(scheme, rate, epsilon):
     """δ of the split law is above the exact profile, that of merged cells below, and both are near it."""
     c, mu = Context(128), 0.5
     grid = (composition_plans.Level(2.0**-10, -1000, 1000), composition_plans.Level(2.0**-7, -400, 400))
     plan = composition_plans.Plan(3.0, (grid,), ((-1e300, 1e300),) * 2, (2.0**-7, 2.0**-10))
     parts = ((loss_distributions.Use(GAUSSIAN, scheme, rate), 1),)
-    for epsilon in (0.0, 0.05, 0.4, 1.0):
-        inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
-        want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
-        above, below = (float(f(c, parts, plan, epsilon))
-                        for f in (composition.delta_from_above, composition.delta_from_below))
-        assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13) and want * (1 - 1e-13) <= above <= want * (1
-                                                                                                                  + 2e-4) + 1e-9
+    inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
+    want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
+    above, below = (float(f(c, parts, plan, epsilon))
+                    for f in (composition.delta_from_above, composition.delta_from_below))
+    assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13)
+    assert want * (1 - 1e-13) <= above <= want * (1 + 2e-4) + 1e-9
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------

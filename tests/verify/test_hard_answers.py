@@ -3,6 +3,7 @@
 import pytest
 from answers import answer
 from calling import call
+from conftest import slow
 
 from dpcalc.verify.report import verify
 
@@ -12,14 +13,17 @@ RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
 
 
 @pytest.mark.parametrize("line", [
-    "burn-in --n 81065 --batch-size 1 --steps 4 --lipschitz .13 --smoothness .1 --diameter .05 --sigma .05 "
-    "--learning-rate 2.5 --strong-convexity .08 --epsilon 3",  # with a lower value of 0
+    # with a lower value of 0
+    slow("burn-in --n 81065 --batch-size 1 --steps 4 --lipschitz .13 --smoothness .1 --diameter .05 --sigma .05 "
+         "--learning-rate 2.5 --strong-convexity .08 --epsilon 3"),
+    "burn-in --n 810 --batch-size 810 --steps 4 --lipschitz .13 --smoothness .1 --diameter .05 --sigma .05 "
+    "--learning-rate 2.5 --strong-convexity .08 --epsilon 3",
     # whole numbers > 1e308
     "subsample --mechanism discrete-laplace --scale 2.4663034623764326 --sampling-rate .8 --steps 45 --delta 1e-10",
     # two rows of one bound
     "compare --n 600 --batches full --steps 10 --noise-multiplier 20 --lipschitz 1 --delta 1e-5",
-    "compare --batches poisson --batch-size 256 --steps 100 --noise-multiplier 1.1 --clipping-norm 1 --n 60000 "
-    "--delta 1e-5",
+    slow("compare --batches poisson --batch-size 256 --steps 100 --noise-multiplier 1.1 --clipping-norm 1 --n 60000 "
+         "--delta 1e-5"),
 ])
 def test_every_number_of_a_true_answer_is_verified(line):
     verdict = verify(answer(line))

@@ -29,7 +29,7 @@ def witness(record):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [slow(name) if name.startswith("epochs of") else name for name in LINES])
+@pytest.mark.parametrize("name", [slow(name) if name.startswith("epochs") else name for name in LINES])
 def test_is_verified_and_a_better_number_is_not(name):
     record = ask(LINES[name])
     verdict = verify(record)
@@ -38,7 +38,7 @@ def test_is_verified_and_a_better_number_is_not(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["convex", "smooth", "output", "laplace"])
+@pytest.mark.parametrize("name", [slow("convex"), slow("smooth"), "output", "laplace"])
 def test_other_plans_prove_no_better_number(name):
     rng, record = random.Random(name), ask(LINES[name])
     low, way = better(record), witness(record)["way"]

@@ -8,7 +8,7 @@ from statistics import median
 import mpmath
 import pytest
 from burn_in_runs import RUN, answer, iteration_params, own, upper
-from conftest import slow
+from conftest import slow, spread
 from paths import GOLDEN
 
 from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
@@ -76,7 +76,7 @@ def run_of(argv):
     return float(said["--alpha"]), {k: (int if k in whole else float)(said.get(o, 0)) for k, o in names.items()}
 
 
-@pytest.mark.parametrize("case", INSTANCES, ids=lambda c: c["id"])
+@spread("case", INSTANCES, ids=lambda c: c["id"])
 def test_instances_lie_below_the_bound(case):
     alpha, run = run_of(case["argv"])
     assert upper(alpha, run) >= case["true"] * (1 - 1e-9)

@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from paths import GOLDEN
 from scipy.special import ndtr
 
@@ -400,7 +400,7 @@ def test_the_number_of_steps_does_not_matter(name):
         assert burn_in_contraction.inverse(-9.0, **same) == burn_in_contraction.inverse(-9.0, **params)
 
 
-@EACH
+@pytest.mark.parametrize("name", ["few", "small", *map(slow, ("random", "full", "large", "curved"))])
 def test_inverse_is_where_the_value_meets_delta(name):
     params = NAMES[name]
     for log_delta in (-0.5, -3.0, log(1e-5), -40.0, -200.0):
@@ -409,7 +409,7 @@ def test_inverse_is_where_the_value_meets_delta(name):
         assert epsilon == 0 or burn_in_contraction.value(epsilon * (1 - 1e-4), **params) > log_delta
 
 
-@pytest.mark.parametrize("name", [slow("random"), slow("full"), "small", slow("large"), "curved"])
+@pytest.mark.parametrize("name", ["few", *map(slow, ("random", "full", "small", "large", "curved"))])
 def test_the_profile_falls_and_is_above_the_lower_bound(name):
     params = NAMES[name]
     at = [burn_in_contraction.value(e, **params) for e in (0.0, 0.003, 0.03, 0.1, 0.3, 0.49, 0.51, 0.7, 0.9, 1.1)]
@@ -479,8 +479,8 @@ def test_it_is_below_the_other_bounds_after_many_steps_and_not_after_one(name):
 CASES = json.loads((GOLDEN / "burn_in_contraction.json").read_text())["cases"]
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case["id"],
-                                               marks=pytest.mark.slow if case["id"] == "1" else ()) for case in CASES])
+@spread("case", [pytest.param(case, id=case["id"],
+                              marks=pytest.mark.slow if case["id"] == "1" else ()) for case in CASES])
 def test_values_of_another_program(case):
     code, out, err = call([*case["argv"], "--json"])
     assert code == 0, err

@@ -12,7 +12,7 @@ import chains
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import one_step, walk, walk_grid, walk_step
@@ -314,8 +314,8 @@ def test_small_losses_survive():
     assert small == pytest.approx(lower_bound.rdp(2.0, **{**run, "n": 10**5}) / 100, rel=1e-2)
 
 
-@pytest.mark.parametrize("case", [slow(x) if x["run"] in (2, "C") else x for x in GOLDEN["runs"]],
-                         ids=lambda case: str(case["run"]))
+@spread("case", [slow(x) if x["run"] in (2, "C") else x for x in GOLDEN["runs"]],
+        ids=lambda case: str(case["run"]))
 def test_slopes_show_more_than_flat_losses(case):
     """Against the losses of sloped runs, by dense chains in doubles; the larger of theirs and of those of flat runs."""
     p = case["params"]

@@ -8,7 +8,7 @@ from math import exp, inf, log
 import pytest
 from answers import answer, number
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.verify.report import verify
 
@@ -168,7 +168,7 @@ SLOW = VERIFIED | {"what one value says by smaller blocks", "a tiny delta of 7,3
                    "a cliff of one epoch beside sigma 0.00613", "a cliff of one epoch beside sigma 0.0062"}
 
 
-@pytest.mark.parametrize("name", [slow(name) if name in SLOW else name for name in NUMBERS])
+@spread("name", [slow(name) if name in SLOW else name for name in NUMBERS])
 def test_numbers(name):
     line, quantity, ranges = NUMBERS[name]
     record = answer(f"shuffle-pnsgd {line}")

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from answers import answer
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.mechanisms import gaussian
@@ -31,7 +31,7 @@ def result(line):
 
 
 @pytest.mark.parametrize("seed", [0, 1, *map(slow, range(2, 12))])
-@pytest.mark.parametrize("shallowest, deepest, of_epsilon, of_log_delta, relatively", [
+@spread("shallowest, deepest, of_epsilon, of_log_delta, relatively", [
     (2, 5, 1e-3, 0.02, inf), (5, 20, 1e-3, 0.08, inf), (20, 60, 4e-3, 6.0, 0.02), (60, 100, 9e-3, 5.0, 0.02),
     (100, 120, 9e-3, 5.0, 0.25), (120, 299, 0.025, inf, 0.25)])
 def test_one_record(seed, shallowest, deepest, of_epsilon, of_log_delta, relatively):

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from conftest import spread
 from mpmath import mp
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
@@ -31,7 +32,7 @@ def test_blocks_of_use_at_few_nodes_are_found(p, epsilon, log_delta, lost):
     assert fixed_order_hybrid.blocks(np.array([0.0, epsilon]), 10, **p)[1] == pytest.approx(log_delta, abs=lost)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@spread("seed", range(4))
 def test_larger_steps_are_near_the_value(seed):
     rng = random.Random(seed)
     for _ in range(12):

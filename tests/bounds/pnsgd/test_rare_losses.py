@@ -5,6 +5,7 @@ from math import expm1, fsum, log
 
 import numpy as np
 import pytest
+from conftest import spread
 from last_iterate_lines import answer
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
@@ -95,8 +96,8 @@ def test_the_steps_to_one_record_are_alike(most):
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.1])
-@pytest.mark.parametrize("kappa, mu",
-                         [(2.2, 0.1), (3.7, 0.07), (4.877, 1.07), (4.92, 14.7), (6.4, 0.4), (10.0, 5.9), (30.0, 40.0)])
+@spread("kappa, mu",
+        [(2.2, 0.1), (3.7, 0.07), (4.877, 1.07), (4.92, 14.7), (6.4, 0.4), (10.0, 5.9), (30.0, 40.0)])
 def test_steps_suit_the_blocks_that_contract_fastest(kappa, mu, rho):
     """Against a walk over every step; with lengths that take no heed of blocks up to 9 percent of log δ were lost."""
     for n in (150, 735, 1401, 2423):

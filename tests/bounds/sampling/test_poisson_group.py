@@ -7,7 +7,7 @@ from math import comb, exp, inf, log, log1p, pi, sqrt
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.conversions import group_privacy
@@ -27,8 +27,8 @@ def test_one_step_agrees_with_another_accountant(size, sigma, delta):
     assert exp(group.value(0.5, 0.01, sigma, size)) == pytest.approx(delta, rel=2e-12)
 
 
-@pytest.mark.parametrize("rate, sigma, size, epsilon", [(0.2, 1.0, 3, 0.1), (0.01, 0.5, 2, 1.0), (0.7, 2.0, 9, 0.3),
-                                                        slow(0.05, 8.0, 100, 0.2), (1e-4, 1.0, 5, 0.0)])
+@spread("rate, sigma, size, epsilon", [(0.2, 1.0, 3, 0.1), (0.01, 0.5, 2, 1.0), (0.7, 2.0, 9, 0.3),
+                                       slow(0.05, 8.0, 100, 0.2), (1e-4, 1.0, 5, 0.0)])
 def test_either_direction_by_definition(rate, sigma, size, epsilon):
     """∫(mix − e^ε N)₊ and ∫(N − e^ε mix)₊, by the sum over many outcomes."""
     z, step = np.linspace(-12, size / sigma + 12, 4_000_001, retstep=True)

@@ -8,6 +8,7 @@ from math import exp, fsum, inf, log
 import mpmath
 import numpy as np
 import pytest
+from conftest import spread
 from paths import GOLDEN
 from scipy.special import ndtr
 from soundness.mechanisms import cells
@@ -40,7 +41,7 @@ def hockey_stick(p, q, gamma):
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("n, most, rate, z", [(4, 1, 0.4, 0.7), (4, 2, 0.8, 0.4), (5, 2, 1.0, 1.0), (3, 2, 0.2, 0.3)])
+@spread("n, most, rate, z", [(4, 1, 0.4, 0.7), (4, 2, 0.8, 0.4), (5, 2, 1.0, 1.0), (3, 2, 0.2, 0.3)])
 def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, most, rate, z, replaced):
     """All gradients in {−1, 0, 1}; γ below 1, too, which composition needs."""
     found = truncated_poisson_profile.pair(n, rate, most, z, replaced)
@@ -193,7 +194,7 @@ CASES = [case for case in json.loads((GOLDEN / "sampling.json").read_text())["ca
 VALUES = [(case["B"], case["epsilon"]) for case in CASES] + [(400, 1.1342), (320, 1.1612), (300, 2.3826), (256, 5.890)]
 
 
-@pytest.mark.parametrize("most, value", VALUES)
+@spread("most, value", VALUES)
 def test_known_values(most, value):
     assert composed(most) == pytest.approx(value, rel=2e-3)
     assert all(composed(case["B"]) < case["peer_upper"] for case in CASES)
@@ -234,8 +235,8 @@ def test_one_step_of_the_pair_is_the_formula():
             assert log(delta_of(atoms, e)) <= truncated_poisson_profile.sided(e, side, *own) + 3e-3
 
 
-@pytest.mark.parametrize("own", [(10**9, 1e-4, 100_500, 1.0), (2, 1.0, 1, 1.0), (10, 0.5, 3, 1e-3), (10, 0.5, 3, 1e6),
-                                 (10**6, 1e-6, 1, 1.0), (60_000, 256 / 60_000, 900, 0.3)])
+@spread("own", [(10**9, 1e-4, 100_500, 1.0), (2, 1.0, 1, 1.0), (10, 0.5, 3, 1e-3), (10, 0.5, 3, 1e6),
+                (10**6, 1e-6, 1, 1.0), (60_000, 256 / 60_000, 900, 0.3)])
 def test_ends_of_the_range(own):
     own = (*own, False)
     for e in (0.0, 1e-9, 1.0, 50.0, 700.0):

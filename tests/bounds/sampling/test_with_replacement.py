@@ -7,7 +7,7 @@ from math import exp, inf, log
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from scipy.special import ndtr
 from soundness.mechanisms import cells
 from soundness.sampling import hockey_stick
@@ -53,7 +53,7 @@ def delta_of(atoms, gamma):
 # --- small runs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, draws, z", [(3, 1, 0.7), (4, 2, 1.0), (3, 3, 1.5), (6, 2, 0.6), (2, 4, 3.0)])
+@spread("n, draws, z", [(3, 1, 0.7), (4, 2, 1.0), (3, 3, 1.5), slow(6, 2, 0.6), (2, 4, 3.0)])
 @pytest.mark.parametrize("replaced", [True, False])
 def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, draws, z, replaced):
     """All contributions in {−1, 0, 1}; γ below 1, too, which composition needs."""
@@ -87,7 +87,7 @@ def test_two_adaptive_steps_of_a_small_run(replaced):
             assert max(hockey_stick(*both, exp(e)), hockey_stick(*both[::-1], exp(e))) <= bound
 
 
-@pytest.mark.parametrize("n, draws, z, e", [(4, 2, 1.5, 0.4), (3, 3, 2.0, 1.5), (40, 10, 3.0, 0.2), (2, 6, 6.0, 0.0)])
+@spread("n, draws, z, e", [(4, 2, 1.5, 0.4), (3, 3, 2.0, 1.5), (40, 10, 3.0, 0.2), (2, 6, 6.0, 0.0)])
 @pytest.mark.parametrize("replaced", [True, False])
 def test_the_lower_end_is_the_loss_of_a_run(n, draws, z, e, replaced):
     """One step of the run with opposite contributions, in finer cells than those of the bound."""
@@ -136,7 +136,7 @@ def by_definition(e, n, draws, z, reach, c=None):
 CASES = [(0.0, 50, 5, 0.7), (1.0, 1000, 10, 1.0), (0.5, 300, 8, 1.1), (2.0, 6, 5, 2.0), (0.01, 2, 3, 4.0), (6.0, 40, 6, 0.4)]
 
 
-@pytest.mark.parametrize("e, n, draws, z", CASES)
+@spread("e, n, draws, z", CASES)
 def test_the_formula_by_its_definition(e, n, draws, z):
     for side, replaced in ((1, True), (1, False), (-1, False)):
         want = by_definition(e, n, draws, z, 1 if replaced or side < 0 else 2)
@@ -144,7 +144,7 @@ def test_the_formula_by_its_definition(e, n, draws, z):
         assert exact == pytest.approx(want, rel=1e-20), (side, replaced)
 
 
-@pytest.mark.parametrize("e, n, draws, z", CASES[1:])
+@spread("e, n, draws, z", CASES[1:])
 def test_no_other_choice_of_c_gives_less(e, n, draws, z):
     """Any c_k >= 0 that use up the budget are valid; those of a common half-line are the best."""
     rng, p = random.Random(4), 1 / n

@@ -3,6 +3,7 @@
 import mpmath
 import pytest
 from answers import answer
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.curve import of_bound
@@ -37,9 +38,9 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
         assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-3)
 
 
-@pytest.mark.parametrize("rate, epsilon",
-                         [(0.05, 0.6285316388697870), (0.5, 3.0927703993683013), (0.7, 3.640141473287087),
-                                           (1.0, 4.0)])
+@spread("rate, epsilon",
+        [(0.05, 0.6285316388697870), (0.5, 3.0927703993683013), (0.7, 3.640141473287087),
+                          (1.0, 4.0)])
 def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
     """The search over whole orders up to 1e5 finds one that is as good as the best."""
     found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --delta 1e-5 "
@@ -47,7 +48,7 @@ def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
     assert found["result"]["epsilon"] == pytest.approx(epsilon, rel=1e-5)
 
 
-@pytest.mark.parametrize("q, sigma, alpha", [(0.02, 0.08, 1.0001), (0.02, 0.1, 1.02), (0.02, 0.14, 1.3),
+@pytest.mark.parametrize("q, sigma, alpha", [slow(0.02, 0.08, 1.0001), slow(0.02, 0.1, 1.02), slow(0.02, 0.14, 1.3),
                                              (1e-6, 1.0, 2.0)])
 def test_the_divergence_of_a_composed_batch_is_that_of_its_integral(q, sigma, alpha):
     """∫ of e^{αℓ} − 1 − α(e^ℓ − 1) under Q, whose negative losses have the masses of the positive ones under P."""

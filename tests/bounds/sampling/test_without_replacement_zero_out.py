@@ -7,7 +7,7 @@ from math import comb, exp, fsum, inf, log
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from scipy.special import ndtr
 from soundness.mechanisms import cells
 from soundness.sampling import hockey_stick
@@ -52,7 +52,7 @@ def delta_of(atoms, gamma):
 # --- small runs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n, size, z", [(4, 1, 0.7), (5, 2, 0.5), (6, 3, 1.5), (3, 2, 0.4), (6, 5, 1.0)])
+@spread("n, size, z", [(4, 1, 0.7), (5, 2, 0.5), (6, 3, 1.5), (3, 2, 0.4), (6, 5, 1.0)])
 def test_the_pair_dominates_every_small_run_in_both_directions_at_every_gamma(n, size, z):
     """All contributions in {−1, 0, 1}; γ below 1, too, which composition needs."""
     pair = wor_zero_out_profile.pair(size / n, z)

@@ -11,6 +11,7 @@ import sys
 from unittest import mock
 
 import pytest
+from conftest import spread
 from plotted import LAPLACE, swept
 
 from dpcalc.output.plot.data import Plot, Scale, Series
@@ -56,7 +57,7 @@ def test_no_two_lines_look_alike():
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 20
 
 
-@pytest.mark.parametrize("series", [
+@spread("series", [
     Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()),
     Series("one", (1.0,), (1.0,))])
 @pytest.mark.parametrize("kind", ["linear", "log", "powers"])
@@ -112,7 +113,7 @@ def test_a_file_is_written_beside_the_table(name, start, cli, tmp_path):
     assert done.stderr.endswith(f"plot: {path}\n") and path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("line, says", [
+@spread("line, says", [
     ("--sigma 1 --delta 1e-5 --plot a.svg", "give one or two options several values, as in --sigma A,B,C"),
     ("--sigma 1 --delta 1e-5 --plot -", "as in"),
     ("--sigma 1,2 --delta 1e-5 --plot a.eps", "'a.eps' is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)"),
