@@ -25,6 +25,8 @@ from dpcalc.core.named_files import option_with_file
 from dpcalc.core.reading import MEGABYTE
 from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
+from dpcalc.core.validate import validate
+from dpcalc.output.answer import record
 from dpcalc.output.result import Input, given_inputs
 
 LONGEST = MEGABYTE  # of a line; a limit, so that no input can exhaust the memory
@@ -66,8 +68,6 @@ class JsonReplies(Replies):
     """JSON Lines: the record of each answer, or {"error": …}, with the id of the line."""
 
     def answered(self, request: Request, answer: Answer) -> str:
-        from dpcalc.output.answer import record
-
         return dumps({**_tag(request), **record(answer)})
 
     def failed(self, request: Request, error: DpcalcError) -> str:
@@ -91,8 +91,6 @@ class Batch:
 
     def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
                  certify: bool = False) -> None:
-        from dpcalc.core.validate import validate
-
         self.command, self.inputs, self._certify = command, inputs, certify
         self.defaults = {**defaults, "format": "jsonl"}
         self.names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}

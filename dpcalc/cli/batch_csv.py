@@ -14,6 +14,8 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
 from dpcalc.core.text import printable
+from dpcalc.core.validate import near
+from dpcalc.output.formats import spreadsheet_cell
 
 # Names of columns that describe a line, are no options, and are repeated as they came.
 _DESCRIBING = ("id", "name", "label", "comment", "note")
@@ -80,8 +82,6 @@ def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], comman
 
 
 def _unknown_column(title: str, names: Mapping[str, str], command: str) -> DpcalcError:
-    from dpcalc.core.validate import near
-
     shown = printable(title[:40])
     way_out = near(shown, tuple(names)) or f"; name it {_MARK}{shown} if it is only to be repeated"
     if ";" in title:
@@ -197,8 +197,6 @@ class CsvReplies(Replies):
         A cell of CSV is repeated as it came, because tables are joined by its cells, and the file of the user holds
         the same formulas already; but control characters are escaped, which a terminal would obey.
         """
-        from dpcalc.output.formats import spreadsheet_cell
-
         if not self._fixed:
             of_input = map(spreadsheet_cell, of_input)
         else:

@@ -6,13 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.cli.parsing import check_format
+from dpcalc.cli.progress import waiting
+from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import warnings_of
+from dpcalc.commands.sweep import axes
 from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.results import Answer
 from dpcalc.core.text import report
+from dpcalc.output.answer import document
 from dpcalc.output.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
 
 _SWITCHES = ("json", "quiet", "all", "explain", "certify")
@@ -39,8 +44,6 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> t
         from dpcalc.accounting.guarantee import load_all
 
         inputs = load_all(sources)
-    from dpcalc.commands.sweep import axes
-
     plot = raw.pop("plot", None)
     swept = axes(command, raw)
     target = None
@@ -60,8 +63,6 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> t
 
 def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sources: tuple[str, ...]) -> None:
     """Raises DpcalcError for options about the output that contradict each other; --json becomes --format json."""
-    from dpcalc.core.errors import DpcalcError
-
     if sources.count("-") + (raw.get("file") or ()).count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     check_format(raw.get("format"), switches)
@@ -83,8 +84,6 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool],
                 target: Target | None) -> tuple[str, int]:
     """The text and the exit code of a call without a sweep, which may be drawn."""
-    from dpcalc.cli.progress import waiting
-
     with waiting(f"dpcalc {command.name}"):
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
@@ -103,19 +102,13 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     if switches["quiet"]:
         return "\n".join(map(repr, answer.values)), code
     if switches["explain"] and answer.table:
-        from dpcalc.core.errors import DpcalcError
-
         raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
-    from dpcalc.output.answer import document
-
     return render(document(answer, switches["explain"]), format), code
 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:
     """The answer; with --certify, its headline is proven in ball arithmetic."""
-    from dpcalc.commands.ask import answer
-
-    found = answer(command, raw, inputs, switches["all"])
+    found = answer_of(command, raw, inputs, switches["all"])
     if switches["certify"]:
         from dpcalc.verify.certify import certified
 

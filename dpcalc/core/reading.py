@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.strict_json import BadJson, loads
 
 MEGABYTE = 1_000_000  # bytes
 _standard_input: tuple[Any, bytes] | None = None  # the stream and its content: each point of a sweep reads it again
@@ -49,8 +50,6 @@ def inline_or_text(source: str, megabytes: int, option: str) -> tuple[str, str]:
 
 def json_value(content: str, source: str, option: str | None = None) -> Any:
     """The value of a strict JSON text. Raises DpcalcError with the reason and the place where it is not one."""
-    from dpcalc.core.strict_json import BadJson, loads
-
     try:
         return loads(content)
     except BadJson as e:
@@ -63,8 +62,6 @@ def json_value(content: str, source: str, option: str | None = None) -> Any:
 def json_values(content: str, source: str, option: str) -> list[Any]:
     """The JSON values of a text: the entries of an array, one value, one in every line, or objects one after another as
     --json prints them. Lines are read as such where the first one is a JSON value by itself."""
-    from dpcalc.core.strict_json import BadJson, loads
-
     objects = re.split(r"(?m)(?<=^\})\n+(?=\{)", content.strip())
     if len(objects) > 1 and "\n" in objects[0]:
         return [json_value(text, f"{source}, object {k}", option) for k, text in enumerate(objects, 1)]

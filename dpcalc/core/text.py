@@ -3,8 +3,10 @@ lines."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -86,9 +88,6 @@ def _between_words(text: str) -> str:
     """The text, broken between words to the width of the terminal where standard error is one."""
     if not sys.stderr.isatty():
         return text
-    import os
-    import textwrap
-
     width = max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)  # columns: fewer hold a word or two
     return "\n".join(textwrap.wrap(spelled(text, sys.stderr.encoding), width, break_on_hyphens=False,
                                    break_long_words=False))

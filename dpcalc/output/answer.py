@@ -12,9 +12,11 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.question import budget
 from dpcalc.core.results import Answer, Row, Table
+from dpcalc.output.comparison import lines_below
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, paragraph
+from dpcalc.output.theorem import lines, of_answers, short_source
 from dpcalc.output.values import begun, in_full, row_label, shown_value
 
 
@@ -22,18 +24,13 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     def statement() -> str:
-        from dpcalc.output.statement import statement
+        from dpcalc.output.statement import statement  # imports mechanisms and schemes
 
         return statement(answer)
 
-    def bibtex() -> str:
-        from dpcalc.output.bibtex import of_answers
-
-        return of_answers([answer])
-
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
                     lambda: rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
-                    statement=statement, bibtex=bibtex)
+                    statement=statement, bibtex=lambda: of_answers([answer]))
 
 
 def main_table(answer: Answer) -> TextTable:
@@ -106,7 +103,6 @@ def rounded_table(answer: Answer) -> TextTable:
     if answer.table:
         return table_of_numbers(answer.table)
     from dpcalc.accounting.digits import shown as shown_digits
-    from dpcalc.output.theorem import short_source
 
     answer = answer.with_best_rows
     rows, quantity, compared = answer.rows, answer.quantity, answer.more is not None
@@ -194,12 +190,8 @@ def page(answer: Answer, explain: bool = False) -> str:
     if below := _notes(answer):
         parts.append(paragraph(below) + "\n")
     if answer.more:
-        from dpcalc.output.comparison import lines_below
-
         parts.append(paragraph(lines_below(answer)).strip("\n") + "\n")
     if explain:  # every theorem of the answer once
-        from dpcalc.output.theorem import lines
-
         theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
         parts.append(paragraph([line for theorem in theorems.values() for line in ("", *lines(theorem))], "  ")
                      .strip("\n"))
@@ -209,18 +201,18 @@ def page(answer: Answer, explain: bool = False) -> str:
 def lines_below_headline(answer: Answer) -> list[str]:
     """What stands below the headline: how close the number is, the noise multiplier, and what the number holds for."""
     asks, result = answer.question.asks, answer.headline.result
-    lines, lower = [], {**answer.extra, **result}.get(f"{asks}_lower", 0.0)
+    found, lower = list[str](), {**answer.extra, **result}.get(f"{asks}_lower", 0.0)
     if 0 < lower < result.get(asks, 0.0):
         upper = shown_value(answer, asks, answer.headline)
-        lines.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")
+        found.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")
     if NOISE_MULTIPLIER in answer.extra and answer.quantity != NOISE_MULTIPLIER:
         upward = answer.question.unknown is not None  # a multiplier to be used: more noise is safe
-        lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
+        found.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
     if answer.roc and _is_one_rate(answer.roc):
         fpr, tpr = answer.roc.rows[0]
         on = " on this record" if answer.only and not answer.only.is_worst else ""
-        lines.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
-    return [*budget_lines(answer), *lines, holds_for(answer)]
+        found.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
+    return [*budget_lines(answer), *found, holds_for(answer)]
 
 
 def _is_one_rate(roc: Table) -> bool:
@@ -273,6 +265,6 @@ def _fitted(table: TextTable) -> str:
     below."""
     if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
         return aligned(table) + "\n"
-    lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
+    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
-    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines], "  ") + "\n"
+    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *sentences], "  ") + "\n"

@@ -3,10 +3,13 @@ it. What else prints, reads or names formats takes them from here."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.strict_json import dumps, indented
 from dpcalc.core.text import printable
 from dpcalc.output.latex import latex
@@ -16,8 +19,6 @@ from dpcalc.output.tables import TextTable, TitledTable
 def _no_text(format: str) -> Callable[[], str]:
     """A form that a document lacks. Raises DpcalcError where it is printed."""
     def refuse() -> str:
-        from dpcalc.core.errors import DpcalcError
-
         raise DpcalcError("unneeded", f"{format} is for the answer to one question", "--format")
 
     return refuse
@@ -71,9 +72,6 @@ def _json_lines(records: Any) -> str:
 
 
 def delimited(table: TextTable, delimiter: str) -> str:
-    import csv
-    import io
-
     out = io.StringIO()
     rows = (map(spreadsheet_cell, row) for row in (table.header, *table.rows))
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)

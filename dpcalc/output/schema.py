@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpcalc import __version__
 from dpcalc.core import quantities
 from dpcalc.core.command import OUTPUT, Command
 from dpcalc.core.validate import describe, schema_of
@@ -33,7 +34,6 @@ _ROW = {
 
 def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     """The schema of the record dpcalc/v1, which every calculator prints."""
-    from dpcalc import __version__
     from dpcalc.accounting.guarantee import json_schema
 
     guarantee = json_schema()

@@ -11,10 +11,10 @@ from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import RESULT, Answer, Row
 from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbers
-from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
 from dpcalc.output.tables import TextTable, TitledTable, aligned, paragraph
+from dpcalc.output.theorem import of_answers
 from dpcalc.output.values import in_full, row_label, shown_value
 
 

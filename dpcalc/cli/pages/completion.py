@@ -6,15 +6,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from dpcalc.core.command import Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import near
 
 _FILES = {"bash": "dpcalc.bash", "zsh": "_dpcalc", "fish": "dpcalc.fish"}
 
 
 def text(words: tuple[str, ...]) -> str:
     """The completion script of a shell."""
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.validate import near
-
     shells = ", ".join(_FILES)
     if len(words) != 1:
         raise DpcalcError("missing" if not words else "usage", f"name one shell: {shells}")
