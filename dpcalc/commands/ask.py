@@ -52,8 +52,6 @@ def _extreme(given: Given) -> str | None:
     return flag(extreme)
 
 
-
-
 def command_of(name: str) -> Command:
     """The calculator of this name. Raises DpcalcError, which suggests a similar name, where there is none."""
     word = str(name).replace("_", "-")

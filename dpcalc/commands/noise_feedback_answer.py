@@ -19,12 +19,12 @@ from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, OneRecord, Route, Row
 from dpcalc.core.run import Run
+from dpcalc.core.text import MOST_NAMED, listed
 from dpcalc.numerics.rounding import up
 
 _ROUTES = {LAST: (Route(affine.WITH_FEEDBACK), Route(affine.WITHOUT_FEEDBACK, on_request=True)),
            EVERY: (Route(every_iterate.BOUND),)}
 _AT_EQUAL = "equal_privacy_variance"
-_MOST_NAMED = 8  # steps that are named
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
 
@@ -71,10 +71,9 @@ def _params(run: Run) -> Params:
 
 def _at(uses: tuple[int, ...]) -> str:
     """The steps in words, or their number where they are many."""
-    if len(uses) > _MOST_NAMED:
+    if len(uses) > MOST_NAMED:
         return f"at the {len(uses)} given steps"
-    *first, last = map(str, uses)
-    return f"at steps {', '.join(first)} and {last}" if first else f"at step {last}"
+    return f"at step{'s' if len(uses) > 1 else ''} {listed([*map(str, uses)])}"
 
 
 def _loss(run: Run, route: Route, params: Params) -> float:

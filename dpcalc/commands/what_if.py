@@ -219,4 +219,3 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
     line = command_line("compare", options_of_line)
     added = {k: v for k, v in options.items() if values.get(k) != v}
     return WhatIf(text, added, row, row.result[name], line)
-

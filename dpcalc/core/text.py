@@ -93,9 +93,9 @@ def _between_words(text: str) -> str:
                                    break_long_words=False))
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], conjunction: str = "and") -> str:
     """Names as an enumeration: 'a', 'a and b', 'a, b and c'."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f" {conjunction} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def option_words(name: str, value: Any) -> list[str]:
