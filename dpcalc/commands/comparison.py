@@ -50,7 +50,7 @@ def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], ans
         bounds, why = _bounds(interpretation, run, named, question, whole)
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
-        failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
+        failed += [(interpretation.conditions_met(run), name, reason) for name, reason in why.items()]
         if not bounds:
             continue
         answer = _ask(interpretation, run, bounds, _question(question, run, interpretation), answers)
@@ -102,13 +102,6 @@ def _bounds(interpretation: Interpretation, run: TrainingRun, named: tuple[str, 
     below = [name for name in wanted if (question.unknown or not whole) and all_bounds()[name].status == "lower"]
     return (tuple(name for name in wanted if name not in below),
             dict.fromkeys(below, "a bound from below, by which no parameter is solved for"))
-
-
-def _conditions_met(interpretation: Interpretation, run: TrainingRun) -> int:
-    """The number of conditions that hold before the first one that does not. Where several interpretations give a
-    reason why a bound does not apply, the reason of the one with the most conditions met is shown."""
-    conditions = interpretation.conditions
-    return next((k for k, c in enumerate(conditions) if not c.holds(run)), len(conditions))
 
 
 def _question(question: Question, run: TrainingRun, interpretation: Interpretation) -> dict[str, Any]:
