@@ -10,8 +10,7 @@ from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number, plain
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
-from dpcalc.core.question import Question
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.core.validate import near
 from dpcalc.numerics.rounding import ratio_up
 

@@ -32,8 +32,7 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.core.numbers import human_claimed
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, OneRecord, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Question, Route, Row
 from dpcalc.core.run import Run
 
 

@@ -22,8 +22,7 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, OneRecord, Route, Row, for_one
+from dpcalc.core.results import Answer, OneRecord, Question, Route, Row, for_one
 from dpcalc.core.validate import near
 
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")

@@ -16,8 +16,7 @@ from dpcalc.commands.training_run import EVERY, TrainingRun
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row, guarantee_of
+from dpcalc.core.results import Answer, Question, Row, guarantee_of
 from dpcalc.core.text import options_text
 from dpcalc.core.validate import validate
 from dpcalc.numerics.root import Unreachable

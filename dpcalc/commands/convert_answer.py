@@ -16,8 +16,7 @@ from dpcalc.core.checks import refuse_unneeded, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import CONVERTED, Answer, Route, guarantee_of
+from dpcalc.core.results import CONVERTED, Answer, Question, Route, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 

@@ -8,7 +8,7 @@ from dpcalc.commands.convert_routes import is_one_sided
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
-from dpcalc.core.question import Question
+from dpcalc.core.results import Question
 from dpcalc.numerics.rounding import ratio_up, sum_up
 
 

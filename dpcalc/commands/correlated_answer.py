@@ -15,9 +15,8 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human_claimed, plain
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer, Route, Table
+from dpcalc.core.results import Answer, Question, Route, Table
 from dpcalc.core.text import MOST_NAMED
 from dpcalc.numerics.rounding import ratio_up
 

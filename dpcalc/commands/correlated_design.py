@@ -13,9 +13,8 @@ from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Route
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 from dpcalc.core.validate import near
 

@@ -21,9 +21,8 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL
 from dpcalc.core.quantities import SIGMA
-from dpcalc.core.question import Question
 from dpcalc.core.relations import ZERO_OUT
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, Question, Route, Row
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 

@@ -17,8 +17,7 @@ from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import OneRecord, Row, for_one, guarantee_of
+from dpcalc.core.results import OneRecord, Question, Row, for_one, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, exp_or_zero
 from dpcalc.numerics.root import Unreachable

@@ -16,8 +16,7 @@ from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import ROUNDED, human, plain
-from dpcalc.core.question import Question
-from dpcalc.core.results import CONVERTED, Answer, Release, Row
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up

@@ -17,8 +17,7 @@ from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Mode, check, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, Row, Table, for_one
+from dpcalc.core.results import Answer, Question, Route, Row, Table, for_one
 from dpcalc.core.run import Run
 
 _LISTS, _LEVEL = {"gaussian": "sigmas", "laplace": "scales"}, {"gaussian": "sigma", "laplace": "scale"}

@@ -1,9 +1,8 @@
 """dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
 
-from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import QUESTION, RUN, Command, Option, later, mechanism_options, options
 
 COMMAND = Command(
     "subsample",

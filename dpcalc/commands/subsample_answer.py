@@ -17,8 +17,7 @@ from dpcalc.core import quantities as q
 from dpcalc.core.checks import check, check_unknown, refuse_unneeded
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, guarantee_of
+from dpcalc.core.results import Answer, Question, Route, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_down
 

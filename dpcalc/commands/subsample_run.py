@@ -16,9 +16,8 @@ from dpcalc.core.bound import Params
 from dpcalc.core.checks import check, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.quantities import PASSES
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Route
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 
 Options = Mapping[str, Any]  # a Run, or the options of one

@@ -1,9 +1,8 @@
 """dpcalc tv: the total variation, and the largest success of any attacker."""
 
-from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later, mechanism_options, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 

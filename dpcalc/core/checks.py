@@ -14,7 +14,7 @@ from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
-    from dpcalc.core.question import Question
+    from dpcalc.core.results import Question
     from dpcalc.core.run import Run
 
 Texts = Mapping[str, str]  # by the name of an option

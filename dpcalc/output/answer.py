@@ -10,8 +10,7 @@ from dpcalc import __version__
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import budget
-from dpcalc.core.results import Answer, Row, Table
+from dpcalc.core.results import Answer, Row, Table, budget
 from dpcalc.output.comparison import lines_below
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases

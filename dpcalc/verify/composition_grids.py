@@ -7,7 +7,7 @@ from math import exp, expm1, inf, log, log1p
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.question import Question
+from dpcalc.core.results import Question
 from dpcalc.verify import composition, composition_plans, loss_distributions
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import delta_of_sums

@@ -11,8 +11,7 @@ from typing import Any
 
 from dpcalc.accounting.orders import own_params
 from dpcalc.core.bound import Bound, Params, ProfileBound
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Question, Row
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
