@@ -39,8 +39,7 @@ def document(points: Points) -> Document:
     """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
     return Document(lambda: _page(points), full=lambda: long_table(points),
                     # where the answers are tables themselves, their rows
-                    rounded=lambda: _tables(points, _roc) if _has_roc(points) else
-                    _tables(points, _schedule) if _has_schedule(points) else _titled(points),
+                    rounded=lambda: _rates(points) or _schedules(points) or _titled(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 
@@ -71,14 +70,15 @@ def record_of(point: Point) -> dict[str, Any]:
 def _page(points: Points) -> str:
     """The page for people: the table or the grids, and the words below."""
     errors = [f"{line}." for line in unanswered(points)]
-    if _has_schedule(points):
-        return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
+    if schedules := _schedules(points):
+        return "\n\n".join((aligned(schedules), paragraph([*lines_below(points), *errors])))
     shown = _titled(points)
     constant = _constants(points)  # a grid for each companion number that is not the same at every point
     grids = [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=shown.across).text
              for name in _companions(_answers(points)) if shown.across and name not in constant]
-    rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
-    return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
+    rates = _rates(points)
+    return "\n".join([shown.text, *grids, *([f"{aligned(rates)}\n"] if rates else []),
+                      paragraph([*shown.below, *errors])])
 
 
 def _titled(points: Points) -> TitledTable:
@@ -155,27 +155,21 @@ def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
     return [row for row in rows if most_frequent[row.theorem] == row_label(row)]
 
 
-def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> TextTable:
-    """The rows of every point's table, each after the swept values of the point."""
+def _schedules(points: Points) -> TextTable | None:
+    return _tables(points, lambda answer: table_of_numbers(answer.table) if answer.table else None)
+
+
+def _rates(points: Points) -> TextTable | None:
+    return _tables(points, lambda answer: rounded_roc(answer, answer.roc) if answer.roc else None)
+
+
+def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> TextTable | None:
+    """The rows of every point's table, each after the swept values of the point; None where no point has one."""
     found = [(p, table) for p in points if p.answer and (table := table_of(p.answer))]
+    if not found:
+        return None
     header = (*map(symbol, points[0].at), *found[0][1].header)
     return TextTable(header, [(*map(as_given, p.at.values()), *row) for p, table in found for row in table.rows])
-
-
-def _schedule(answer: Answer) -> TextTable | None:
-    return table_of_numbers(answer.table) if answer.table else None
-
-
-def _roc(answer: Answer) -> TextTable | None:
-    return rounded_roc(answer, answer.roc) if answer.roc else None
-
-
-def _has_schedule(points: Points) -> bool:
-    return any(answer.table for answer in _answers(points))
-
-
-def _has_roc(points: Points) -> bool:
-    return any(answer.roc for answer in _answers(points))
 
 
 def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
