@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from dpcalc.commands.sweep import can_be_swept
 from dpcalc.core import style
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, MissingExtra
@@ -55,9 +56,8 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     Raises DpcalcError where the plot could not be drawn or written.
     """
     if not swept and not has_table(raw):
-        names = [o.quantity.option for o in command.all_options()
-                 if o.quantity.kind in ("number", "count", "horizon") and raw.get(o.name)]
-        option = next((option for option in names if option not in ("--digits", "--alpha")), "--delta")
+        option = next((o.quantity.option for o in command.all_options()
+                       if can_be_swept(o.quantity) and raw.get(o.name) and o.name != "alpha"), "--delta")
         raise DpcalcError("missing", "there is no sweep to draw: give one or two options several values, as in "
                           f"{option} A,B,C or {option} START:STOP:COUNT:log", "--plot")
     if name == "-":
