@@ -14,8 +14,6 @@ from dpcalc.core.results import Question, Row
 from dpcalc.core.validate import near
 from dpcalc.numerics.rounding import ratio_up
 
-_OF_QUESTION = {"epsilon", "delta", "alpha", "rdp"}
-
 
 def read_question(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
     """The question of a call. `epsilon` and `delta` are the names of the options that fix ε and δ in the question.

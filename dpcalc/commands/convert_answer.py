@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.bounds.conversions import group_privacy, rdp_curves, to_replace_one
+from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
 from dpcalc.commands.convert import COMMAND
@@ -167,13 +167,16 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes,
                     lambda run: {"rho": run["rho"], "steps": int(run["steps"])}, questions.plain_question),
-    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes, r.dp_params,
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes,
+                  lambda run: composition_basic.repeated(run["epsilon"], run["delta"], int(run["steps"])),
                   questions.dp_question),
     "group": _Source(("group_size",), ("epsilon", "delta", *_TARGETS.values()),
-                     lambda run: (Route(group_privacy.BOUND),), r.group_params, questions.group_question),
+                     lambda run: (Route(group_privacy.BOUND),),
+                     lambda run: {"profile_points": run["profile_points"] or ((run["epsilon"], run["delta"]),),
+                                  "group_size": run["group_size"]}, questions.group_question),
     "to-replace-one": _Source(("epsilon", "delta"), (), lambda run: (Route(to_replace_one.BOUND),),
                               lambda run: {name: run[name] for name in ("step_epsilon", "step_delta")},
-                              questions.converted_question),
+                              lambda given: Question("epsilon", delta=given["delta"])),
     "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), r.outcome_routes, r.outcome_params,
                         questions.outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), r.part_routes, r.part_params,

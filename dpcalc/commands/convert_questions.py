@@ -144,11 +144,6 @@ def _about_total(given: Given) -> Question | None:
     return None
 
 
-def converted_question(given: Given) -> Question:
-    """The question for an (ε, δ) that is only converted to other neighbours: its ε, with its δ."""
-    return Question("epsilon", delta=given["delta"])
-
-
 def _refuse_delta(given: Given, why: str) -> None:
     """Raises DpcalcError where δ is not 0."""
     if delta := given["delta"]:

@@ -110,24 +110,19 @@ def of_groups(route: Route) -> Route:
 def _numbers(run: Run, design: Design, head: Row) -> dict[str, float]:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
     same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
-    errors, question, sigma = design.errors, run.question, run["sigma"]
+    errors, asked, sigma = design.errors, run.question, run["sigma"]
     numbers = {"sensitivity": participation.sensitivity_of_orthogonal(design), "sigma": sigma, **errors.at(sigma)}
-    epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
-    if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
+    epsilon, delta = (head.result.get(name, getattr(asked, name)) for name in ("epsilon", "delta"))
+    if asked.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers
+    same = Design(Strategy(INDEPENDENT), design.steps)  # independent noise on Poisson batches of the same rate
+    others = {name: x for name, x in run.given.values.items() if name not in ("sigma", "bound", "cycle")}
+    question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
     try:
-        plain = _independent_sigma(run.given, design, epsilon, delta)
+        plain = rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
     except (NoSolution, OutOfScope):  # out of the range of σ that is searched: then there is nothing to compare with
         return numbers
     return {**numbers, "ratio_to_independent": numbers["rmse"] / (plain * errors.rmse_of_independent)}
-
-
-def _independent_sigma(given: Given, design: Design, epsilon: float, delta: float) -> float:
-    """The σ of independent noise on Poisson batches of the same rate that has this (ε, δ)."""
-    same = Design(Strategy(INDEPENDENT), design.steps)
-    question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
-    others = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
-    return rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
 
 
 def _notes(design: Design, cycle: int, params: Params, numbers: Mapping[str, float]) -> tuple[str, ...]:

@@ -24,12 +24,11 @@ from dpcalc.numerics.root import Unreachable
 
 _AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
 
-_LEVEL = {"gaussian": "σ is", "laplace": "v is the scale of"}
-
 
 def noise_note(noise: str) -> str:
     """The note on the meaning of the noise level."""
-    return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
+    level = "σ is" if noise == "gaussian" else "v is the scale of"
+    return f"{level} the noise on every gradient; the noise on the iterate is η times that"
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:

@@ -184,15 +184,6 @@ def _quantity(entry: Entry, key: str) -> Quantity:
 # --- the neighbours --------------------------------------------------------------------------------------------------
 
 
-def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
-    """Raises DpcalcError where the releases are about groups of different numbers of records, with the way out."""
-    sizes = [guarantee.size_of_group for guarantee in guarantees]
-    if len(set(sizes)) > 1:
-        said = "; ".join(f"{entry.title}: {size}" for entry, size in zip(entries, sizes, strict=True))
-        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
-                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
-
-
 def _way_out(entries: Sequence[Entry], places: Mapping[str, Sequence[int]]) -> str:
     """What makes releases agree that have different neighbours (relation → their places): an option that asks for those
     of the others, where their commands answer it, or the conversion of all of them."""
@@ -210,9 +201,12 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
     """The guarantees of all releases, with the value of an unknown number, as guarantees about the same neighbouring
     data sets. Raises DpcalcError where they are not."""
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
-    refuse_different_groups(entries, found)
-    return compose(found, wanted, [entry.title for entry in entries],
-                   lambda places: _way_out(entries, places))
+    sizes, titles = [guarantee.size_of_group for guarantee in found], [entry.title for entry in entries]
+    if len(set(sizes)) > 1:
+        said = "; ".join(f"{title}: {size}" for title, size in zip(titles, sizes, strict=True))
+        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
+                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
+    return compose(found, wanted, titles, lambda places: _way_out(entries, places))
 
 
 # --- the composition -------------------------------------------------------------------------------------------------

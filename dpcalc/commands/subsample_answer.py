@@ -36,7 +36,9 @@ def answer(given: Given) -> Answer:
         return _amplified_point(run, adjacency)
     if not given.inputs:
         _require_noise(given)
-    run = batches.in_whole_epochs(run.asking(read_question(COMMAND, run.given)))
+    run = run.asking(read_question(COMMAND, run.given))
+    if run.unknown == q.PASSES.name and scheme_of(run).unit == "epoch":
+        run = run.asking(run.question._replace(unknown=q.PASSES))  # which is a whole number
     promise = batches.promise(run)
     run = batches.checked(run)
     check_unknown(run.question, run.uses, f"with --scheme {run['scheme']} and --mechanism {run['mechanism']}")

@@ -45,14 +45,12 @@ class Result:
     @property
     def bound(self) -> str | None:
         """The name of the sharpest proven bound, whose number `value` is."""
-        name: str | None = self._record["bound"]
-        return name
+        return self._answer.rows[0].route.label if self._answer.rows else None
 
     @property
     def status(self) -> str | None:
         """`proven`, or as-published, conjecture, limit, lower; with those the number is not a guarantee."""
-        status: str | None = self._record["status"]
-        return status
+        return self._answer.rows[0].status if self._answer.rows else None
 
     @property
     def bounds(self) -> tuple[dict[str, Any], ...]:
