@@ -11,8 +11,6 @@ are skipped.
 The answer to a line that cannot be answered is {"error": {…, "line": k}}, and the stream continues.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Files that data from others name: data in place of a file name none, and a ledger names those in its folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Reading text and JSON from a file or from standard input (-), for every command."""
 
-from __future__ import annotations
-
 import re
 import sys
 from typing import Any

@@ -1,8 +1,6 @@
 """Text for terminals and shells: letters that an encoding lacks, one line on standard error, commands over several
 lines."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

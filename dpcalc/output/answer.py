@@ -1,7 +1,5 @@
 """One answer as a document: its JSON record, its tables, and the page of text for people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isinf
 from typing import Any

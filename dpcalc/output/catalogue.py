@@ -1,7 +1,5 @@
 """The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, topic, command or option."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any

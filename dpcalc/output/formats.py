@@ -1,8 +1,6 @@
 """The output formats of --format: a record for each, with the function that writes any document, and what goes with
 it. What else prints, reads or names formats takes them from here."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

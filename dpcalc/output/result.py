@@ -1,7 +1,5 @@
 """The answers of the Python API: the record that --json prints, and its table for a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape

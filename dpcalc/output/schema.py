@@ -1,7 +1,5 @@
 """The JSON Schema of results and parameters, generated from the quantities and the models of guarantees."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc import __version__

@@ -1,7 +1,5 @@
 """The answers of a sweep as a document: rows for one swept option, a grid for two, and long rows for programs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Tables of text, aligned to the width of the terminal, with or without a title, and paragraphs wrapped to it."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,8 +1,6 @@
 """A theorem in lines of text, for --explain and `dpcalc explain`; its source, shortened for tables; and the entries of
 references.bib that it names, as BibTeX."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

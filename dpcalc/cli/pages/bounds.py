@@ -1,7 +1,5 @@
 """dpcalc bounds: the catalogue of bounds, filtered."""
 
-from __future__ import annotations
-
 from dpcalc.commands.catalogue import Entry, calculators, mentioning
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page

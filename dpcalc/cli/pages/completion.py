@@ -1,7 +1,5 @@
 """dpcalc completion: the script by which a shell completes commands, options and their values."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """dpcalc explain: everything about a bound, a topic in short, and a summary of a command or an option."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """dpcalc help: the help of a command, or the text of a topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 

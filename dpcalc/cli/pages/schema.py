@@ -1,7 +1,5 @@
 """dpcalc schema: the JSON Schema of results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dpcalc.commands import COMMANDS, PAGES, calculator

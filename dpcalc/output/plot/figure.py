@@ -1,7 +1,5 @@
 """A plot as SVG, PNG or PDF, drawn by matplotlib without its global state."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from math import isfinite, nan

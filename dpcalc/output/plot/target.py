@@ -1,7 +1,5 @@
 """Where --plot draws: a file, or the terminal. Mistakes are reported before anything is computed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Mapping
