@@ -1,7 +1,7 @@
 """dpcalc convert: one kind of guarantee from another one, or from several composed."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, options
 
 COMMAND = Command(
     "convert",
@@ -20,8 +20,7 @@ COMMAND = Command(
         Option(q.EPSILON._replace(aliases=()), QUESTION),
         Option(q.DELTA._replace(aliases=()), QUESTION),
     ),
-    later("convert_answer.answer"),
-    (
+    examples=(
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
         ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
@@ -29,7 +28,6 @@ COMMAND = Command(
          "ε = 0.622123"),
     ),
     inputs=True,
-    theorems=later("convert_answer.theorems"),
     asks="Say what you have (--from, or JSON results), and ask with --delta (prints ε), --epsilon (prints δ), --alpha "
          "(prints the RDP) or --to. With --from dp, --epsilon and --delta are those of each step: ask with "
          "--target-delta or --target-epsilon.",

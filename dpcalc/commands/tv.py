@@ -2,7 +2,7 @@
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later, mechanism_options, options
+from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, mechanism_options, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
@@ -22,8 +22,7 @@ COMMAND = Command(
         *options(ATTACK, q.FPR, q.ROC, q.TPR, q.PRIOR, q.LOSS_RANGE),
         Option(q.PRECISION, QUESTION),
     ),
-    later("tv_answer.answer"),
-    (
+    examples=(
         ("tv --mechanism gaussian --sigma 50", "TV = 0.00797872"),
         ("tv --mechanism laplace --tv 0.01 --solve scale", "v = 49.7496"),
         ("tv --fpr 0.1 --tpr 0.2 --solve sigma", "σ = 2.27309"),
@@ -32,7 +31,6 @@ COMMAND = Command(
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.61952"),
     ),
     inputs=True,
-    theorems=later("tv_answer.theorems"),
     elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
          "--tpr at --fpr.",

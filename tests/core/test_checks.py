@@ -9,7 +9,7 @@ from dpcalc.core.quantities import SIGMA, N
 from dpcalc.core.results import Question, Row
 from dpcalc.core.run import Run
 
-COMMAND = Command("a", "", (), lambda given: None)
+COMMAND = Command("a", "", ())
 
 
 def run(unknown=None, default=(), **options):
