@@ -232,5 +232,4 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
     renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
     titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
     return {**{titles[name]: repr(x) for name, x in numbers.items()},
-            "bound": head.route.label, "status": head.status,
-            "adjacency": answer.adjacency}, titles[answer.quantity]
+            "bound": head.route.label, "status": head.status, "adjacency": answer.adjacency}, titles[answer.quantity]

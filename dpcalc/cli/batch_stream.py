@@ -33,8 +33,7 @@ def stream(command: Command, raw: dict[str, Any], source: str, inputs: tuple[str
 
         guarantees = load_all(inputs)
     format = "jsonl" if switches["json"] else raw.pop("format", None)
-    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, guarantees,
-                  switches["certify"])
+    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, guarantees, switches["certify"])
     return lambda: _run(batch, source, "quiet" if switches["quiet"] else format)
 
 

@@ -58,9 +58,8 @@ def command_of(name: str) -> Command:
     if word in COMMANDS and word not in PAGES:
         return calculator(word)
     calculators = tuple(word for word in COMMANDS if word not in PAGES)
-    raise DpcalcError("unknown-command",
-                      f"there is no calculator {name!r}; there are "
-                      f"{', '.join(calculators)}{near(str(name), calculators)}")
+    raise DpcalcError("unknown-command", f"there is no calculator {name!r}; there are {', '.join(calculators)}"
+                                         f"{near(str(name), calculators)}")
 
 
 def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -40,9 +40,8 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
     if has_alpha:
         return Question("rdp", alpha=given["alpha"], orders=orders)
     if has_epsilon and has_delta:
-        raise DpcalcError("contradictory",
-                          f"with {flag(delta)} there is nothing left to compute: add --solve "
-                          f"{_solvable(command, given)}, or drop one", flag(epsilon))
+        raise DpcalcError("contradictory", f"with {flag(delta)} there is nothing left to compute: add --solve "
+                                           f"{_solvable(command, given)}, or drop one", flag(epsilon))
     if has_delta:
         return Question("epsilon", delta=given[delta], orders=orders)
     if has_epsilon:

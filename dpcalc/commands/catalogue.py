@@ -174,8 +174,7 @@ def option_record(name: str) -> dict[str, Any] | None:
     if q is None or not having:
         return None
     return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help,
-            "range": q.limits() or "|".join(q.choices),
-            "commands": having}
+            "range": q.limits() or "|".join(q.choices), "commands": having}
 
 
 def command_record(name: str) -> dict[str, Any] | None:
@@ -261,12 +260,9 @@ def record(entry: Entry) -> dict[str, Any]:
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound),
         "commands": list(entry.commands),
         "statement": bound.theorem.statement, "in_words": bound.theorem.in_words,
-        "assumptions": list(bound.theorem.assumptions),
-        "parameters": parameters(entry),
-        "source": bound.source,
+        "assumptions": list(bound.theorem.assumptions), "parameters": parameters(entry), "source": bound.source,
         "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)],
         "errata": list(bound.theorem.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name),
-        "file": _file(module_of(bound)),
-        "example": f"dpcalc {entry.example}",
+        "file": _file(module_of(bound)), "example": f"dpcalc {entry.example}",
     }

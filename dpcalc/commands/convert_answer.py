@@ -61,8 +61,7 @@ def answer(given: Given) -> Answer:
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
     return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                       _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
-                      warnings=promise.warnings, promises=promise.sentences,
-                      of_respondents=bool(run["respondents"]))
+                      warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
 
 
 def _described(given: Given) -> tuple[Given, str]:

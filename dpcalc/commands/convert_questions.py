@@ -68,8 +68,7 @@ def _check_target(to: str | None, question: Question) -> None:
     """Raises DpcalcError where --to is not the kind of guarantee that the question asks for."""
     gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp", "rho": "zcdp"}[question.asks]
     if to is not None and to != gives:
-        raise DpcalcError("contradictory",
-                          f"{to} does not go with options that ask for {gives}; drop --to", "--to")
+        raise DpcalcError("contradictory", f"{to} does not go with options that ask for {gives}; drop --to", "--to")
 
 
 def curve_question(given: Given) -> Question:

@@ -93,9 +93,8 @@ def rdp_params(run: Run) -> dict[str, Any]:
     if len(rdps) == 1:
         rdps = rdps * len(alphas)
     if len(alphas) != len(rdps):
-        raise DpcalcError("contradictory",
-                          f"{len(alphas)} orders but {len(rdps)} values; give one value for each order, or one for "
-                          "all", "--rdp")
+        raise DpcalcError("contradictory", f"{len(alphas)} orders but {len(rdps)} values; give one value for each "
+                                           "order, or one for all", "--rdp")
     return {"alphas": alphas, "rdps": rdps, "steps": int(run["steps"])}
 
 

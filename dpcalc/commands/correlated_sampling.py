@@ -54,8 +54,7 @@ def answer(run: Run, design: Design) -> Answer:
         f"must take every record of its group {drawn}")
     notes = (*correlated_notes.absolute(run["sigma"], run.given), *_notes(design, cycle, run.params, numbers))
     return run.answer(rows, subsample_run.guarantee(_as_subsample(run, design, cycle), run.params), ZERO_OUT,
-                      "every step's output", notes, {**numbers, **lower_end(run.question, rows)},
-                      promises=(promise,))
+                      "every step's output", notes, {**numbers, **lower_end(run.question, rows)}, promises=(promise,))
 
 
 def cycle_of(given: Given, design: Design) -> int:
@@ -68,10 +67,9 @@ def cycle_of(given: Given, design: Design) -> int:
         raise DpcalcError("out-of-range", f"{cycle} is below {bands}, the bands of the strategy: a record would meet "
                                           "steps whose noise overlaps", "--cycle")
     if given["sampling_rate"] * cycle > 1:
-        raise DpcalcError("out-of-range", f"{cycle} times the sampling rate is above 1: one of {cycle} "
-                                          "groups holds fewer records than a batch; use fewer bands, or a rate of at "
-                                          f"most 1/{cycle}",
-                          "--sampling-rate")
+        raise DpcalcError("out-of-range", f"{cycle} times the sampling rate is above 1: one of {cycle} groups holds "
+                                          "fewer records than a batch; use fewer bands, or a rate of at most "
+                                          f"1/{cycle}", "--sampling-rate")
     return cycle
 
 

@@ -129,8 +129,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=guarantee, extra=extra, released="every output of each release",
-        warnings=(*warnings, *composed.promise.warnings),
-        releases=releases, over_budget=over,
+        warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=over,
         promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
         notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
 

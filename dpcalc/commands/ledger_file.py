@@ -41,8 +41,8 @@ def read(sources: Iterable[str], files_anywhere: bool = False) -> Ledger:
         found = _read_one(source, files_anywhere)
         for key, x in found.header.items():
             if header.setdefault(key, x) != x:
-                raise DpcalcError("contradictory",
-                                  f"the files say {key} = {header[key]} and {x}; give --{key} to decide", f"--{key}")
+                raise DpcalcError("contradictory", f"the files say {key} = {header[key]} and {x}; give --{key} to "
+                                                   "decide", f"--{key}")
         releases += found.releases
     return Ledger(header, tuple(releases))
 
@@ -96,8 +96,7 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
         return _of_file(data, where, folder, name)
     if "command" not in data:
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
-        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}',
-                          "--file")
+        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}', "--file")
     return [_of_command(data, where, folder)]
 
 

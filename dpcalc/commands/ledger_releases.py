@@ -97,8 +97,7 @@ class Entry:
         self.parameters = answer.parameters
         if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
                                     and self.delta > 0 and not self.is_only):
-            raise DpcalcError("missing",
-                              f"its guarantee is one (ε, δ), so it needs a δ of its own below the total "
+            raise DpcalcError("missing", "its guarantee is one (ε, δ), so it needs a δ of its own below the total "
                               f"{plain(self.delta)}, for example delta = {self.delta / 10:.6g}", "--delta")
         return read({"schema": "dpcalc/v1", "adjacency": answer.adjacency, "guarantee": answer.piped_guarantee}, "it")
 

@@ -53,8 +53,7 @@ def answer(given: Given) -> Answer:
             more, note = c.limit_companions(limit, epsilon, params, online_contraction.BOUND, "an upper bound on the "
                                             "limit of δ as n → ∞ (eq. 13 and 15 of Sordello et al. 2021)")
             numbers, notes = numbers | more, (*notes, note)
-    return run.answer(rows, c.guarantee(run, rows), "replace-one", "last iterate", notes, numbers,
-                      only=only)
+    return run.answer(rows, c.guarantee(run, rows), "replace-one", "last iterate", notes, numbers, only=only)
 
 
 def _checked(given: Given) -> Run:

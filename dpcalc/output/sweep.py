@@ -125,8 +125,7 @@ def _rows(points: Points) -> TextTable:
     names, companions = list(dict.fromkeys(label(row) for row in rows_for_people(answers))), _companions(answers)
     rows = [_row(point, names, companions) for point in points]
     asked = f"resulting {symbol(answers[0].quantity)}" if answers[0].has_given_namesake else symbol(answers[0].quantity)
-    header = (*map(symbol, points[0].at), asked, *names,
-              *(_COMPANIONS[name].header for name in companions))
+    header = (*map(symbol, points[0].at), asked, *names, *(_COMPANIONS[name].header for name in companions))
     first = len(points[0].at) + 1  # the column of the first bound
     kept = [k for k in range(len(header)) if not first <= k < first + len(names)
             or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
@@ -176,8 +175,7 @@ def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple
         return (*at, _NO_ANSWER, *("" for _ in (*names, *companions)))
     by_label = {label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
     return (*at, shown_value(answer, answer.quantity, answer.headline),
-            *(by_label.get(name, _NO_ANSWER) for name in names),
-            *(_companion(name, answer) for name in companions))
+            *(by_label.get(name, _NO_ANSWER) for name in names), *(_companion(name, answer) for name in companions))
 
 
 def _companion(name: str, answer: Answer) -> str:
