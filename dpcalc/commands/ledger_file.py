@@ -107,11 +107,8 @@ def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> 
         raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name may stand beside it",
                           "--file")
     path = folder.file(path, where)
-    try:
+    with reading.about(where):
         found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))
-    except DpcalcError as error:
-        error.message = f"{where}: {error.message}"
-        raise
     if any(isinstance(x, Mapping) and "schema" not in x and x.keys() & {"release", "file", "command"} for x in found):
         raise DpcalcError("bad-toml", f"{where}: {path} must hold results, guarantees or a state of Opacus; another "
                           "ledger is given on the command line", "--file")
@@ -145,11 +142,8 @@ def _inputs(x: Any, where: str, folder: Folder) -> list[dict[str, Any]]:
     if not isinstance(x, str):
         return [_guarantee(x, where)]
     path = folder.file(x, where)
-    try:
+    with reading.about(where):
         return [g.as_json() for g in load(path)]
-    except DpcalcError as error:
-        error.message = f"{where}: {error.message}"
-        raise
 
 
 def _guarantee(data: Any, where: str) -> dict[str, Any]:

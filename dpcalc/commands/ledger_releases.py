@@ -10,9 +10,10 @@ from dpcalc.commands.ask import answer, command_of, named
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
 from dpcalc.core.command import Command, Given
-from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
+from dpcalc.core.reading import about
 from dpcalc.core.relations import REPLACE_ONE
 from dpcalc.core.results import Answer
 from dpcalc.core.validate import validate
@@ -70,10 +71,8 @@ class Entry:
         data = {key: x for key, x in entry.items() if key != "name"}
         if "command" not in data:
             return read(data, self.title)
-        try:
+        with about(self.title):
             return self._of_command(data)
-        except DpcalcError as error:
-            raise self.with_title(error) from None
 
     def can_be_for(self, relation: str) -> bool:
         """Whether its command answers for these neighbours, too."""
@@ -109,13 +108,6 @@ class Entry:
             if error.code != "missing" or error.option is not None or "delta" in raw:
                 raise
         return answer(command, {**raw, "format": "json", "delta": self.delta}, inputs)
-
-    def with_title(self, error: DpcalcError) -> DpcalcError:
-        """The same error, of the same class, which names the release."""
-        message = f"{self.title}: {error.message}"
-        if isinstance(error, NoSolution):
-            return type(error)(error.code, message, error.option, error.reached)
-        return type(error)(error.code, message, error.option)
 
 
 _MOST_PARTS = 2  # mechanisms of one guarantee that are listed in its description
@@ -169,10 +161,8 @@ def _quantity(entry: Entry, key: str) -> Quantity:
                               "gdp and rho of zcdp can", "--file")
         return _OF_KIND[kind, key]
     command = command_of(entry.data["command"])
-    try:
+    with about(entry.title):
         (name,) = named(command, {key: UNKNOWN})
-    except DpcalcError as error:
-        raise entry.with_title(error) from None
     quantity = command.option(name).quantity
     if not quantity.safe_direction:
         raise DpcalcError("unknown-value",

@@ -2,6 +2,8 @@
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
@@ -15,6 +17,16 @@ STANDARD_INPUT = "standard input"  # as an input is called in messages
 def where(source: str) -> str:
     """The name of a source in a sentence."""
     return STANDARD_INPUT if source == "-" else source
+
+
+@contextmanager
+def about(subject: str) -> Iterator[None]:
+    """The message of an error within the body begins with its subject: a file, or a part of one."""
+    try:
+        yield
+    except DpcalcError as error:
+        error.message = f"{subject}: {error.message}"
+        raise
 
 
 def text(source: str, megabytes: int, option: str | None = None) -> str:
