@@ -17,8 +17,7 @@ COMMAND = Command(
                                          "and replace-one converts those for other ones"), RUN),
         *options(QUESTION, q.SLACK, q.TARGET_EPSILON, q.TARGET_DELTA, q.ORDERS, q.PRECISION),
         # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
-        Option(q.EPSILON._replace(aliases=()), QUESTION),
-        Option(q.DELTA._replace(aliases=()), QUESTION),
+        *options(QUESTION, q.EPSILON._replace(aliases=()), q.DELTA._replace(aliases=())),
     ),
     examples=(
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
