@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts
+from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, refuse
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number, plain
@@ -53,10 +53,8 @@ def _no_number(command: Command, given: Given, epsilon: str, delta: str) -> Ques
     """The question for a description alone. Raises DpcalcError where the options ask for no number, and JSON output is
     no description."""
     if command.describes and given["format"] in ("json", "jsonl"):
-        for name in ("bound", "digits", "orders", "precision"):
-            if given.has(name):
-                raise DpcalcError("unneeded", "not used without a question; add --delta, --epsilon, --alpha or "
-                                              "--solve, or drop it", flag(name))
+        refuse(given, ("bound", "digits", "orders", "precision"),
+               "not used without a question; add --delta, --epsilon, --alpha or --solve, or drop it")
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""

@@ -5,7 +5,7 @@ from dpcalc.bounds.conversions import group_privacy
 from dpcalc.commands.asking import read_question
 from dpcalc.commands.convert import COMMAND
 from dpcalc.commands.convert_routes import is_one_sided
-from dpcalc.core.checks import require
+from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.results import Question
@@ -84,10 +84,8 @@ def curve_question(given: Given) -> Question:
 def mixture_question(given: Given) -> Question:
     """The question about a mixture of mechanisms with known RDP at one order: its RDP there."""
     require(given, ("alpha",), "with --weights")
-    for option in ("delta", "epsilon"):
-        if given.has(option):
-            raise DpcalcError("unneeded", "not used with --weights, which prints the RDP of the mixture; pipe its JSON "
-                                          f"into dpcalc convert - {flag(option)}", flag(option))
+    refuse(given, ("delta", "epsilon"), "not used with --weights, which prints the RDP of the mixture; pipe its JSON "
+                                        "into dpcalc convert - {option}")
     if len(given["alpha"]) != 1:
         raise DpcalcError("contradictory", "give one order; --rdp has one value for each of the --weights", "--alpha")
     _check_target(given["to"], question := Question("rdp", alpha=given["alpha"][0]))

@@ -9,7 +9,7 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.commands.correlated import COMMAND
 from dpcalc.core.bound import ProfileBound
-from dpcalc.core.checks import require
+from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
@@ -36,17 +36,12 @@ def design(given: Given) -> Design:
         raise DpcalcError("contradictory", f"lists {len(strategy.listed)} coefficients, more than the {steps} steps",
                           "--coefficients")
     if given["sampling_rate"] is not None:
-        for name in ("separation", "participations", "order"):
-            if given.has(name):
-                raise DpcalcError("refused", _OF_SAMPLING, f"--{name}")
+        refuse(given, ("separation", "participations", "order"), _OF_SAMPLING, "refused")
         return Design(strategy, steps)
     separated = given.has("separation") or given.has("participations")
     order = given["order"] or ("separated" if separated else "once")
     if order == "once":
-        for name in ("separation", "participations"):
-            if given.has(name):
-                raise DpcalcError("unneeded", "not used with --order once; use --order separated or cyclic",
-                                  f"--{name}")
+        refuse(given, ("separation", "participations"), "not used with --order once; use --order separated or cyclic")
         return Design(strategy, steps)
     require(given, ("separation",), {
         "cyclic": "with --order cyclic: the number of steps in a pass",
@@ -129,9 +124,7 @@ def _number(name: str, text: str) -> float:
 def _buffers(given: Given, name: str) -> tuple[Any, Any]:
     """The scales and the decays of a buffered linear Toeplitz strategy."""
     if name != s.BLT:
-        for option in ("blt_scale", "blt_decay"):
-            if given.has(option):
-                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it", flag(option))
+        refuse(given, ("blt_scale", "blt_decay"), f"not used with --strategy {name}; drop it")
         return (), ()
     require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
     scales, decays = given["blt_scale"], given["blt_decay"]

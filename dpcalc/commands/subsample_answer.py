@@ -14,7 +14,7 @@ from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.asking import lower_end, read_question, read_unknown
 from dpcalc.commands.subsample import COMMAND
 from dpcalc.core import quantities as q
-from dpcalc.core.checks import check, check_unknown, refuse_unneeded
+from dpcalc.core.checks import check, check_unknown, refuse, refuse_unneeded
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import Answer, Question, Route, guarantee_of
@@ -68,8 +68,7 @@ def _with_input(run: Run) -> Run:
 
     given, base = run.given, run.given.inputs[0]
     described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
-    for name in sorted(given.provided & described):
-        raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
+    refuse(given, sorted(described), "not used with an input, which describes the mechanism; drop it", "contradictory")
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
         raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "
                                            "another option", "--solve")
@@ -136,9 +135,8 @@ def _check_point(run: Run, adjacency: str) -> None:
         raise DpcalcError("refused", f"{adjacency}: {scheme.name} sampling amplifies an (ε, δ) point for {usual} only; "
                           f"give the mechanism (--noise-multiplier), or --adjacency {usual}", "--adjacency")
     refuse_unneeded(given, _OF_POINT, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
-    for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
-        raise DpcalcError("unneeded", "not used to amplify one (ε, δ) point, which gives one other: (log(1 + "
-                          "q(e^ε − 1)), qδ); drop it", flag(name))
+    refuse(given, sorted({"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}),
+           "not used to amplify one (ε, δ) point, which gives one other: (log(1 + q(e^ε − 1)), qδ); drop it")
     check(run, *by_rate.EITHER_RATE)
 
 

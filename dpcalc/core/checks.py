@@ -118,6 +118,13 @@ def refuse_unneeded(given: Given, needed: Iterable[str], why: str, ways_out: Tex
         raise DpcalcError("unneeded", f"not used {why}; {way_out}", flag(name))
 
 
+def refuse(given: Given, names: Iterable[str], message: str, code: str = "unneeded") -> None:
+    """Raises DpcalcError for the first of these options that is given; {option} in the message stands for it."""
+    for name in names:
+        if given.has(name):
+            raise DpcalcError(code, message.format(option=flag(name)), flag(name))
+
+
 def check_unknown(question: Question, used: Iterable[str], where: str) -> None:
     """Raises DpcalcError where the answer does not depend on the parameter to be solved for, or where --orders is given
     although the question fixes the order."""
