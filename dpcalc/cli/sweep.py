@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.cli.progress import waiting
 from dpcalc.cli.standard_streams import write
@@ -20,11 +20,10 @@ from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import dumps, indented
 from dpcalc.core.text import report
 from dpcalc.output.formats import FORMATS, delimited, render
+from dpcalc.output.plot.data import plot_sweep
+from dpcalc.output.plot.target import Target
 from dpcalc.output.sweep import document, long_table, record_of
 from dpcalc.output.sweep_words import Point, unanswered
-
-if TYPE_CHECKING:
-    from dpcalc.output.plot.target import Target
 
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
 
@@ -59,8 +58,6 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
     found = list(points)
     code = messages.print()
     if target:
-        from dpcalc.output.plot.data import plot_sweep
-
         plot = plot_sweep(command, raw, found)
         if drawn_here:
             return target.shown(plot), code
