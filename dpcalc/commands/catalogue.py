@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
-from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.commands import CALCULATORS, calculator
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 @cache
 def calculators() -> dict[str, Command]:
     """Name → command, for the commands that answer questions."""
-    return {name: calculator(name) for name in COMMANDS if name not in PAGES}
+    return {name: calculator(name) for name in CALCULATORS}
 
 
 def uses(command: Command) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
-from dpcalc.core.validate import near
+from dpcalc.core.validate import not_one_of
 
 _LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
 _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
@@ -92,8 +92,7 @@ def _strategy(given: Given) -> Strategy:
         raise DpcalcError("unknown-value", "takes one strategy; --compare takes a list of them", "--strategy")
     name, colon, value = given["strategy"].partition(":")
     if name not in s.NAMES:
-        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(s.NAMES)}{near(name, s.NAMES)}",
-                          "--strategy")
+        raise DpcalcError("unknown-value", not_one_of(name, s.NAMES), "--strategy")
     symbol = s.NUMBERED.get(name, "")
     if bool(symbol) != bool(colon):
         wanted = f"needs a number: {_with_symbol(name)}" if symbol else f"takes no number: write {name}"

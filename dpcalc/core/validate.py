@@ -229,6 +229,11 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
 
 
+def not_one_of(word: str, choices: tuple[str, ...]) -> str:
+    """The message about a word that is none of the choices, with the one that it probably stands for."""
+    return f"{word!r} is not one of {', '.join(choices)}{near(word, choices)}"
+
+
 def near(word: str, choices: tuple[str, ...]) -> str:
     """'; did you mean …?' where the word probably stands for one of the choices, else nothing."""
     close = meant(word, choices)

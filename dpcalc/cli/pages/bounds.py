@@ -1,10 +1,11 @@
 """dpcalc bounds: the catalogue of bounds, filtered."""
 
-from dpcalc.commands.catalogue import Entry, calculators, mentioning
+from dpcalc.commands import CALCULATORS
+from dpcalc.commands.catalogue import Entry, mentioning
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.validate import near
+from dpcalc.core.validate import not_one_of
 from dpcalc.output.catalogue import document
 from dpcalc.output.formats import render
 
@@ -27,10 +28,8 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
 
 def chosen(words: tuple[str, ...], command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
     """The entries that pass every filter. Raises DpcalcError for an unknown command."""
-    known = tuple(calculators())
-    if command is not None and command not in known:
-        raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}",
-                          "--command")
+    if command is not None and command not in CALCULATORS:
+        raise DpcalcError("unknown-value", not_one_of(command, CALCULATORS), "--command")
     return [e for e in mentioning(words)
             if (command is None or command in e.commands) and status in (None, e.bound.status)
             and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.theorem.assumptions))]
