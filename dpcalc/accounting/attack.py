@@ -13,8 +13,7 @@ from dpcalc.accounting.orders import own_params
 from dpcalc.core.bound import Directions, Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.question import Question
-from dpcalc.core.results import Route, Row, Table
+from dpcalc.core.results import Question, Route, Row, Table
 from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 

@@ -12,8 +12,7 @@ from dpcalc.bounds.conversions import composition_basic
 from dpcalc.core.bound import Conversion, Params, PointBound, ProfileBound, RdpBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon
-from dpcalc.core.question import Question
-from dpcalc.core.results import Route, Row
+from dpcalc.core.results import Question, Route, Row
 from dpcalc.numerics.mp.root import root, root_near
 from dpcalc.numerics.rounding import decimal_up
 

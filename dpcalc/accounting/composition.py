@@ -20,8 +20,7 @@ from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pair import ROUNDING
 
 if TYPE_CHECKING:
-    from dpcalc.core.question import Question
-    from dpcalc.core.results import Route
+    from dpcalc.core.results import Question, Route
     from dpcalc.pld.pilot import Parts
 
 _BY_VARIATION = {"variation": 1}  # a witness: the value follows from the total variation of one step

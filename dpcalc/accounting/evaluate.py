@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dpcalc.accounting.by_bound import by_bound
 from dpcalc.core.bound import Params
-from dpcalc.core.question import Question
-from dpcalc.core.results import Route, Row
+from dpcalc.core.results import Question, Route, Row
 
 
 def evaluate(route: Route, params: Params, question: Question) -> Row:

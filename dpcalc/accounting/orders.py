@@ -21,7 +21,7 @@ from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.core.bound import Bound
-    from dpcalc.core.question import Question
+    from dpcalc.core.results import Question
 
 _LOW, _HIGH = log(1e-4), log(9e9)  # the range of log(α − 1) that is searched
 _LEAST_GUESS, _LARGEST_GUESS = 1e-3, 1e9  # the range of α − 1 at the start of a search, within the range above

@@ -1,7 +1,5 @@
 """The command line in Typer: commands are loaded on demand, and every error is one line and an exit code."""
 
-from __future__ import annotations
-
 import codecs
 import importlib
 import sys

@@ -11,8 +11,6 @@ are skipped.
 The answer to a line that cannot be answered is {"error": {…, "line": k}}, and the stream continues.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -26,6 +24,7 @@ from dpcalc.core.reading import MEGABYTE
 from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.core.validate import validate
+from dpcalc.output.answer import record
 from dpcalc.output.result import Input, given_inputs
 
 LONGEST = MEGABYTE  # of a line; a limit, so that no input can exhaust the memory
@@ -67,8 +66,6 @@ class JsonReplies(Replies):
     """JSON Lines: the record of each answer, or {"error": …}, with the id of the line."""
 
     def answered(self, request: Request, answer: Answer) -> str:
-        from dpcalc.output.answer import record
-
         return dumps({**_tag(request), **record(answer)})
 
     def failed(self, request: Request, error: DpcalcError) -> str:

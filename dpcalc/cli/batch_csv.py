@@ -15,6 +15,7 @@ from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
 from dpcalc.core.text import printable
 from dpcalc.core.validate import near
+from dpcalc.output.formats import spreadsheet_cell
 
 # Names of columns that describe a line, are no options, and are repeated as they came.
 _DESCRIBING = ("id", "name", "label", "comment", "note")
@@ -196,8 +197,6 @@ class CsvReplies(Replies):
         A cell of CSV is repeated as it came, because tables are joined by its cells, and the file of the user holds
         the same formulas already; but control characters are escaped, which a terminal would obey.
         """
-        from dpcalc.output.formats import spreadsheet_cell
-
         if not self._fixed:
             of_input = map(spreadsheet_cell, of_input)
         else:
@@ -233,5 +232,4 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
     renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
     titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
     return {**{titles[name]: repr(x) for name, x in numbers.items()},
-            "bound": head.route.label, "status": head.status,
-            "adjacency": answer.adjacency}, titles[answer.quantity]
+            "bound": head.route.label, "status": head.status, "adjacency": answer.adjacency}, titles[answer.quantity]

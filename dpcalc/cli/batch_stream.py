@@ -10,7 +10,11 @@ from itertools import chain
 from typing import Any
 
 from dpcalc.cli.batch import LONGEST, WHITE_SPACE, Batch, JsonReplies, NumberReplies, Replies, Request, request_in_json
+from dpcalc.cli.batch_csv import CsvQuestions, CsvReplies
 from dpcalc.cli.parsing import check_format
+from dpcalc.cli.progress import waiting
+from dpcalc.cli.streams import Messages, Writer, blocks
+from dpcalc.commands.sweep import axes
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.output.formats import FORMATS, JSON_FORMATS, format_of
@@ -29,15 +33,12 @@ def stream(command: Command, raw: dict[str, Any], source: str, inputs: tuple[str
 
         guarantees = load_all(inputs)
     format = "jsonl" if switches["json"] else raw.pop("format", None)
-    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, guarantees,
-                  switches["certify"])
+    batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, guarantees, switches["certify"])
     return lambda: _run(batch, source, "quiet" if switches["quiet"] else format)
 
 
 def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs: tuple[str, ...],
                    switches: Mapping[str, bool]) -> None:
-    from dpcalc.commands.sweep import axes
-
     format = raw.get("format")
     of_lines = [name for name, form in FORMATS.items() if form.is_of_lines]
     if format not in (None, *of_lines):
@@ -59,9 +60,6 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
 
 def _run(batch: Batch, source: str, format: str | None) -> int:
     """Answers every line, and returns 1 where some line failed, else 0."""
-    from dpcalc.cli.progress import waiting
-    from dpcalc.cli.streams import Messages, Writer
-
     if sys.stdout is None:
         raise DpcalcError("unreadable", "standard output is closed", "--batch")
     name, failed, count = f"dpcalc {batch.command.name}", 0, 0
@@ -96,8 +94,6 @@ def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tup
                          if data is None or data.strip(WHITE_SPACE))
         columns, delimiter = None, ""
     else:
-        from dpcalc.cli.batch_csv import CsvQuestions
-
         requests = CsvQuestions(from_here, batch.names, batch.command.name, numbered)
         columns, delimiter = requests.columns, requests.delimiter
     if format == "quiet":
@@ -105,8 +101,6 @@ def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tup
     delimiter = FORMATS[format].delimiter if format else delimiter
     if not delimiter:
         return requests, JsonReplies()
-    from dpcalc.cli.batch_csv import CsvReplies
-
     return requests, CsvReplies(batch.names, delimiter, columns)
 
 
@@ -149,8 +143,6 @@ class _Source:
         return self._lines
 
     def _all_lines(self) -> Iterator[bytes | None]:
-        from dpcalc.cli.streams import blocks
-
         for block in blocks(self._descriptor, LONGEST, self._source):
             for data in block:
                 self.number += 1

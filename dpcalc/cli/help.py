@@ -3,8 +3,6 @@
 The short help (-h) shows the usual options of a command, and the long one (--help) shows all of them.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """--output: the complete answer in a file, which an error or an interrupt leaves as it was."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ parsed: whether JSON is asked for, and whether it is a batch.
 Read are --name VALUE, --name=VALUE, -n VALUE, -nVALUE, switches together (-qn1), and -- before words that begin with a
 dash."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

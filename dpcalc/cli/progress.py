@@ -1,7 +1,5 @@
 """A progress bar on standard error, shown on a terminal when a call takes longer than two seconds."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

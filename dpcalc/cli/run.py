@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.cli.parsing import check_format
+from dpcalc.cli.progress import waiting
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import warnings_of
+from dpcalc.commands.sweep import axes
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.results import Answer
 from dpcalc.core.text import report
+from dpcalc.output.answer import document
 from dpcalc.output.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
 
 _SWITCHES = ("json", "quiet", "all", "explain", "certify")
@@ -41,8 +44,6 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> t
         from dpcalc.accounting.guarantee import load_all
 
         inputs = load_all(sources)
-    from dpcalc.commands.sweep import axes
-
     plot = raw.pop("plot", None)
     swept = axes(command, raw)
     target = None
@@ -83,8 +84,6 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool],
                 target: Target | None) -> tuple[str, int]:
     """The text and the exit code of a call without a sweep, which may be drawn."""
-    from dpcalc.cli.progress import waiting
-
     with waiting(f"dpcalc {command.name}"):
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
@@ -104,8 +103,6 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
         return "\n".join(map(repr, answer.values)), code
     if switches["explain"] and answer.table:
         raise DpcalcError("unneeded", "no bound is used to print a table of steps or of strategies", "--explain")
-    from dpcalc.output.answer import document
-
     return render(document(answer, switches["explain"]), format), code
 
 

@@ -1,7 +1,5 @@
 """Standard output for the answer, standard error for messages of one line, and the exit code."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -6,26 +6,28 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpcalc.cli.progress import waiting
 from dpcalc.cli.standard_streams import write
+from dpcalc.cli.streams import Writer
 from dpcalc.commands.ask import warnings_of
+from dpcalc.commands.sweep import Axis
+from dpcalc.commands.sweep import points as points_of
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.results import Answer
 from dpcalc.core.strict_json import dumps, indented
 from dpcalc.core.text import report
 from dpcalc.output.formats import FORMATS, delimited, render
+from dpcalc.output.plot.data import plot_sweep
+from dpcalc.output.plot.target import Target
 from dpcalc.output.sweep import document, long_table, record_of
 from dpcalc.output.sweep_words import Point, unanswered
 
-if TYPE_CHECKING:
-    from dpcalc.commands.sweep import Axis
-    from dpcalc.core.results import Answer
-    from dpcalc.output.plot.target import Target
-
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
 
-AnswerAt = Callable[[Mapping[str, Any]], "Answer"]  # the answer to the question with these options
+AnswerAt = Callable[[Mapping[str, Any]], Answer]  # the answer to the question with these options
 
 
 def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...], switches: Mapping[str, bool],
@@ -56,8 +58,6 @@ def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...],
     found = list(points)
     code = messages.print()
     if target:
-        from dpcalc.output.plot.data import plot_sweep
-
         plot = plot_sweep(command, raw, found)
         if drawn_here:
             return target.shown(plot), code
@@ -71,12 +71,9 @@ def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], a
             as_lines: bool) -> Iterator[Point]:
     """The answer or the error at every point of the sweep. `as_lines` says that each point is printed as soon as it is
     computed; then no progress is shown if that is on a terminal, where it would stand between the lines."""
-    from dpcalc.cli.progress import waiting
-    from dpcalc.commands.sweep import points
-
     size = prod(len(axis.values) for axis in swept)
     with waiting(f"dpcalc {command.name}", not (as_lines and sys.stdout.isatty())) as work:
-        for done, at in enumerate(points(swept), 1):
+        for done, at in enumerate(points_of(swept), 1):
             try:
                 found = answer({**raw, **at})
                 if not as_lines:  # the further keys of a record are not printed, and would fill the memory
@@ -121,8 +118,6 @@ _LINES: dict[str, Callable[[Iterator[Point]], Iterator[str]]] = {
 
 def _print_lines(lines: Iterator[str], messages: _Messages) -> int:
     """Prints the lines as they come, then the messages, and returns the exit code."""
-    from dpcalc.cli.streams import Writer
-
     if not hasattr(sys.stdout, "buffer"):  # a program that collects the text
         write("\n".join(lines))
         return messages.print()

@@ -1,7 +1,5 @@
 """The class of Typer commands, by public names of Typer only: values are passed on as texts, and help is grouped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Errors about options and words that a command does not have, as one line that names what was probably meant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

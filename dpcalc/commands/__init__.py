@@ -35,9 +35,10 @@ COMMAND_GROUPS = {
 }
 COMMANDS = {name: text for group in COMMAND_GROUPS.values() for name, text in group.items()}
 PAGES = frozenset(COMMAND_GROUPS["Look up"])  # commands that print text, and answer no question
+CALCULATORS = tuple(name for name in COMMANDS if name not in PAGES)
 
 
 def calculator(name: str) -> Command:
-    """The calculator of this name, a key of COMMANDS that is not in PAGES."""
+    """The calculator of this name, one of CALCULATORS."""
     command: Command = import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
     return command

@@ -5,7 +5,7 @@ from math import log
 from typing import Any
 
 from dpcalc.accounting.cautions import with_cautions
-from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.commands import CALCULATORS, calculator
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.results import Answer
@@ -55,12 +55,10 @@ def _extreme(given: Given) -> str | None:
 def command_of(name: str) -> Command:
     """The calculator of this name. Raises DpcalcError, which suggests a similar name, where there is none."""
     word = str(name).replace("_", "-")
-    if word in COMMANDS and word not in PAGES:
+    if word in CALCULATORS:
         return calculator(word)
-    calculators = tuple(word for word in COMMANDS if word not in PAGES)
-    raise DpcalcError("unknown-command",
-                      f"there is no calculator {name!r}; there are "
-                      f"{', '.join(calculators)}{near(str(name), calculators)}")
+    raise DpcalcError("unknown-command", f"there is no calculator {name!r}; there are {', '.join(CALCULATORS)}"
+                                         f"{near(str(name), CALCULATORS)}")
 
 
 def named(command: Command, options: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -5,17 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.core import noise_multiplier
-from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts
+from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, refuse
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number, plain
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
-from dpcalc.core.question import Question
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.core.validate import near
 from dpcalc.numerics.rounding import ratio_up
-
-_OF_QUESTION = {"epsilon", "delta", "alpha", "rdp"}
 
 
 def read_question(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
@@ -43,9 +40,8 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
     if has_alpha:
         return Question("rdp", alpha=given["alpha"], orders=orders)
     if has_epsilon and has_delta:
-        raise DpcalcError("contradictory",
-                          f"with {flag(delta)} there is nothing left to compute: add --solve "
-                          f"{_solvable(command, given)}, or drop one", flag(epsilon))
+        raise DpcalcError("contradictory", f"with {flag(delta)} there is nothing left to compute: add --solve "
+                                           f"{_solvable(command, given)}, or drop one", flag(epsilon))
     if has_delta:
         return Question("epsilon", delta=given[delta], orders=orders)
     if has_epsilon:
@@ -57,10 +53,8 @@ def _no_number(command: Command, given: Given, epsilon: str, delta: str) -> Ques
     """The question for a description alone. Raises DpcalcError where the options ask for no number, and JSON output is
     no description."""
     if command.describes and given["format"] in ("json", "jsonl"):
-        for name in ("bound", "digits", "orders", "precision"):
-            if given.has(name):
-                raise DpcalcError("unneeded", "not used without a question; add --delta, --epsilon, --alpha or "
-                                              "--solve, or drop it", flag(name))
+        refuse(given, ("bound", "digits", "orders", "precision"),
+               "not used without a question; add --delta, --epsilon, --alpha or --solve, or drop it")
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""

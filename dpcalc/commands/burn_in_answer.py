@@ -1,10 +1,11 @@
 """The answer of burn-in: ε, δ or RDP of the last iterate by every bound, with the burn-in length and a lower bound."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import ceil
+from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.orders import own_params
@@ -23,7 +24,7 @@ from dpcalc.bounds.noisy_sgd import (
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.commands import schedule
 from dpcalc.commands.asking import level_hints, lipschitz_hint, read_question
-from dpcalc.commands.burn_in import ANY, COMMAND, RUN_OPTIONS, SCHEDULE, SCHEDULED, SOLVABLE, VALUES
+from dpcalc.commands.burn_in import ANY, COMMAND, RUN_OPTIONS, SCHEDULE, SCHEDULED, SOLVABLE, STRONGLY_CONVEX, VALUES
 from dpcalc.commands.last_iterate_companions import point_guarantee, worst_companions
 from dpcalc.core import quantities as q
 from dpcalc.core.bound import Params, ProfileBound
@@ -31,8 +32,7 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.core.numbers import human_claimed
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, OneRecord, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Question, Route, Row
 from dpcalc.core.run import Run
 
 
@@ -42,7 +42,7 @@ def answer(given: Given) -> Answer:
     run, head, asks = run.solved(rows), rows[0], run.question.asks
     numbers: dict[str, float] = {"burn_in_steps": _burn_in_steps(run, head)}
     if not run["diameter"]:
-        numbers["distance"] = _largest_distance(run)
+        numbers["distance"] = largest_distance(run)
     elif run["loss"] != ANY:
         numbers["horizon"] = _horizon(run)
     numbers |= {f"{asks}_lower": row.result[asks] for row in rows[::-1] if row.route.bound.status == "lower"}
@@ -118,7 +118,7 @@ def _params(run: Run) -> Params:
     n, b, index = int(run["n"]), int(run["batch_size"]), run["index"]
     if b > n:
         raise OutOfScope("no-solution", f"{b} is above n = {n}, the number of records", "--batch-size")
-    same = {"batch_size": b, "diameter": run["diameter"] or _largest_distance(run),
+    same = {"batch_size": b, "diameter": run["diameter"] or largest_distance(run),
             **{k: run[k] for k in ("lipschitz", "smoothness", "strong_convexity")}}
     if run["step_by_step"]:
         return {**same, "schedule": run["step_by_step"]}
@@ -129,20 +129,20 @@ def _params(run: Run) -> Params:
             "period": period, "last": 1 if index is None else (steps - index) % period + 1}
 
 
-def _largest_distance(run: Run) -> float:
+def largest_distance(run: Mapping[str, Any]) -> float:
     """A bound on the distance between the iterates of two runs on neighbouring data sets with equal noise, for runs
-    without a constraint set."""
+    without a constraint set. For dpcalc compare, too, which describes a run by its options."""
     own = (int(run["batch_size"]), run["lipschitz"], run["smoothness"], _least_curvature(run))
-    if run["step_by_step"]:
+    if run.get("step_by_step"):
         return contraction.largest_distance_along(run["step_by_step"], *own)
     steps = int(run["steps"])
-    uses = -(-steps // -(-int(run["n"]) // own[0])) if run["order"] == "fixed" else steps
+    uses = -(-steps // -(-int(run["n"]) // own[0])) if run.get("order") == "fixed" else steps
     return contraction.largest_distance(*own, run["learning_rate"], steps, uses)
 
 
-def _least_curvature(run: Run) -> float:
+def _least_curvature(run: Mapping[str, Any]) -> float:
     """The least curvature that a loss can have: ρ, or −β where it is only known to be smooth."""
-    return float(-run["smoothness"] if run["loss"] == ANY else run["strong_convexity"])
+    return float(-run["smoothness"] if run.get("loss") == ANY else run["strong_convexity"])
 
 
 # --- the bounds that answer ------------------------------------------------------------------------------------------
@@ -210,7 +210,6 @@ def _horizon(run: Run) -> int:
 
 _SMOOTH = "β-Lipschitz gradients of norm at most L"
 _CONVEX = "convex, β-smooth, L-Lipschitz losses"
-_STRONGLY_CONVEX = "ρ-strongly convex, β-smooth losses, any two gradients at one point at most 2L apart"
 _ALL = "gradients of norm at most L; all iterates may be released"
 _ASSUMES = {
     "composition": _ALL,
@@ -228,8 +227,7 @@ def _losses(run: Run, name: str) -> str:
         return _ALL
     if run["diameter"]:
         return f"{_ASSUMES[name]}; w₀ lies in K, and both do not depend on the data"
-    # without a set no strongly convex loss is L-Lipschitz
-    losses = _STRONGLY_CONVEX if _ASSUMES[name] == _CONVEX and run["strong_convexity"] else _ASSUMES[name]
+    losses = STRONGLY_CONVEX if _ASSUMES[name] == _CONVEX and run["strong_convexity"] else _ASSUMES[name]
     return f"{losses}; w₀ does not depend on the data"
 
 
@@ -244,7 +242,7 @@ def _notes(run: Run, head: Row) -> tuple[str, ...]:
     assumed = (f"the bound assumes {_losses(run, name)}{batches}",) if name in _ASSUMES else ()
     distance = () if run["diameter"] else (
         "without --diameter, D is the largest distance between two runs, "
-        f"{human_claimed(_largest_distance(run), 1e-12)} (Altschuler & Talwar 2022, Remark 5.2)",)
+        f"{human_claimed(largest_distance(run), 1e-12)} (Altschuler & Talwar 2022, Remark 5.2)",)
     counted = f"the bound depends on all T = {steps} steps"
     if r < steps:
         convex = order == "random" and run["n"] != run["batch_size"] and _least_curvature(run) == 0

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
-from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.commands import CALCULATORS, calculator
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 @cache
 def calculators() -> dict[str, Command]:
     """Name → command, for the commands that answer questions."""
-    return {name: calculator(name) for name in COMMANDS if name not in PAGES}
+    return {name: calculator(name) for name in CALCULATORS}
 
 
 def uses(command: Command) -> tuple[str, ...]:
@@ -260,12 +260,9 @@ def record(entry: Entry) -> dict[str, Any]:
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound),
         "commands": list(entry.commands),
         "statement": bound.theorem.statement, "in_words": bound.theorem.in_words,
-        "assumptions": list(bound.theorem.assumptions),
-        "parameters": parameters(entry),
-        "source": bound.source,
+        "assumptions": list(bound.theorem.assumptions), "parameters": parameters(entry), "source": bound.source,
         "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)],
         "errata": list(bound.theorem.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name),
-        "file": _file(module_of(bound)),
-        "example": f"dpcalc {entry.example}",
+        "file": _file(module_of(bound)), "example": f"dpcalc {entry.example}",
     }

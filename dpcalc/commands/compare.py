@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, RUN, Command, later, options
+from dpcalc.core.command import MECHANISM, RUN, Command, options
 from dpcalc.core.quantities import Quantity
 
 
@@ -27,8 +27,7 @@ COMMAND = Command(
         *options(MECHANISM, q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"),
                  q.NOISE_MULTIPLIER, q.CLIPPING_NORM),
     ),
-    later("compare_answer.answer"),
-    (
+    examples=(
         ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma 0.1 --lipschitz 1 "
          "--loss convex --smoothness 1 --learning-rate 0.05 --diameter 2 --release last-iterate --delta 1e-5",
          "ε = 0.623559"),
@@ -38,7 +37,6 @@ COMMAND = Command(
         ("compare --n 60000 --batches shuffled --batch-size 256 --drop-last --epochs 15 --epsilon 8 --delta 1e-5 "
          "--solve noise-multiplier", "Noise multiplier = 1.02551"),
     ),
-    theorems=later("compare_answer.theorems"),
     elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",
     usual=("epsilon", "delta", "solve", "noise_multiplier", "sigma", "clipping_norm", "run", "n", "batches",

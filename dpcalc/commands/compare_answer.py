@@ -18,12 +18,12 @@ from dpcalc.commands.run_file import merged
 from dpcalc.commands.training_run import ALLOCATION, ORDERED, POISSON, SHUFFLED, TrainingRun, describe
 from dpcalc.commands.what_if import what_if
 from dpcalc.core import noise_multiplier
+from dpcalc.core.checks import refuse
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError, NoSolution, flag
+from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, OneRecord, Route, Row, for_one
+from dpcalc.core.results import Answer, OneRecord, Question, Route, Row, for_one
 from dpcalc.core.validate import near
 
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
@@ -82,9 +82,8 @@ def _number_of_steps(values: Mapping[str, Any], run: TrainingRun, head: Row) -> 
 
 def _refuse(given: Given) -> None:
     """Raises DpcalcError for a question that compare does not answer, and for unknown bounds."""
-    for name in sorted(given.provided & {"alpha", "rdp"}):
-        raise DpcalcError("unneeded", "compare takes --delta, --epsilon, or both with --solve; for Rényi DP ask the "
-                                      "command of one bound", flag(name))
+    refuse(given, ("alpha", "rdp"), "compare takes --delta, --epsilon, or both with --solve; for Rényi DP ask the "
+                                    "command of one bound")
     if given["epsilon"] is None and given["delta"] is None:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
                                      "--solve noise-multiplier (or sigma)")

@@ -16,8 +16,7 @@ from dpcalc.commands.training_run import EVERY, TrainingRun
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row, guarantee_of
+from dpcalc.core.results import Answer, Question, Row, guarantee_of
 from dpcalc.core.text import options_text
 from dpcalc.core.validate import validate
 from dpcalc.numerics.root import Unreachable
@@ -50,7 +49,7 @@ def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], ans
         bounds, why = _bounds(interpretation, run, named, question, whole)
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
-        failed += [(_conditions_met(interpretation, run), name, reason) for name, reason in why.items()]
+        failed += [(interpretation.conditions_met(run), name, reason) for name, reason in why.items()]
         if not bounds:
             continue
         answer = _ask(interpretation, run, bounds, _question(question, run, interpretation), answers)
@@ -102,13 +101,6 @@ def _bounds(interpretation: Interpretation, run: TrainingRun, named: tuple[str, 
     below = [name for name in wanted if (question.unknown or not whole) and all_bounds()[name].status == "lower"]
     return (tuple(name for name in wanted if name not in below),
             dict.fromkeys(below, "a bound from below, by which no parameter is solved for"))
-
-
-def _conditions_met(interpretation: Interpretation, run: TrainingRun) -> int:
-    """The number of conditions that hold before the first one that does not. Where several interpretations give a
-    reason why a bound does not apply, the reason of the one with the most conditions met is shown."""
-    conditions = interpretation.conditions
-    return next((k for k, c in enumerate(conditions) if not c.holds(run)), len(conditions))
 
 
 def _question(question: Question, run: TrainingRun, interpretation: Interpretation) -> dict[str, Any]:

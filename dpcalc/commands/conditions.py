@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands.training_run import TrainingRun
 from dpcalc.core.numbers import human, plain
+from dpcalc.core.text import listed
 
 _ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a double still counts as 2/β
 
@@ -19,19 +20,15 @@ class Condition(NamedTuple):
 
 
 def needs_batches(*kinds: str) -> Condition:
-    return Condition(lambda r: r.batches in kinds, lambda r: f"needs --batches {_either(kinds)}")
+    return Condition(lambda r: r.batches in kinds, lambda r: f"needs --batches {listed(kinds, 'or')}")
 
 
 def needs_release(*kinds: str) -> Condition:
-    return Condition(lambda r: r.release in kinds, lambda r: f"needs --release {_either(kinds)}")
+    return Condition(lambda r: r.release in kinds, lambda r: f"needs --release {listed(kinds, 'or')}")
 
 
 def needs_adjacency(*relations: str) -> Condition:
-    return Condition(lambda r: r.adjacency in relations, lambda r: f"needs --adjacency {_either(relations)}")
-
-
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return Condition(lambda r: r.adjacency in relations, lambda r: f"needs --adjacency {listed(relations, 'or')}")
 
 
 def _not_expanding(run: TrainingRun) -> bool:

@@ -1,7 +1,7 @@
 """dpcalc convert: one kind of guarantee from another one, or from several composed."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, options
 
 COMMAND = Command(
     "convert",
@@ -17,11 +17,9 @@ COMMAND = Command(
                                          "and replace-one converts those for other ones"), RUN),
         *options(QUESTION, q.SLACK, q.TARGET_EPSILON, q.TARGET_DELTA, q.ORDERS, q.PRECISION),
         # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
-        Option(q.EPSILON._replace(aliases=()), QUESTION),
-        Option(q.DELTA._replace(aliases=()), QUESTION),
+        *options(QUESTION, q.EPSILON._replace(aliases=()), q.DELTA._replace(aliases=())),
     ),
-    later("convert_answer.answer"),
-    (
+    examples=(
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
         ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
@@ -29,7 +27,6 @@ COMMAND = Command(
          "ε = 0.622123"),
     ),
     inputs=True,
-    theorems=later("convert_answer.theorems"),
     asks="Say what you have (--from, or JSON results), and ask with --delta (prints ε), --epsilon (prints δ), --alpha "
          "(prints the RDP) or --to. With --from dp, --epsilon and --delta are those of each step: ask with "
          "--target-delta or --target-epsilon.",

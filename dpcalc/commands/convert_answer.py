@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.bounds.conversions import group_privacy, rdp_curves, to_replace_one
+from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
 from dpcalc.commands.convert import COMMAND
@@ -16,8 +16,7 @@ from dpcalc.core.checks import refuse_unneeded, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import CONVERTED, Answer, Route, guarantee_of
+from dpcalc.core.results import CONVERTED, Answer, Question, Route, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 
@@ -63,8 +62,7 @@ def answer(given: Given) -> Answer:
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
     return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                       _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
-                      warnings=promise.warnings, promises=promise.sentences,
-                      of_respondents=bool(run["respondents"]))
+                      warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
 
 
 def _described(given: Given) -> tuple[Given, str]:
@@ -170,13 +168,16 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), r.gdp_routes, r.gdp_params, questions.plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), r.curve_routes,
                     lambda run: {"rho": run["rho"], "steps": int(run["steps"])}, questions.plain_question),
-    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes, r.dp_params,
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", *_TARGETS.values()), r.dp_routes,
+                  lambda run: composition_basic.repeated(run["epsilon"], run["delta"], int(run["steps"])),
                   questions.dp_question),
     "group": _Source(("group_size",), ("epsilon", "delta", *_TARGETS.values()),
-                     lambda run: (Route(group_privacy.BOUND),), r.group_params, questions.group_question),
+                     lambda run: (Route(group_privacy.BOUND),),
+                     lambda run: {"profile_points": run["profile_points"] or ((run["epsilon"], run["delta"]),),
+                                  "group_size": run["group_size"]}, questions.group_question),
     "to-replace-one": _Source(("epsilon", "delta"), (), lambda run: (Route(to_replace_one.BOUND),),
                               lambda run: {name: run[name] for name in ("step_epsilon", "step_delta")},
-                              questions.converted_question),
+                              lambda given: Question("epsilon", delta=given["delta"])),
     "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), r.outcome_routes, r.outcome_params,
                         questions.outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), r.part_routes, r.part_params,

@@ -84,8 +84,7 @@ def _of_group(given: Given) -> Given:
     first = inputs[0] if len(inputs) == 1 else None
     if not isinstance(first, Dp | Sampled):
         raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
-                          "dp) and for one profile; compose first, and convert the (ε, δ) of the total",
-                          "--group-size")
+                          "dp) and for one profile; compose first, and convert the (ε, δ) of the total", "--group-size")
     given = _about_the_same(given).having(source="group", **_as_targets(given))
     first = given.inputs[0]
     assert isinstance(first, Dp | Sampled)  # a point and a profile are converted to what they are
@@ -124,9 +123,8 @@ def _as_targets(given: Given) -> dict[str, Any]:
     read from JSON."""
     for n in ("epsilon", "delta"):
         if given.has(n) and given.has(f"target_{n}"):
-            raise DpcalcError("contradictory",
-                              f"--{n} asks about the total already, as the input gives the point; drop one",
-                              f"--target-{n}")
+            raise DpcalcError("contradictory", f"--{n} asks about the total already, as the input gives the point; "
+                                               "drop one", f"--target-{n}")
     return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
 
@@ -136,14 +134,12 @@ def _checked(given: Given) -> Given:
     kind = given["from"]
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):
-            raise DpcalcError("contradictory",
-                              f"the input is a guarantee of kind {given.inputs[0].kind}, not {kind}; drop --from",
-                              "--from")
+            raise DpcalcError("contradictory", f"the input is a guarantee of kind {given.inputs[0].kind}, not {kind}; "
+                                               "drop --from", "--from")
         return given
     if kind == "profile":
-        raise DpcalcError("missing",
-                          'give the profile as JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}',
-                          "--input")
+        raise DpcalcError("missing", 'give the profile as JSON: {"kind": "profile", "epsilon": [0, …], '
+                                     '"delta": […, …]}', "--input")
     if kind != "tv":
         return given
     from dpcalc.accounting.guarantee import Tv

@@ -5,10 +5,10 @@ from dpcalc.bounds.conversions import group_privacy
 from dpcalc.commands.asking import read_question
 from dpcalc.commands.convert import COMMAND
 from dpcalc.commands.convert_routes import is_one_sided
-from dpcalc.core.checks import require
+from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
-from dpcalc.core.question import Question
+from dpcalc.core.results import Question
 from dpcalc.numerics.rounding import ratio_up, sum_up
 
 
@@ -68,8 +68,7 @@ def _check_target(to: str | None, question: Question) -> None:
     """Raises DpcalcError where --to is not the kind of guarantee that the question asks for."""
     gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp", "rho": "zcdp"}[question.asks]
     if to is not None and to != gives:
-        raise DpcalcError("contradictory",
-                          f"{to} does not go with options that ask for {gives}; drop --to", "--to")
+        raise DpcalcError("contradictory", f"{to} does not go with options that ask for {gives}; drop --to", "--to")
 
 
 def curve_question(given: Given) -> Question:
@@ -85,10 +84,8 @@ def curve_question(given: Given) -> Question:
 def mixture_question(given: Given) -> Question:
     """The question about a mixture of mechanisms with known RDP at one order: its RDP there."""
     require(given, ("alpha",), "with --weights")
-    for option in ("delta", "epsilon"):
-        if given.has(option):
-            raise DpcalcError("unneeded", "not used with --weights, which prints the RDP of the mixture; pipe its JSON "
-                                          f"into dpcalc convert - {flag(option)}", flag(option))
+    refuse(given, ("delta", "epsilon"), "not used with --weights, which prints the RDP of the mixture; pipe its JSON "
+                                        "into dpcalc convert - {option}")
     if len(given["alpha"]) != 1:
         raise DpcalcError("contradictory", "give one order; --rdp has one value for each of the --weights", "--alpha")
     _check_target(given["to"], question := Question("rdp", alpha=given["alpha"][0]))
@@ -142,11 +139,6 @@ def _about_total(given: Given) -> Question | None:
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
         return read_question(COMMAND, given.having(alpha=None), "target_epsilon", "target_delta")
     return None
-
-
-def converted_question(given: Given) -> Question:
-    """The question for an (ε, δ) that is only converted to other neighbours: its ε, with its δ."""
-    return Question("epsilon", delta=given["delta"])
 
 
 def _refuse_delta(given: Given, why: str) -> None:

@@ -56,17 +56,6 @@ def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
     return (Route(pure.ZCDP), *bounded)
 
 
-def dp_params(run: Run) -> dict[str, Any]:
-    """The parameters of composition: ε and δ of every step, and the number of steps."""
-    return composition_basic.repeated(run["epsilon"], run["delta"], int(run["steps"]))
-
-
-def group_params(run: Run) -> dict[str, Any]:
-    """The known (ε, δ) for one record, and the size of the group."""
-    points = run.get("profile_points") or ((run["epsilon"], run["delta"]),)
-    return {"profile_points": points, "group_size": run["group_size"]}
-
-
 # --- μ-GDP, zCDP and RDP ---------------------------------------------------------------------------------------------
 
 
@@ -104,9 +93,8 @@ def rdp_params(run: Run) -> dict[str, Any]:
     if len(rdps) == 1:
         rdps = rdps * len(alphas)
     if len(alphas) != len(rdps):
-        raise DpcalcError("contradictory",
-                          f"{len(alphas)} orders but {len(rdps)} values; give one value for each order, or one for "
-                          "all", "--rdp")
+        raise DpcalcError("contradictory", f"{len(alphas)} orders but {len(rdps)} values; give one value for each "
+                                           "order, or one for all", "--rdp")
     return {"alphas": alphas, "rdps": rdps, "steps": int(run["steps"])}
 
 

@@ -1,7 +1,7 @@
 """dpcalc correlated: noise that is correlated between steps (DP-FTRL, matrix factorisation)."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, options
 
 LONGEST = 10**7  # steps: so many coefficients take seconds, and a gigabyte of memory
 
@@ -33,15 +33,13 @@ COMMAND = Command(
                default="zero-out"),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
-    later("correlated_answer.answer"),
-    (
+    examples=(
         ("correlated --steps 2052 --separation 342 --participations 6 --strategy banded-sqrt:342 --epsilon 8 "
          "--delta 1e-5 --solve sigma", "σ = 2.51381"),
         ("correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972"),
         ("correlated --steps 2000 --order once --epsilon 8 --delta 1e-5 --compare", "Strategies for ε ≤ 8"),
         ("correlated --steps 1000 --strategy square-root --schedule 1:3 --format csv | tail -n 1", "3,-0.125"),
     ),
-    theorems=later("correlated_answer.theorems"),
     asks="Ask with --delta (prints ε), --epsilon (prints δ) or --alpha (prints the RDP), or give a budget and --solve "
          "sigma. --schedule prints the coefficients of the noise, and --compare a table of strategies.",
     elsewhere={

@@ -15,12 +15,11 @@ from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human_claimed, plain
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer, Route, Table
+from dpcalc.core.results import Answer, Question, Route, Table
+from dpcalc.core.text import MOST_NAMED
 from dpcalc.numerics.rounding import ratio_up
 
-_MOST_SHOWN = 8  # coefficients of C in a note
 _STRATEGY = frozenset({"strategy", "coefficients", "blt_scale", "blt_decay", "contraction"})
 _USES = _STRATEGY | {"steps", "order", "separation", "participations", "sigma", "adjacency", "clipping_norm"}
 
@@ -90,8 +89,8 @@ def _recursion(design: Design) -> tuple[str, ...]:
     bands = design.strategy.bands(design.steps)
     if not 1 < bands < design.steps:
         return ()
-    c = [f"{x:.9g}" for x in design.columns.c[:_MOST_SHOWN].tolist()]
-    listed = f"c = {', '.join(c[:bands])}" + ("" if bands <= _MOST_SHOWN else ", …")
+    c = [f"{x:.9g}" for x in design.columns.c[:MOST_NAMED].tolist()]
+    listed = f"c = {', '.join(c[:bands])}" + ("" if bands <= MOST_NAMED else ", …")
     if design.strategy.name == BANDED_SQRT:
         r = design.strategy.contraction
         listed += f"; c_j = c_(j−1) {'' if r == 1 else f'{plain(r)} '}(2j − 1)/(2j)"

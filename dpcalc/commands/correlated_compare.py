@@ -12,8 +12,7 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import SIGMA
-from dpcalc.core.question import Question, budget
-from dpcalc.core.results import Answer, Table
+from dpcalc.core.results import Answer, Question, Table, budget
 
 USUAL = "usual"
 _SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}

@@ -9,15 +9,14 @@ from dpcalc.bounds.correlated._engine.design import Design
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.commands.correlated import COMMAND
 from dpcalc.core.bound import ProfileBound
-from dpcalc.core.checks import require
+from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Route
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
-from dpcalc.core.validate import near
+from dpcalc.core.validate import not_one_of
 
 _LEAST_FIRST = 1e-100  # of |c_0| of a list: with smaller ones, squares are lost below all doubles
 _OF_SAMPLING = ("Poisson batches draw each record at random at every step, so that no separation, order or number of "
@@ -37,17 +36,12 @@ def design(given: Given) -> Design:
         raise DpcalcError("contradictory", f"lists {len(strategy.listed)} coefficients, more than the {steps} steps",
                           "--coefficients")
     if given["sampling_rate"] is not None:
-        for name in ("separation", "participations", "order"):
-            if given.has(name):
-                raise DpcalcError("refused", _OF_SAMPLING, f"--{name}")
+        refuse(given, ("separation", "participations", "order"), _OF_SAMPLING, "refused")
         return Design(strategy, steps)
     separated = given.has("separation") or given.has("participations")
     order = given["order"] or ("separated" if separated else "once")
     if order == "once":
-        for name in ("separation", "participations"):
-            if given.has(name):
-                raise DpcalcError("unneeded", "not used with --order once; use --order separated or cyclic",
-                                  f"--{name}")
+        refuse(given, ("separation", "participations"), "not used with --order once; use --order separated or cyclic")
         return Design(strategy, steps)
     require(given, ("separation",), {
         "cyclic": "with --order cyclic: the number of steps in a pass",
@@ -98,8 +92,7 @@ def _strategy(given: Given) -> Strategy:
         raise DpcalcError("unknown-value", "takes one strategy; --compare takes a list of them", "--strategy")
     name, colon, value = given["strategy"].partition(":")
     if name not in s.NAMES:
-        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(s.NAMES)}{near(name, s.NAMES)}",
-                          "--strategy")
+        raise DpcalcError("unknown-value", not_one_of(name, s.NAMES), "--strategy")
     symbol = s.NUMBERED.get(name, "")
     if bool(symbol) != bool(colon):
         wanted = f"needs a number: {_with_symbol(name)}" if symbol else f"takes no number: write {name}"
@@ -130,9 +123,7 @@ def _number(name: str, text: str) -> float:
 def _buffers(given: Given, name: str) -> tuple[Any, Any]:
     """The scales and the decays of a buffered linear Toeplitz strategy."""
     if name != s.BLT:
-        for option in ("blt_scale", "blt_decay"):
-            if given.has(option):
-                raise DpcalcError("unneeded", f"not used with --strategy {name}; drop it", flag(option))
+        refuse(given, ("blt_scale", "blt_decay"), f"not used with --strategy {name}; drop it")
         return (), ()
     require(given, ("blt_scale", "blt_decay"), "with --strategy blt")
     scales, decays = given["blt_scale"], given["blt_decay"]

@@ -21,9 +21,8 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL
 from dpcalc.core.quantities import SIGMA
-from dpcalc.core.question import Question
 from dpcalc.core.relations import ZERO_OUT
-from dpcalc.core.results import Answer, Route, Row
+from dpcalc.core.results import Answer, Question, Route, Row
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 
@@ -55,8 +54,7 @@ def answer(run: Run, design: Design) -> Answer:
         f"must take every record of its group {drawn}")
     notes = (*correlated_notes.absolute(run["sigma"], run.given), *_notes(design, cycle, run.params, numbers))
     return run.answer(rows, subsample_run.guarantee(_as_subsample(run, design, cycle), run.params), ZERO_OUT,
-                      "every step's output", notes, {**numbers, **lower_end(run.question, rows)},
-                      promises=(promise,))
+                      "every step's output", notes, {**numbers, **lower_end(run.question, rows)}, promises=(promise,))
 
 
 def cycle_of(given: Given, design: Design) -> int:
@@ -69,10 +67,9 @@ def cycle_of(given: Given, design: Design) -> int:
         raise DpcalcError("out-of-range", f"{cycle} is below {bands}, the bands of the strategy: a record would meet "
                                           "steps whose noise overlaps", "--cycle")
     if given["sampling_rate"] * cycle > 1:
-        raise DpcalcError("out-of-range", f"{cycle} times the sampling rate is above 1: one of {cycle} "
-                                          "groups holds fewer records than a batch; use fewer bands, or a rate of at "
-                                          f"most 1/{cycle}",
-                          "--sampling-rate")
+        raise DpcalcError("out-of-range", f"{cycle} times the sampling rate is above 1: one of {cycle} groups holds "
+                                          "fewer records than a batch; use fewer bands, or a rate of at most "
+                                          f"1/{cycle}", "--sampling-rate")
     return cycle
 
 
@@ -111,24 +108,19 @@ def of_groups(route: Route) -> Route:
 def _numbers(run: Run, design: Design, head: Row) -> dict[str, float]:
     """The sensitivity of one step, and the errors of prefix sums; with their ratio to those of independent noise at the
     same privacy, which is solved for, where the answer has an ε at a δ that a double holds."""
-    errors, question, sigma = design.errors, run.question, run["sigma"]
+    errors, asked, sigma = design.errors, run.question, run["sigma"]
     numbers = {"sensitivity": participation.sensitivity_of_orthogonal(design), "sigma": sigma, **errors.at(sigma)}
-    epsilon, delta = (head.result.get(name, getattr(question, name)) for name in ("epsilon", "delta"))
-    if question.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
+    epsilon, delta = (head.result.get(name, getattr(asked, name)) for name in ("epsilon", "delta"))
+    if asked.asks == "rdp" or not epsilon or (delta or 0.0) < SMALLEST_NORMAL:
         return numbers
+    same = Design(Strategy(INDEPENDENT), design.steps)  # independent noise on Poisson batches of the same rate
+    others = {name: x for name, x in run.given.values.items() if name not in ("sigma", "bound", "cycle")}
+    question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
     try:
-        plain = _independent_sigma(run.given, design, epsilon, delta)
+        plain = rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
     except (NoSolution, OutOfScope):  # out of the range of σ that is searched: then there is nothing to compare with
         return numbers
     return {**numbers, "ratio_to_independent": numbers["rmse"] / (plain * errors.rmse_of_independent)}
-
-
-def _independent_sigma(given: Given, design: Design, epsilon: float, delta: float) -> float:
-    """The σ of independent noise on Poisson batches of the same rate that has this (ε, δ)."""
-    same = Design(Strategy(INDEPENDENT), design.steps)
-    question = Question("epsilon", epsilon, delta, unknown=SIGMA, target=epsilon)
-    others = {name: x for name, x in given.values.items() if name not in ("sigma", "bound", "cycle")}
-    return rows_of(run_of(Given(others, frozenset()), same, 1, question), same, 1)[0].result["sigma"]
 
 
 def _notes(design: Design, cycle: int, params: Params, numbers: Mapping[str, float]) -> tuple[str, ...]:

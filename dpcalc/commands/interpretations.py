@@ -8,10 +8,10 @@ from math import nextafter
 from typing import Any, NamedTuple
 
 from dpcalc.commands import conditions as c
+from dpcalc.commands.burn_in import ANY, STRONGLY_CONVEX
 from dpcalc.commands.conditions import Condition, needs_adjacency, needs_batches, needs_release
 from dpcalc.commands.training_run import (
     ALLOCATION,
-    ANY,
     EPOCHS,
     FIXED,
     FULL,
@@ -43,11 +43,16 @@ class Interpretation(NamedTuple):
         """The bounds that can answer it for the neighbouring data sets of the run."""
         return self.of_groups if run.group_size > 1 and self.of_groups else self.bounds
 
+    def conditions_met(self, run: TrainingRun) -> int:
+        """The number of conditions that hold before the first one that does not. Of several reasons why a bound does
+        not apply, that of the interpretation with the most conditions met is shown."""
+        return next((k for k, x in enumerate(self.conditions) if not x.holds(run)), len(self.conditions))
+
     def unmet(self, run: TrainingRun) -> str | None:
         """The reason why the interpretation does not apply to the run, or None where it applies."""
         if run.group_size > 1 and not self.of_groups:
             return "has no theorem for groups of records"
-        return next((x.otherwise(run) for x in self.conditions if not x.holds(run)), None)
+        return next((x.otherwise(run) for x in self.conditions[self.conditions_met(run):]), None)
 
 
 # --- a run in the options of a command -------------------------------------------------------------------------------
@@ -77,18 +82,6 @@ def _burn_in(run: TrainingRun, n: int | None = None, **extra: Any) -> dict[str, 
     constrained = {} if run.diameter is None else {"diameter": run.diameter}
     return {"n": n or run.n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz,
             "smoothness": run.smoothness, **losses, "learning_rate": run.learning_rate, **constrained, **extra}
-
-
-def _largest_distance(run: TrainingRun) -> float:
-    """A bound on the distance between the iterates of two runs on neighbouring data sets with equal noise, for runs
-    without a constraint set."""
-    from dpcalc.bounds.noisy_sgd._engine import contraction
-
-    assert run.learning_rate is not None and run.smoothness is not None
-    curvature = -run.smoothness if c.outside_convex_setting(run) else run.strong_convexity or 0.0
-    uses = run.uses if run.batches in ORDERED else run.steps
-    return contraction.largest_distance(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate,
-                                        run.steps, uses)
 
 
 def _fixed(run: TrainingRun) -> dict[str, Any]:
@@ -133,7 +126,10 @@ def _bounded(run: TrainingRun) -> str:
 def _set(run: TrainingRun) -> str:
     if run.diameter is not None:
         return "a convex set of diameter D"
-    return f"no constraint set (two runs stay within {human_claimed(_largest_distance(run), 1e-12)})"
+    from dpcalc.commands.burn_in_answer import largest_distance  # imports bounds of one kind of run
+
+    distance = largest_distance(_fixed(run) if run.batches in ORDERED else _burn_in(run))
+    return f"no constraint set (two runs stay within {human_claimed(distance, 1e-12)})"
 
 
 def _start(run: TrainingRun) -> str:
@@ -142,8 +138,8 @@ def _start(run: TrainingRun) -> str:
 
 
 def _loss(run: TrainingRun) -> str:
-    if run.strong_convexity and run.diameter is None:  # no such loss is L-Lipschitz
-        return "ρ-strongly convex, β-smooth losses, any two gradients at one point at most 2L apart"
+    if run.strong_convexity and run.diameter is None:
+        return STRONGLY_CONVEX
     strength = "ρ-strongly convex" if run.strong_convexity else "convex"
     return f"{strength}, β-smooth, L-Lipschitz losses"
 

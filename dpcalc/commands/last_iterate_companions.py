@@ -17,20 +17,18 @@ from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import Question
-from dpcalc.core.results import OneRecord, Row, for_one, guarantee_of
+from dpcalc.core.results import OneRecord, Question, Row, for_one, guarantee_of
 from dpcalc.core.run import Run
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.root import Unreachable
 
-_LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
 _AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
-
-_LEVEL = {"gaussian": "σ is", "laplace": "v is the scale of"}
 
 
 def noise_note(noise: str) -> str:
     """The note on the meaning of the noise level."""
-    return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
+    level = "σ is" if noise == "gaussian" else "v is the scale of"
+    return f"{level} the noise on every gradient; the noise on the iterate is η times that"
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
@@ -159,13 +157,13 @@ def limit_companions(log_limit: float, epsilon: float, params: Params, bound: Bo
     """The limit δ* as n → ∞ (`what` is its description), and the factor by which the δ of a bound at this n is above
     it: as companion numbers and in words."""
     numbers = limit_numbers(log_limit)
-    as_double = abs(log_limit) < _LOG_OF_LARGEST_DOUBLE or log_limit == -inf
+    as_double = abs(log_limit) < LARGEST_EXPONENT or log_limit == -inf
     limit = human(numbers["delta_limit"]) if as_double else human_log(log_limit)
     note = f"δ* = {limit} is {what}, and not a guarantee"
     if log_limit == -inf:
         return numbers, note
     above = bound.value(epsilon, **own_params(bound, params)) - log_limit
-    numbers["limit_factor"] = exp(above) if above < _LOG_OF_LARGEST_DOUBLE else inf
-    in_full = abs(above) < _LOG_OF_LARGEST_DOUBLE or above == -inf
+    numbers["limit_factor"] = exp(above) if above < LARGEST_EXPONENT else inf
+    in_full = abs(above) < LARGEST_EXPONENT or above == -inf
     times = f"{numbers['limit_factor']:.4g}" if in_full else f"e^{above:.6g}"
     return numbers, f"{note}; at this n, {bound.name} gives {times} times it"

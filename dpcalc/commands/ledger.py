@@ -1,7 +1,7 @@
 """dpcalc ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import QUESTION, RUN, Command, Option, options
 
 # What releases.toml holds in the first example of the help.
 _SAMPLE = """\
@@ -35,8 +35,7 @@ COMMAND = Command(
                                          "and replace-one converts those for other ones"), RUN),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
-    later("ledger_answer.answer"),
-    (
+    examples=(
         ("ledger releases.toml", "ε = 0.951868"),
         ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --json | dpcalc ledger - --delta "
@@ -44,8 +43,8 @@ COMMAND = Command(
     ),
     inputs=True,
     files="file",
+    theorems_of="convert",
     usual=("epsilon", "delta", "file"),
-    theorems=later("convert_answer.theorems"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",
     sample=_SAMPLE,

@@ -16,8 +16,8 @@ from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import ROUNDED, human, plain
-from dpcalc.core.question import Question
-from dpcalc.core.results import CONVERTED, Answer, Release, Row
+from dpcalc.core.reading import about
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
@@ -64,10 +64,8 @@ def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
     """The call with δ and the budget of the files where the command line has none, and the releases of the files."""
     ledger = read(given["file"] or (), bool(given["allow_files_anywhere"]))
     header = {name: x for name, x in ledger.header.items() if not given.has(name)}
-    try:
+    with about("in the file"):
         checked = validate(COMMAND, header)
-    except DpcalcError as error:
-        raise DpcalcError(error.code, f"in the file: {error.message}", error.option) from None
     both = {**given.values, **{name: checked[name] for name in header}}
     return given.replace(both, given.provided | header.keys()), ledger.releases
 
@@ -130,8 +128,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=guarantee, extra=extra, released="every output of each release",
-        warnings=(*warnings, *composed.promise.warnings),
-        releases=releases, over_budget=over,
+        warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=over,
         promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
         notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
 

@@ -41,8 +41,8 @@ def read(sources: Iterable[str], files_anywhere: bool = False) -> Ledger:
         found = _read_one(source, files_anywhere)
         for key, x in found.header.items():
             if header.setdefault(key, x) != x:
-                raise DpcalcError("contradictory",
-                                  f"the files say {key} = {header[key]} and {x}; give --{key} to decide", f"--{key}")
+                raise DpcalcError("contradictory", f"the files say {key} = {header[key]} and {x}; give --{key} to "
+                                                   "decide", f"--{key}")
         releases += found.releases
     return Ledger(header, tuple(releases))
 
@@ -96,8 +96,7 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
         return _of_file(data, where, folder, name)
     if "command" not in data:
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
-        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}',
-                          "--file")
+        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}', "--file")
     return [_of_command(data, where, folder)]
 
 
@@ -108,11 +107,8 @@ def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> 
         raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name may stand beside it",
                           "--file")
     path = folder.file(path, where)
-    try:
+    with reading.about(where):
         found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))
-    except DpcalcError as error:
-        error.message = f"{where}: {error.message}"
-        raise
     if any(isinstance(x, Mapping) and "schema" not in x and x.keys() & {"release", "file", "command"} for x in found):
         raise DpcalcError("bad-toml", f"{where}: {path} must hold results, guarantees or a state of Opacus; another "
                           "ledger is given on the command line", "--file")
@@ -146,11 +142,8 @@ def _inputs(x: Any, where: str, folder: Folder) -> list[dict[str, Any]]:
     if not isinstance(x, str):
         return [_guarantee(x, where)]
     path = folder.file(x, where)
-    try:
+    with reading.about(where):
         return [g.as_json() for g in load(path)]
-    except DpcalcError as error:
-        error.message = f"{where}: {error.message}"
-        raise
 
 
 def _guarantee(data: Any, where: str) -> dict[str, Any]:

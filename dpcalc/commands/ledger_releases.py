@@ -10,9 +10,10 @@ from dpcalc.commands.ask import answer, command_of, named
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
 from dpcalc.core.command import Command, Given
-from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
+from dpcalc.core.reading import about
 from dpcalc.core.relations import REPLACE_ONE
 from dpcalc.core.results import Answer
 from dpcalc.core.validate import validate
@@ -70,10 +71,8 @@ class Entry:
         data = {key: x for key, x in entry.items() if key != "name"}
         if "command" not in data:
             return read(data, self.title)
-        try:
+        with about(self.title):
             return self._of_command(data)
-        except DpcalcError as error:
-            raise self.with_title(error) from None
 
     def can_be_for(self, relation: str) -> bool:
         """Whether its command answers for these neighbours, too."""
@@ -97,8 +96,7 @@ class Entry:
         self.parameters = answer.parameters
         if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
                                     and self.delta > 0 and not self.is_only):
-            raise DpcalcError("missing",
-                              f"its guarantee is one (ε, δ), so it needs a δ of its own below the total "
+            raise DpcalcError("missing", "its guarantee is one (ε, δ), so it needs a δ of its own below the total "
                               f"{plain(self.delta)}, for example delta = {self.delta / 10:.6g}", "--delta")
         return read({"schema": "dpcalc/v1", "adjacency": answer.adjacency, "guarantee": answer.piped_guarantee}, "it")
 
@@ -110,13 +108,6 @@ class Entry:
             if error.code != "missing" or error.option is not None or "delta" in raw:
                 raise
         return answer(command, {**raw, "format": "json", "delta": self.delta}, inputs)
-
-    def with_title(self, error: DpcalcError) -> DpcalcError:
-        """The same error, of the same class, which names the release."""
-        message = f"{self.title}: {error.message}"
-        if isinstance(error, NoSolution):
-            return type(error)(error.code, message, error.option, error.reached)
-        return type(error)(error.code, message, error.option)
 
 
 _MOST_PARTS = 2  # mechanisms of one guarantee that are listed in its description
@@ -170,10 +161,8 @@ def _quantity(entry: Entry, key: str) -> Quantity:
                               "gdp and rho of zcdp can", "--file")
         return _OF_KIND[kind, key]
     command = command_of(entry.data["command"])
-    try:
+    with about(entry.title):
         (name,) = named(command, {key: UNKNOWN})
-    except DpcalcError as error:
-        raise entry.with_title(error) from None
     quantity = command.option(name).quantity
     if not quantity.safe_direction:
         raise DpcalcError("unknown-value",
@@ -182,15 +171,6 @@ def _quantity(entry: Entry, key: str) -> Quantity:
 
 
 # --- the neighbours --------------------------------------------------------------------------------------------------
-
-
-def refuse_different_groups(entries: Sequence[Entry], guarantees: Sequence[Any]) -> None:
-    """Raises DpcalcError where the releases are about groups of different numbers of records, with the way out."""
-    sizes = [guarantee.size_of_group for guarantee in guarantees]
-    if len(set(sizes)) > 1:
-        said = "; ".join(f"{entry.title}: {size}" for entry, size in zip(entries, sizes, strict=True))
-        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
-                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
 
 
 def _way_out(entries: Sequence[Entry], places: Mapping[str, Sequence[int]]) -> str:
@@ -210,9 +190,12 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
     """The guarantees of all releases, with the value of an unknown number, as guarantees about the same neighbouring
     data sets. Raises DpcalcError where they are not."""
     found = tuple(entry.guarantee(unknown, value) for entry in entries)
-    refuse_different_groups(entries, found)
-    return compose(found, wanted, [entry.title for entry in entries],
-                   lambda places: _way_out(entries, places))
+    sizes, titles = [guarantee.size_of_group for guarantee in found], [entry.title for entry in entries]
+    if len(set(sizes)) > 1:
+        said = "; ".join(f"{title}: {size}" for title, size in zip(titles, sizes, strict=True))
+        raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
+                          f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
+    return compose(found, wanted, titles, lambda places: _way_out(entries, places))
 
 
 # --- the composition -------------------------------------------------------------------------------------------------

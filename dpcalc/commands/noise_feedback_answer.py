@@ -1,5 +1,6 @@
 """The answer of noise-feedback: ε, δ or RDP of the iterates that are released, with that of the other release, the
-variances, and what the same run without feedback would lose."""
+variances, and what the same run without feedback would lose; or of --solve feedback: the coefficient with the least
+variance at equal privacy of every iterate."""
 
 from math import fsum, inf, sqrt
 
@@ -7,30 +8,30 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.noise_feedback import affine, every_iterate, optimum, optimum_finite
-from dpcalc.commands import noise_feedback_optimum
 from dpcalc.commands.asking import level_hints, read_question
 from dpcalc.commands.last_iterate_companions import worst_companions
 from dpcalc.commands.noise_feedback import CHECKS, COMMAND, EVERY, LAST, NEEDS, USES
 from dpcalc.core.bound import Params, ProfileBound
-from dpcalc.core.checks import Mode, check
-from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.checks import Mode, check, require
+from dpcalc.core.command import OUTPUT, Given
+from dpcalc.core.errors import DpcalcError, OutOfScope, flag
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, OneRecord, Route, Row
+from dpcalc.core.results import Answer, OneRecord, Question, Route, Row
 from dpcalc.core.run import Run
-from dpcalc.core.text import MOST_NAMED
+from dpcalc.core.text import MOST_NAMED, listed
 from dpcalc.numerics.rounding import up
 
 _ROUTES = {LAST: (Route(affine.WITH_FEEDBACK), Route(affine.WITHOUT_FEEDBACK, on_request=True)),
            EVERY: (Route(every_iterate.BOUND),)}
 _AT_EQUAL = "equal_privacy_variance"  # begins the names of the companion numbers about variances at equal privacy
+_UNITS = "in units of (s/μ)², s = 2Lη"
 _MUCH_LARGER = 2.0  # ratio of the μ of all iterates to that of the last one from which on a warning says so
 
 
 def answer(given: Given) -> Answer:
     if str(given["solve"]).removeprefix("--") == "feedback":
-        return noise_feedback_optimum.answer(given)
+        return _optimum(given)
     plain = given["bound"] == ("without-feedback",)
     run = Run(COMMAND, given, read_question(COMMAND, given), _params, USES - {"feedback"} if plain else USES)
     every, here, by = run["release"] == EVERY, "for this question", "by noise-feedback"
@@ -73,8 +74,7 @@ def _steps_in_words(uses: tuple[int, ...]) -> str:
     """The steps in words, or their number where they are many."""
     if len(uses) > MOST_NAMED:
         return f"at the {len(uses)} given steps"
-    *first, last = map(str, uses)
-    return f"at steps {', '.join(first)} and {last}" if first else f"at step {last}"
+    return f"at step{'s' if len(uses) > 1 else ''} {listed([*map(str, uses)])}"
 
 
 def _loss(run: Run, route: Route, params: Params) -> float:
@@ -138,7 +138,7 @@ def _variances(run: Run, params: Params) -> tuple[dict[str, float], dict[str, fl
 
 def _notes(run: Run, params: Params, numbers: dict[str, float], by_default: bool) -> tuple[str, ...]:
     """What the noise is, what the bound assumes and no output of a run shows, and what other noise would leave."""
-    every, units = run["release"] == EVERY, noise_feedback_optimum.UNITS
+    every, units = run["release"] == EVERY, _UNITS
     noise = "σ is the noise on the iterate, not on the gradient"
     if by_default:
         noise += f"; the record is the worst one, that of the {'first' if every else 'last'} step"
@@ -173,6 +173,79 @@ def _notes(run: Run, params: Params, numbers: dict[str, float], by_default: bool
             f"feedback is neither gain nor loss: {needs if params['feedback'] else ''}{same}",
             "with several curvatures (--curvature as a list), noise that is added once to the output is optimal, and "
             "λ = 1 leaves at most twice its variance where ηa ≤ 1")
+
+
+# --- the best feedback -----------------------------------------------------------------------------------------------
+
+# Options on which the best λ does not depend, or for which it is not known, with the reason.
+_ONE_STEP = "the best λ is that for records which are used at one step, the worst one; drop it"
+_REFUSED = {"index": _ONE_STEP, "used_at": _ONE_STEP,
+            "learning_rate": "not used without --curvature; add it, or drop this"}
+
+
+def _optimum(given: Given) -> Answer:
+    """λ* for a long run with these curvatures, or without curvature for prefix sums over the steps, and the variances
+    that are left at equal privacy. Raises DpcalcError for options on which λ* does not depend."""
+    by_curvature = given.has("curvature")
+    uses = {"curvature", "learning_rate", "steps"} if by_curvature else {"steps"}
+    if given.has("feedback"):
+        raise DpcalcError("contradictory", "--feedback is given, so it cannot be solved for; drop one of them",
+                          "--solve")
+    if given.has("release") and given["release"] == "last-iterate":
+        raise DpcalcError("unneeded", "the best λ is that of --release every-iterate; of the last iterate alone, every "
+                          "λ leaves the same variance at equal privacy where there is one curvature, and noise that "
+                          "is added once to the output is optimal where there are several", "--release")
+    left = given.provided - uses - {"solve", "bound", "release"} - {o.name for o in COMMAND.all_options()
+                                                                    if o.group == OUTPUT}
+    for name in _REFUSED:
+        if name in left:
+            raise DpcalcError("unneeded", _REFUSED[name], flag(name))
+    if left:
+        first, *others = map(flag, sorted(left))
+        also = f", nor {', '.join(others)}" if others else ""
+        raise DpcalcError("unneeded", f"not used with --solve feedback{also}; first find λ, then give it as --feedback "
+                          "with --delta, or with a budget and --solve sigma", first)
+    require(given, ("learning_rate",) if by_curvature else ("steps",), "to solve for feedback"
+            if by_curvature else "to solve for feedback; or give --curvature and --learning-rate")
+    run = Run(COMMAND, given, Question("feedback"), lambda run: {
+        "curvatures": run["curvature"] or (0.0,), "learning_rate": run["learning_rate"] or 1.0,
+        "iterations": run["steps"]}, frozenset(uses))  # prefix sums are the run without curvature
+    steady = by_curvature and min(run.params["curvatures"]) > 0
+    if not steady:
+        require(given, ("steps",), "to solve for feedback without curvature")
+    finite = (Route(optimum_finite.BOUND, on_request=steady),) if given.has("steps") else ()
+    rows = answer_rows(run, (*((Route(optimum.BOUND),) if steady else ()), *finite), run.bounds)
+    numbers, notes = _beside_optimum(rows[0], run.params)
+    solution = {"feedback": rows[0].result["feedback"]}
+    found = run.answer(rows, {"kind": "feedback", **solution}, "replace-one", "every iterate", notes, numbers,
+                       options={"solve": "feedback"})
+    return found._replace(parameters=found.parameters | solution)
+
+
+def _beside_optimum(head: Row, params: Params) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The variances of other noise at equal privacy, and coefficients that are the best ones in another sense."""
+    curvatures, rate, steps = params["curvatures"], params["learning_rate"], params["iterations"]
+    steady, notes = head.route.bound is optimum.BOUND, list[str]()
+    independent = (optimum.variance_at_equal_privacy(curvatures, rate, 0.0) if steady else
+                   fsum(affine.geometric(affine.decay(a, rate), steps) for a in curvatures))
+    numbers, filtered = {"equal_privacy_variance_independent": independent}, ""
+    if steady and len(curvatures) == 1:
+        numbers["equal_privacy_variance_filter"] = optimum.least_of_all_filters(curvatures[0], rate)
+        filtered = f", {human(numbers['equal_privacy_variance_filter'])} with the best linear filter"
+    if steady and steps is not None:
+        try:
+            numbers["feedback_after_steps"] = optimum_finite.value(**params)["feedback"]
+            notes = [f"after {steps} steps, λ = {human(numbers['feedback_after_steps'])} is best (--bound "
+                     f"{optimum_finite.BOUND.name})"]
+        except OutOfScope:
+            pass
+    if not steady and max(curvatures) == 0:
+        numbers["feedback_mean"] = optimum_finite.mean_coefficient(steps)
+        notes = [f"for the mean variance of all iterates, λ = {human(numbers['feedback_mean'])} is best (used by "
+                 "dpcalc correlated --compare)"]
+    return numbers, (f"at equal privacy the variance of {'a long run' if steady else 'the last iterate'} is "
+                     f"{human(head.result['equal_privacy_variance'])} with this λ, {human(independent)} with "
+                     f"independent noise{filtered}, {_UNITS}", *notes)
 
 
 def theorems() -> tuple[Route, ...]:

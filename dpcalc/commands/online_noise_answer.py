@@ -17,8 +17,7 @@ from dpcalc.core.bound import Params
 from dpcalc.core.checks import Check, Mode, check, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, Row, Table, for_one
+from dpcalc.core.results import Answer, Question, Route, Row, Table, for_one
 from dpcalc.core.run import Run
 
 _LISTS, _LEVEL = {"gaussian": "sigmas", "laplace": "scales"}, {"gaussian": "sigma", "laplace": "scale"}
@@ -54,8 +53,7 @@ def answer(given: Given) -> Answer:
             more, note = c.limit_companions(limit, epsilon, params, online_contraction.BOUND, "an upper bound on the "
                                             "limit of δ as n → ∞ (eq. 13 and 15 of Sordello et al. 2021)")
             numbers, notes = numbers | more, (*notes, note)
-    return run.answer(rows, c.guarantee(run, rows), "replace-one", "last iterate", notes, numbers,
-                      only=only)
+    return run.answer(rows, c.guarantee(run, rows), "replace-one", "last iterate", notes, numbers, only=only)
 
 
 def _checked(given: Given) -> Run:

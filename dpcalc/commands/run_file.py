@@ -51,10 +51,8 @@ def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str
     for key, value in data.items():
         name = spelled.get(key.replace("-", "_"))
         if name is None:
-            raise DpcalcError("unknown-key",
-                              f"{source}: there is no parameter {key!r}; the parameters are "
-                              f"{', '.join(names)}{near(key, names)}",
-                              "--run")
+            raise DpcalcError("unknown-key", f"{source}: there is no parameter {key!r}; the parameters are "
+                              f"{', '.join(names)}{near(key, names)}", "--run")
         if name in found:
             raise DpcalcError("contradictory", f"{source} gives {name} twice", "--run")
         if (isinstance(value, bool) and name not in switches) or not isinstance(value, str | int | float):

@@ -108,8 +108,7 @@ def _checked(run: Run, partial: bool) -> Run:
     check(run, *levels(_NOISE, bool(schedule), "--c1 with --c2"),
           Mode(uses, sorted(own | {"n", "lipschitz"} | (set(_CONVEX) if schedule else set())),
                f"without --bound {' or '.join(FOR_EVERY_QUESTION)}" if passes else where, where, where,
-               hints=lipschitz_hint(given)),
-          twice, *CHECKS, *PLACE)
+               hints=lipschitz_hint(given)), twice, *CHECKS, *PLACE)
     return replace(run, uses=uses)
 
 

@@ -1,9 +1,8 @@
 """dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
 
-from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import QUESTION, RUN, Command, Option, mechanism_options, options
 
 COMMAND = Command(
     "subsample",
@@ -16,8 +15,7 @@ COMMAND = Command(
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
-    later("subsample_answer.answer"),
-    (
+    examples=(
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
          "Noise multiplier = 0.838778"),
@@ -26,7 +24,6 @@ COMMAND = Command(
     ),
     inputs=True,
     describes=True,
-    theorems=later("subsample_answer.theorems"),
     elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     usual=("epsilon", "delta", "solve", "noise_multiplier", "mechanism", "scale", "scheme", "n", "batch_size", "epochs",
            "steps"),

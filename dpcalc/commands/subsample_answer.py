@@ -3,22 +3,25 @@ point."""
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of
+from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of, shuffle
 from dpcalc.bounds.sampling import amplification
-from dpcalc.commands import shuffled_batches
+from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.asking import lower_end, read_question, read_unknown
 from dpcalc.commands.subsample import COMMAND
+from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.checks import check, check_unknown, refuse_unneeded
+from dpcalc.core.checks import check, check_unknown, refuse, refuse_unneeded
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route, guarantee_of
+from dpcalc.core.numbers import human
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Answer, Question, Route, Row, guarantee_of
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_down
 
@@ -37,11 +40,13 @@ def answer(given: Given) -> Answer:
         return _amplified_point(run, adjacency)
     if not given.inputs:
         _require_noise(given)
-    run = batches.in_whole_epochs(run.asking(read_question(COMMAND, run.given)))
+    run = run.asking(read_question(COMMAND, run.given))
+    if run.unknown == q.PASSES.name and scheme_of(run).unit == "epoch":
+        run = run.asking(run.question._replace(unknown=q.PASSES))  # which is a whole number
     promise = batches.promise(run)
     run = batches.checked(run)
     check_unknown(run.question, run.uses, f"with --scheme {run['scheme']} and --mechanism {run['mechanism']}")
-    shuffled_batches.refuse_poisson(run)
+    _refuse_poisson(run)
     try:
         rows = answer_rows(run, batches.routes(run, run.question), run.bounds)
     except DpcalcError as error:
@@ -51,7 +56,7 @@ def answer(given: Given) -> Answer:
                           "--alpha") from None
     run = run.solved(rows)
     return run.answer(rows, batches.guarantee(run, run.params), adjacency, "every step's output",
-                      (*batches.notes(run), *shuffled_batches.notes(run, rows)),
+                      (*batches.notes(run), *_of_other_batches(run, rows)),
                       {**batches.numbers(run), **lower_end(run.question, rows)}, warnings=promise.warnings,
                       scope=batches.scope(run), promises=promise.sentences)
 
@@ -67,8 +72,7 @@ def _with_input(run: Run) -> Run:
 
     given, base = run.given, run.given.inputs[0]
     described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
-    for name in sorted(given.provided & described):
-        raise DpcalcError("contradictory", "not used with an input, which describes the mechanism; drop it", flag(name))
+    refuse(given, sorted(described), "not used with an input, which describes the mechanism; drop it", "contradictory")
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
         raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "
                                            "another option", "--solve")
@@ -135,10 +139,103 @@ def _check_point(run: Run, adjacency: str) -> None:
         raise DpcalcError("refused", f"{adjacency}: {scheme.name} sampling amplifies an (ε, δ) point for {usual} only; "
                           f"give the mechanism (--noise-multiplier), or --adjacency {usual}", "--adjacency")
     refuse_unneeded(given, _OF_POINT, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
-    for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
-        raise DpcalcError("unneeded", "not used to amplify one (ε, δ) point, which gives one other: (log(1 + "
-                          "q(e^ε − 1)), qδ); drop it", flag(name))
+    refuse(given, sorted({"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}),
+           "not used to amplify one (ε, δ) point, which gives one other: (log(1 + q(e^ε − 1)), qδ); drop it")
     check(run, *by_rate.EITHER_RATE)
+
+
+# --- beside shuffled batches: other ways to form them, and why nothing is gained where that is so --------------------
+
+_POISSON = ("poisson-profile", "poisson-rdp")
+_LEFT_OUT, _NO_GAIN = "shuffle-profile", "shuffle-no-amplification"
+_ASKED = ("epsilon", "delta", "solve", "mechanism", "format", "group_size")
+
+
+def _refuse_poisson(run: Run) -> None:
+    """Raises DpcalcError where --bound names a bound for Poisson batches, with its number and why it does not apply."""
+    named = next((name for name in run.bounds if name in _POISSON), None)
+    if run["scheme"] != "shuffle" or named is None:
+        return
+    poisson = _with_scheme(run, "poisson", bound=(named,))
+    number = "" if poisson is None else f", for which it gives {_number(poisson)}"
+    without = run.given.replace({**run.given.values, "bound": None}, run.given.provided - {"bound"})
+    shuffled = answer(without)
+    asks, result = shuffled.quantity, {**shuffled.extra, **shuffled.headline.result}
+    lower = result.get(f"{asks}_lower")
+    true = (f"whose true {symbol(asks)} is between {human(lower, upward=False)} and {human(result[asks])}" if lower else
+            f"for which {_number(shuffled)} is proven")
+    raise DpcalcError("refused", f"{named} is about Poisson batches{number}; that is no guarantee for shuffled "
+                                 f"batches, {true}", "--bound")
+
+
+def _of_other_batches(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
+    """Why nothing is gained from the shuffling, where that is so, and the ε of epochs that leave out records and of
+    random allocation."""
+    if run["scheme"] != "shuffle" or run.question.asks != "epsilon" or run.unknown or run.bounds:
+        return ()
+    reason = _why_nothing_is_gained(run) if rows[0].route.bound.name == _NO_GAIN else ""
+    allocated = _with_scheme(run, "random-allocation")
+    others = ", and ".join(filter(None, (
+        _if_left_out(run, rows[0].result["epsilon"]),
+        allocated and f"random allocation of the records (--scheme random-allocation) has {_number(allocated)}")))
+    return tuple(filter(None, (reason, f"with the same noise multiplier, {others}" if others else "")))
+
+
+def _why_nothing_is_gained(run: Run) -> str:
+    """The reason why no theorem proves less than one step on all records for every epoch, and the way out."""
+    if run["n"] is None:
+        return ("every epoch counts as one step on all records; the theorems that prove less need --n and --batch-size "
+                "in place of --steps-per-epoch")
+    if run["reshuffle"] == "once":
+        return ("every epoch counts as one step on all records, as one order for all epochs is proven to gain only "
+                "where records are left out and there is much noise; shuffle in every epoch (--reshuffle every-epoch)")
+    if run["n"] < 2 * run["batch_size"]:
+        return ("every epoch counts as one step on all records, as nothing is proven to be gained with fewer than two "
+                "full batches; use smaller batches")
+    return ""
+
+
+def _if_left_out(run: Run, epsilon: float) -> str:
+    """The ε of the run if every epoch leaves out records, where that is below this ε."""
+    if run["n"] is None or run["reshuffle"] == "once":
+        return ""
+    n, b = int(run["n"]), int(run["batch_size"])
+    size = shuffle.size_that_leaves_out(n, b)
+    if size is None or leaves_out(n, b, bool(run["drop_last"])):
+        return ""
+    other = _with_scheme(run, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))
+    if other is None or not other.value < epsilon:
+        return ""
+    options = "--drop-last" if size == b else f"--drop-last and --batch-size {size}, which does not divide {n}"
+    return f"epochs that leave out the records that do not fill a batch ({options}) have {_number(other)}"
+
+
+def _number(answer: Answer) -> str:
+    upward = answer.question.unknown is None or answer.question.unknown.safe_direction > 0
+    return f"{symbol(answer.quantity)} = {human(answer.value, upward=upward)}"
+
+
+def _with_scheme(run: Run, scheme: str, **options: Any) -> Answer | None:
+    """The answer for the same number of batches in an epoch, the same number of epochs, the same noise multiplier and
+    the same neighbours; None where there is none."""
+    own = scheme_of(run)
+    multiplier = noise_multiplier.companion(run, own.base(run).relation, not run.given.inputs)
+    if run.given.inputs or {"epochs", "steps"} & {str(run["solve"])} or not (multiplier or run["solve"]):
+        return None
+    params = own.params(own.with_sigma(run))
+    batches = {"steps_per_epoch": params["steps_per_epoch"], "epochs": params["epochs"]}
+    if scheme != "random-allocation":
+        named = {name: run[name] for name in ("n", "batch_size", "epochs", "steps") if run[name] is not None}
+        batches = named if "n" in named else {"sampling_rate": 1 / params["steps_per_epoch"],
+                                              "steps": params["all_steps"]}
+    asked = {name: run[name] for name in _ASKED if run[name] is not None}
+    if "solve" in asked:
+        asked["solve"] = "noise-multiplier"
+    described = {**asked, **multiplier, **batches, "scheme": scheme, "adjacency": own.relation(run), **options}
+    try:
+        return answer(Given({"sensitivity": 1.0, **described}, frozenset(described)))
+    except DpcalcError:
+        return None
 
 
 def theorems() -> Iterator[Route]:

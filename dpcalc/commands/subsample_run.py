@@ -15,10 +15,8 @@ from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import check, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.quantities import PASSES
-from dpcalc.core.question import Question
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Route
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 
 Options = Mapping[str, Any]  # a Run, or the options of one
@@ -89,13 +87,6 @@ def group_size(run: Options) -> int:
 def scope(run: Run) -> str:
     """What stands beside the headline where no steps or epochs are given, so that the number is about one of them."""
     return f"for one {scheme_of(run).unit}" if by_rate.has_no_steps(run) else ""
-
-
-def in_whole_epochs(run: Run) -> Run:
-    """The run, in which a number of epochs that is solved for is whole where the scheme needs that."""
-    if scheme_of(run).unit != "epoch" or run.unknown != PASSES.name:
-        return run
-    return run.asking(run.question._replace(unknown=PASSES))
 
 
 # --- the bounds ------------------------------------------------------------------------------------------------------

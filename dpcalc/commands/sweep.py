@@ -12,8 +12,6 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.quantities import Quantity
 
-_KINDS = {"number", "count", "horizon"}
-_NEVER_SWEPT = {"digits"}
 _MAX_POINTS = 100_000  # points of a sweep: with closed forms, this many take minutes
 # Texts that are probably one number, written with separators.
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
@@ -31,7 +29,8 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     """The swept options of a call. Raises DpcalcError for more than two, or for a malformed range."""
     quantities = {o.name: o.quantity for o in command.all_options()}
     found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
-                  if name in quantities and _is_sweep(quantities[name], text))
+                  if name in quantities and can_be_swept(quantities[name])
+                  and isinstance(text, str) and ("," in text or ":" in text))
     if len(found) > 2:
         raise DpcalcError("contradictory", "at most two options can have several values; two of them give a grid",
                           found[2].quantity.option)
@@ -44,15 +43,14 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     return found
 
 
+def can_be_swept(quantity: Quantity) -> bool:
+    return quantity.kind in ("number", "count", "horizon") and quantity.name != "digits"
+
+
 def points(found: tuple[Axis, ...]) -> Iterator[dict[str, Any]]:
     """The values of the swept options, point by point; the last option runs fastest."""
     for values in product(*(axis.values for axis in found)):
         yield {axis.quantity.name: value for axis, value in zip(found, values, strict=True)}
-
-
-def _is_sweep(quantity: Quantity, text: Any) -> bool:
-    can_be_swept = quantity.kind in _KINDS and quantity.name not in _NEVER_SWEPT
-    return can_be_swept and isinstance(text, str) and ("," in text or ":" in text)
 
 
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:

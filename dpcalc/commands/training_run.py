@@ -175,10 +175,8 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
     in_pass = n // b
     if batches == STREAM:
         if (steps or in_pass) > in_pass or (epochs or 1) > 1:
-            raise DpcalcError("contradictory",
-                              f"a stream is one pass of {in_pass} batches; for several passes use --batches "
-                              "fixed-order",
-                              "--steps" if steps is not None else "--epochs")
+            raise DpcalcError("contradictory", f"a stream is one pass of {in_pass} batches; for several passes use "
+                              "--batches fixed-order", "--steps" if steps is not None else "--epochs")
         epochs = epochs or 1
     if steps is not None:
         return int(steps)

@@ -9,10 +9,10 @@ from dpcalc.commands import calculator
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.results import Answer
+from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.root import Unreachable
 
 _MARGIN = 1e-15  # relative: more than the rounding errors of one exponential, two products and two sums
-_LARGEST_EXPONENT = 700.0  # e^ε beyond it overflows, where the rate is 1 − e^{−ε}(1 − δ − f) anyway
 
 
 def true_positive_rate(answer: Answer) -> float:
@@ -30,9 +30,10 @@ def true_positive_rate(answer: Answer) -> float:
 def rate_of_point(epsilon: float, delta: float, fpr: float = FALSE_POSITIVES) -> float:
     """min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)), the largest true-positive rate under (ε, δ)-DP (Kairouz, Oh & Viswanath
     2015), rounded up."""
-    by_loss = (exp(min(epsilon, _LARGEST_EXPONENT)) * fpr + delta) * (1 + _MARGIN)
-    missed = max(0.0, 1 - delta - fpr - _MARGIN) * exp(-min(epsilon, _LARGEST_EXPONENT)) * (1 - _MARGIN)
-    missed = missed if epsilon <= _LARGEST_EXPONENT else 0.0
+    exponent = min(epsilon, LARGEST_EXPONENT)  # beyond it the rate is 1 − e^{−ε}(1 − δ − f) anyway
+    by_loss = (exp(exponent) * fpr + delta) * (1 + _MARGIN)
+    missed = max(0.0, 1 - delta - fpr - _MARGIN) * exp(-exponent) * (1 - _MARGIN)
+    missed = missed if epsilon == exponent else 0.0
     return min(1.0, by_loss, nextafter(1 - missed, 2.0))
 
 

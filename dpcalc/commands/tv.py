@@ -1,9 +1,8 @@
 """dpcalc tv: the total variation, and the largest success of any attacker."""
 
-from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, later, options
+from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, mechanism_options, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
@@ -16,15 +15,13 @@ COMMAND = Command(
         Option(q.SCHEME, RUN, default="poisson", choices=SCHEMES),
         *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.EPOCHS, q.STEPS_PER_EPOCH,
                  q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.ADJACENCY, q.GROUP_SIZE),
-        Option(q.EPSILON, GUARANTEE),
-        Option(q.DELTA, GUARANTEE),
-        Option(q.TV._replace(help="total variation of each release; with --solve, the budget"), GUARANTEE),
-        *options(GUARANTEE, q.MU, q.RHO, q.ALPHAS, q.RDPS, q.KL, q.P, q.Q),
+        *options(GUARANTEE, q.EPSILON, q.DELTA,
+                 q.TV._replace(help="total variation of each release; with --solve, the budget"),
+                 q.MU, q.RHO, q.ALPHAS, q.RDPS, q.KL, q.P, q.Q),
         *options(ATTACK, q.FPR, q.ROC, q.TPR, q.PRIOR, q.LOSS_RANGE),
         Option(q.PRECISION, QUESTION),
     ),
-    later("tv_answer.answer"),
-    (
+    examples=(
         ("tv --mechanism gaussian --sigma 50", "TV = 0.00797872"),
         ("tv --mechanism laplace --tv 0.01 --solve scale", "v = 49.7496"),
         ("tv --fpr 0.1 --tpr 0.2 --solve sigma", "σ = 2.27309"),
@@ -33,7 +30,6 @@ COMMAND = Command(
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.61952"),
     ),
     inputs=True,
-    theorems=later("tv_answer.theorems"),
     elsewhere=noise_multiplier.PARTS_OF_BATCHES,
     asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
          "--tpr at --fpr.",

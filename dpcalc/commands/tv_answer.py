@@ -10,16 +10,14 @@ from dpcalc.accounting.answer import answer_rows, select
 from dpcalc.accounting.attack import meaning, sharpest
 from dpcalc.commands.asking import lower_end, read_unknown
 from dpcalc.commands.convert_inputs import with_inputs
-from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.commands.tv import COMMAND, SCHEMES
 from dpcalc.commands.tv_sources import SOURCES, Source
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import Given
+from dpcalc.core.command import Given, mechanism_options
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Route
+from dpcalc.core.results import Answer, Question, Route
 from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import ratio_up
 

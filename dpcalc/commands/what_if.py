@@ -28,9 +28,8 @@ from dpcalc.commands.training_run import (
 )
 from dpcalc.core.errors import EveryValueMeets
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.question import Question
 from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown

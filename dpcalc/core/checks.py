@@ -14,7 +14,7 @@ from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
     from dpcalc.core.command import Given
-    from dpcalc.core.question import Question
+    from dpcalc.core.results import Question
     from dpcalc.core.run import Run
 
 Texts = Mapping[str, str]  # by the name of an option
@@ -116,6 +116,13 @@ def refuse_unneeded(given: Given, needed: Iterable[str], why: str, ways_out: Tex
         instead = " or ".join(missing_levels) if name in NOISE_LEVELS else ""
         way_out = f"give {instead} instead" if instead else ways_out.get(name, "drop it")
         raise DpcalcError("unneeded", f"not used {why}; {way_out}", flag(name))
+
+
+def refuse(given: Given, names: Iterable[str], message: str, code: str = "unneeded") -> None:
+    """Raises DpcalcError for the first of these options that is given; {option} in the message stands for it."""
+    for name in names:
+        if given.has(name):
+            raise DpcalcError(code, message.format(option=flag(name)), flag(name))
 
 
 def check_unknown(question: Question, used: Iterable[str], where: str) -> None:

@@ -1,7 +1,5 @@
 """The least ε at which a privacy profile δ(ε) is at most a given δ."""
 
-from __future__ import annotations
-
 from math import exp, log
 from typing import Any
 

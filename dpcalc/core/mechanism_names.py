@@ -1,8 +1,6 @@
 """The values of --mechanism, one record each: what options, help and validation say of a mechanism before its theorems
 are imported. What is known of it is in the record of the same name in dpcalc/accounting/mechanisms."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,13 +1,12 @@
 """The files that data written by others may name: none in JSON in place of a file, those of its folder in a ledger."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.reading import json_values
 
 _KEYS = ("file", "input", "run", "schedule")  # their texts are names of files
 
@@ -61,8 +60,6 @@ def _name_file(data: Any) -> bool:
         elif isinstance(x, list | tuple):
             rest += [(key, value) for value in x]
         elif isinstance(x, str) and x.lstrip().startswith("{"):  # JSON in place of a file
-            from dpcalc.core.reading import json_values
-
             try:
                 rest.append(("", json_values(x, "the JSON", "--file")))
             except DpcalcError:

@@ -1,7 +1,5 @@
 """Numbers from text (1e-5, 1/3, 2^-20, sqrt(2)), and decimals for people that are rounded to their safe side."""
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

@@ -2,8 +2,6 @@
 
 One definition serves the option, its help, validation, the JSON Schema, completion and the documentation. """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any, NamedTuple

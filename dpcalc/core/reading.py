@@ -1,12 +1,13 @@
 """Reading text and JSON from a file or from standard input (-), for every command."""
 
-from __future__ import annotations
-
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.strict_json import BadJson, loads
 
 MEGABYTE = 1_000_000  # bytes
 _standard_input: tuple[Any, bytes] | None = None  # the stream and its content: each point of a sweep reads it again
@@ -16,6 +17,16 @@ STANDARD_INPUT = "standard input"  # as an input is called in messages
 def where(source: str) -> str:
     """The name of a source in a sentence."""
     return STANDARD_INPUT if source == "-" else source
+
+
+@contextmanager
+def about(subject: str) -> Iterator[None]:
+    """The message of an error within the body begins with its subject: a file, or a part of one."""
+    try:
+        yield
+    except DpcalcError as error:
+        error.message = f"{subject}: {error.message}"
+        raise
 
 
 def text(source: str, megabytes: int, option: str | None = None) -> str:
@@ -49,8 +60,6 @@ def inline_or_text(source: str, megabytes: int, option: str) -> tuple[str, str]:
 
 def json_value(content: str, source: str, option: str | None = None) -> Any:
     """The value of a strict JSON text. Raises DpcalcError with the reason and the place where it is not one."""
-    from dpcalc.core.strict_json import BadJson, loads
-
     try:
         return loads(content)
     except BadJson as e:
@@ -63,8 +72,6 @@ def json_value(content: str, source: str, option: str | None = None) -> Any:
 def json_values(content: str, source: str, option: str) -> list[Any]:
     """The JSON values of a text: the entries of an array, one value, one in every line, or objects one after another as
     --json prints them. Lines are read as such where the first one is a JSON value by itself."""
-    from dpcalc.core.strict_json import BadJson, loads
-
     objects = re.split(r"(?m)(?<=^\})\n+(?=\{)", content.strip())
     if len(objects) > 1 and "\n" in objects[0]:
         return [json_value(text, f"{source}, object {k}", option) for k, text in enumerate(objects, 1)]

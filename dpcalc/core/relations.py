@@ -2,8 +2,6 @@
 
 Which guarantee has which relation, and what follows from that, is decided in dpcalc/accounting/neighbours.py alone. """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from dpcalc.core.bound import Params
 from dpcalc.core.command import Command, Given
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Question, Row
 
 _OF_QUESTION = frozenset({"epsilon", "delta", "alpha", "rdp"})
 

@@ -1,7 +1,5 @@
 """Strict JSON: without NaN and repeated keys, and without numbers that overflow or underflow as doubles."""
 
-from __future__ import annotations
-
 import json
 from math import inf
 from typing import Any

@@ -3,8 +3,6 @@
 Text has no colours until the command line allows them, so that Python callers always get plain text.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Literal, TextIO

@@ -1,8 +1,6 @@
 """The name that a mistyped word probably means: a similar one, or our name for a word of other tools and papers; and
 what to write instead of a value that has no single name here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 # Our name, and the words that stand for it elsewhere. Options, values and commands share one table; of a word that is

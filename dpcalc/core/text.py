@@ -1,11 +1,10 @@
 """Text for terminals and shells: letters that an encoding lacks, one line on standard error, commands over several
 lines."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -87,16 +86,14 @@ def _between_words(text: str) -> str:
     """The text, broken between words to the width of the terminal where standard error is one."""
     if not sys.stderr.isatty():
         return text
-    import textwrap
-
     width = max(os.get_terminal_size(sys.stderr.fileno()).columns, 40)  # columns: fewer hold a word or two
     return "\n".join(textwrap.wrap(spelled(text, sys.stderr.encoding), width, break_on_hyphens=False,
                                    break_long_words=False))
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], conjunction: str = "and") -> str:
     """Names as an enumeration: 'a', 'a and b', 'a, b and c'."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f" {conjunction} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def option_words(name: str, value: Any) -> list[str]:

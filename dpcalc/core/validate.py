@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core import noise_multiplier
+from dpcalc.core import noise_multiplier, reading
 from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.mechanism_names import form
 from dpcalc.core.numbers import NotANumber, brief, number
 from dpcalc.core.quantities import LARGEST_COUNT, Quantity
+from dpcalc.core.strict_json import dumps
 from dpcalc.core.suggest import NO_THEOREM, meant, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
@@ -124,8 +125,6 @@ def _from_file(x: Any, option: str, read: Callable[[Any], Any]) -> tuple[Any, ..
     between commas or white space. Errors name the place of an entry in a file, and do not repeat its text."""
     if not isinstance(x, str) or not x.startswith("@"):
         return tuple(map(read, _split(x)))
-    from dpcalc.core import reading
-
     # 100 MB are some ten million numbers.
     found = list[Any]()
     for k, entry in enumerate(reading.text(x[1:], 100, option).replace(",", " ").split(), 1):
@@ -159,8 +158,6 @@ def _names(x: Any) -> Any:
 
 def _as_json(x: Any) -> Any:
     """A mapping given in place of a file, as the JSON text that the file would hold."""
-    from dpcalc.core.strict_json import dumps
-
     try:
         return dumps(x) if isinstance(x, Mapping) else x
     except (TypeError, ValueError, RecursionError) as e:
@@ -227,11 +224,14 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     if q.kind in ("series", "ranges") and (file := q.source(provided[name])):
-        from dpcalc.core.reading import where
-
-        shown = f"entry {issue['loc'][1] + 1} of {where(file)}"
+        shown = f"entry {issue['loc'][1] + 1} of {reading.where(file)}"
     symbol = f"{q.symbol}: " if q.symbol else ""
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
+
+
+def not_one_of(word: str, choices: tuple[str, ...]) -> str:
+    """The message about a word that is none of the choices, with the one that it probably stands for."""
+    return f"{word!r} is not one of {', '.join(choices)}{near(word, choices)}"
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:

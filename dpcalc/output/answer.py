@@ -1,7 +1,5 @@
 """One answer as a document: its JSON record, its tables, and the page of text for people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isinf
 from typing import Any
@@ -10,11 +8,12 @@ from dpcalc import __version__
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.question import budget
-from dpcalc.core.results import Answer, Row, Table
+from dpcalc.core.results import Answer, Row, Table, budget
+from dpcalc.output.comparison import lines_below
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, paragraph
+from dpcalc.output.theorem import lines, of_answers, short_source
 from dpcalc.output.values import begun, in_full, row_label, shown_value
 
 
@@ -22,18 +21,13 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     def statement() -> str:
-        from dpcalc.output.statement import statement
+        from dpcalc.output.statement import statement  # imports mechanisms and schemes
 
         return statement(answer)
 
-    def bibtex() -> str:
-        from dpcalc.output.bibtex import of_answers
-
-        return of_answers([answer])
-
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
                     lambda: rounded_roc(answer, answer.roc) if answer.roc else main_table(answer),
-                    statement=statement, bibtex=bibtex)
+                    statement=statement, bibtex=lambda: of_answers([answer]))
 
 
 def main_table(answer: Answer) -> TextTable:
@@ -48,22 +42,15 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
     """The JSON record, schema dpcalc/v1; `explain` adds the statements of the theorems to each row."""
     head = answer.headline if answer.rows else None
     return {
-        "schema": "dpcalc/v1",
-        "version": __version__,
-        "command": answer.command,
-        "parameters": _json_values(answer.parameters),
-        "options": _json_values(answer.options),
+        "schema": "dpcalc/v1", "version": __version__, "command": answer.command,
+        "parameters": _json_values(answer.parameters), "options": _json_values(answer.options),
         "inputs": list(answer.inputs),
         "result": _json_values({**answer.extra, **(head.result if head else {})}),
-        "status": head.status if head else None,
-        "bound": head.route.label if head else None,
+        "status": head.status if head else None, "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else answer.options.get("solve"),
-        "guarantee": answer.piped_guarantee,
-        "bounds": [_row_record(row, explain) for row in answer.rows],
-        "adjacency": answer.adjacency,
-        "released": answer.released,
-        "notes": list(answer.all_notes),
-        "promises": list(answer.promises),
+        "guarantee": answer.piped_guarantee, "bounds": [_row_record(row, explain) for row in answer.rows],
+        "adjacency": answer.adjacency, "released": answer.released,
+        "notes": list(answer.all_notes), "promises": list(answer.promises),
         **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **({"releases": release_records(answer)} if answer.releases else {}),
@@ -76,12 +63,8 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
     return {
         "name": row.route.label,
         **({"curve": bound.name, "conversion": row.route.conversion.name} if row.route.conversion else {}),
-        "status": bound.status,
-        **_json_values(row.result),
-        "witness": _json_values(row.proof),
-        **({"digits": row.digits} if row.digits else {}),
-        **row.context,
-        "source": _sources(row),
+        "status": bound.status, **_json_values(row.result), "witness": _json_values(row.proof),
+        **({"digits": row.digits} if row.digits else {}), **row.context, "source": _sources(row),
         "assumptions": [a for bound in theorems for a in bound.theorem.assumptions],
         "errata": [e for bound in theorems for e in bound.theorem.errata],
         **({"statements": [bound.theorem.statement for bound in theorems]} if explain else {}),
@@ -106,7 +89,6 @@ def rounded_table(answer: Answer) -> TextTable:
     if answer.table:
         return table_of_numbers(answer.table)
     from dpcalc.accounting.digits import shown as shown_digits
-    from dpcalc.output.theorem import short_source
 
     answer = answer.with_best_rows
     rows, quantity, compared = answer.rows, answer.quantity, answer.more is not None
@@ -194,12 +176,8 @@ def page(answer: Answer, explain: bool = False) -> str:
     if below := _notes(answer):
         parts.append(paragraph(below) + "\n")
     if answer.more:
-        from dpcalc.output.comparison import lines_below
-
         parts.append(paragraph(lines_below(answer)).strip("\n") + "\n")
     if explain:  # every theorem of the answer once
-        from dpcalc.output.theorem import lines
-
         theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
         parts.append(paragraph([line for theorem in theorems.values() for line in ("", *lines(theorem))], "  ")
                      .strip("\n"))
@@ -209,18 +187,18 @@ def page(answer: Answer, explain: bool = False) -> str:
 def lines_below_headline(answer: Answer) -> list[str]:
     """What stands below the headline: how close the number is, the noise multiplier, and what the number holds for."""
     asks, result = answer.question.asks, answer.headline.result
-    lines, lower = [], {**answer.extra, **result}.get(f"{asks}_lower", 0.0)
+    found, lower = list[str](), {**answer.extra, **result}.get(f"{asks}_lower", 0.0)
     if 0 < lower < result.get(asks, 0.0):
         upper = shown_value(answer, asks, answer.headline)
-        lines.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")
+        found.append(f"The true {symbol(asks)} is between {human(lower, upward=False)} and {upper}.")
     if NOISE_MULTIPLIER in answer.extra and answer.quantity != NOISE_MULTIPLIER:
         upward = answer.question.unknown is not None  # a multiplier to be used: more noise is safe
-        lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
+        found.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
     if answer.roc and _is_one_rate(answer.roc):
         fpr, tpr = answer.roc.rows[0]
         on = " on this record" if answer.only and not answer.only.is_worst else ""
-        lines.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
-    return [*budget_lines(answer), *lines, holds_for(answer)]
+        found.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
+    return [*budget_lines(answer), *found, holds_for(answer)]
 
 
 def _is_one_rate(roc: Table) -> bool:
@@ -273,6 +251,6 @@ def _fitted(table: TextTable) -> str:
     below."""
     if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
         return aligned(table) + "\n"
-    lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
+    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
-    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines], "  ") + "\n"
+    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *sentences], "  ") + "\n"

@@ -1,16 +1,14 @@
 """The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, topic, command or option."""
 
-from __future__ import annotations
-
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
-from dpcalc.output.bibtex import bibtex
 from dpcalc.output.formats import Document
 from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, heading, paragraph, width
-from dpcalc.output.theorem import lines, short_source
+from dpcalc.output.theorem import bibtex, lines, short_source
 
 
 def document(found: Sequence[Entry]) -> Document:
@@ -57,8 +55,6 @@ def explained(record: dict[str, Any]) -> str:
 
 def _topic(record: dict[str, Any]) -> str:
     """The title, the paragraphs, and commands with the results that they print."""
-    import textwrap
-
     wide = min(width(), PIPE_WIDTH)  # longer lines of prose are hard to read
     text = [textwrap.fill(part, wide, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
             for part in record["text"]]

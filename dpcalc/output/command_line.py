@@ -1,7 +1,5 @@
 """The command line that repeats the question of an answer."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any, NamedTuple
 

@@ -1,8 +1,6 @@
 """The text below a comparison for people: what would lower its number; and with --all, what each row assumes, the
 command that gives it, and why other bounds do not apply."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

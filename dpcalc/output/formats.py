@@ -1,8 +1,7 @@
 """The output formats of --format: a record for each, with the function that writes any document, and what goes with
 it. What else prints, reads or names formats takes them from here."""
 
-from __future__ import annotations
-
+import csv
 import io
 import os
 from collections.abc import Callable, Sequence
@@ -71,8 +70,6 @@ def _json_lines(records: Any) -> str:
 
 
 def delimited(table: TextTable, delimiter: str) -> str:
-    import csv
-
     out = io.StringIO()
     rows = (map(spreadsheet_cell, row) for row in (table.header, *table.rows))
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)

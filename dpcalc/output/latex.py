@@ -1,7 +1,5 @@
 """Tables for LaTeX, with the rules of the package booktabs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The releases of a ledger for people and programs, and the sentence on what is left of its budget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc.core.numbers import human, plain

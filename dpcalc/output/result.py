@@ -1,16 +1,15 @@
 """The answers of the Python API: the record that --json prints, and its table for a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import Any
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
-
-if TYPE_CHECKING:
-    from dpcalc.core.results import Answer
+from dpcalc.core.results import Answer
+from dpcalc.output.answer import document, headline, holds_for, main_table, notes_beside_headline, record
+from dpcalc.output.formats import FORMATS, render
 
 
 class Result:
@@ -44,14 +43,12 @@ class Result:
     @property
     def bound(self) -> str | None:
         """The name of the sharpest proven bound, whose number `value` is."""
-        name: str | None = self._record["bound"]
-        return name
+        return self._answer.rows[0].route.label if self._answer.rows else None
 
     @property
     def status(self) -> str | None:
         """`proven`, or as-published, conjecture, limit, lower; with those the number is not a guarantee."""
-        status: str | None = self._record["status"]
-        return status
+        return self._answer.rows[0].status if self._answer.rows else None
 
     @property
     def bounds(self) -> tuple[dict[str, Any], ...]:
@@ -109,9 +106,6 @@ class Result:
 
         `explain` adds the theorems, as --explain does; `every_row` shows all rows of a table, as --all does.
         """
-        from dpcalc.output.answer import document
-        from dpcalc.output.formats import FORMATS, render
-
         if format not in FORMATS:
             raise DpcalcError("unknown-value", f"{format!r} is not one of {', '.join(FORMATS)}", "--format")
         answer = self._answer._replace(every_row=every_row or self._answer.every_row)
@@ -119,8 +113,6 @@ class Result:
 
     @cached_property
     def _record(self) -> Mapping[str, Any]:
-        from dpcalc.output.answer import record
-
         return record(self._answer)
 
     def __getattr__(self, name: str) -> Any:
@@ -143,16 +135,10 @@ class Result:
         return self.text() if self._answer.rows or self._answer.table else self.json()
 
     def __repr__(self) -> str:
-        from dpcalc.output.answer import headline
-
         answer = self._answer
         return f"<{headline(answer) if answer.rows else f'{answer.command}: a description, no number'}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        from dpcalc.output.answer import headline, holds_for, main_table, notes_beside_headline
-
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
         shown = self._answer.with_best_rows

@@ -1,7 +1,5 @@
 """The JSON Schema of results and parameters, generated from the quantities and the models of guarantees."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc import __version__
@@ -39,21 +37,14 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     guarantee = json_schema()
     definitions = guarantee.pop("$defs", {})
     properties = {
-        "schema": {"const": "dpcalc/v1"},
-        "version": _TEXT,
-        "command": {"enum": list(commands)},
-        "parameters": {"type": "object"},
-        "options": {"type": "object"},
+        "schema": {"const": "dpcalc/v1"}, "version": _TEXT, "command": {"enum": list(commands)},
+        "parameters": {"type": "object"}, "options": {"type": "object"},
         "inputs": {"type": "array", "items": {"type": "object"}},
         "result": _NUMBERS,
-        "status": {"enum": [*STATUS, None]},
-        "bound": {"type": ["string", "null"]},
+        "status": {"enum": [*STATUS, None]}, "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
-        "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK]},
-        "bounds": {"type": "array", "items": _ROW},
-        "adjacency": _TEXT,
-        "released": _TEXT,
-        "notes": _TEXTS,
+        "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK]}, "bounds": {"type": "array", "items": _ROW},
+        "adjacency": _TEXT, "released": _TEXT, "notes": _TEXTS,
     }
     certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of the enclosure
     roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} for each point

@@ -5,8 +5,6 @@ guarantee, the unit of privacy, the adjacency, what is released, the accesses to
 are drawn, how the number was computed, and how to check it.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """The sentences of a privacy statement on guarantees that are given: in earlier results, by options, or in a ledger."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The sentences of a privacy statement on what is done with the data: noise, batches and passes, by command."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isinf
 

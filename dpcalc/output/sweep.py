@@ -1,7 +1,5 @@
 """The answers of a sweep as a document: rows for one swept option, a grid for two, and long rows for programs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -11,10 +9,10 @@ from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import RESULT, Answer, Row
 from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbers
-from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
 from dpcalc.output.tables import TextTable, TitledTable, aligned, paragraph
+from dpcalc.output.theorem import of_answers
 from dpcalc.output.values import in_full, row_label, shown_value
 
 
@@ -39,8 +37,7 @@ def document(points: Points) -> Document:
     """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
     return Document(lambda: _page(points), full=lambda: long_table(points),
                     # where the answers are tables themselves, their rows
-                    rounded=lambda: _tables(points, _roc) if _has_roc(points) else
-                    _tables(points, _schedule) if _has_schedule(points) else _titled(points),
+                    rounded=lambda: _rates(points) or _schedules(points) or _titled(points),
                     bibtex=lambda: of_answers(_answers(points)))
 
 
@@ -71,14 +68,15 @@ def record_of(point: Point) -> dict[str, Any]:
 def _page(points: Points) -> str:
     """The page for people: the table or the grids, and the words below."""
     errors = [f"{line}." for line in unanswered(points)]
-    if _has_schedule(points):
-        return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
+    if schedules := _schedules(points):
+        return "\n\n".join((aligned(schedules), paragraph([*lines_below(points), *errors])))
     shown = _titled(points)
     constant = _constants(points)  # a grid for each companion number that is not the same at every point
     grids = [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=shown.across).text
              for name in _companions(_answers(points)) if shown.across and name not in constant]
-    rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
-    return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
+    rates = _rates(points)
+    return "\n".join([shown.text, *grids, *([f"{aligned(rates)}\n"] if rates else []),
+                      paragraph([*shown.below, *errors])])
 
 
 def _titled(points: Points) -> TitledTable:
@@ -127,8 +125,7 @@ def _rows(points: Points) -> TextTable:
     names, companions = list(dict.fromkeys(label(row) for row in rows_for_people(answers))), _companions(answers)
     rows = [_row(point, names, companions) for point in points]
     asked = f"resulting {symbol(answers[0].quantity)}" if answers[0].has_given_namesake else symbol(answers[0].quantity)
-    header = (*map(symbol, points[0].at), asked, *names,
-              *(_COMPANIONS[name].header for name in companions))
+    header = (*map(symbol, points[0].at), asked, *names, *(_COMPANIONS[name].header for name in companions))
     first = len(points[0].at) + 1  # the column of the first bound
     kept = [k for k in range(len(header)) if not first <= k < first + len(names)
             or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
@@ -155,27 +152,21 @@ def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
     return [row for row in rows if most_frequent[row.theorem] == row_label(row)]
 
 
-def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> TextTable:
-    """The rows of every point's table, each after the swept values of the point."""
+def _schedules(points: Points) -> TextTable | None:
+    return _tables(points, lambda answer: table_of_numbers(answer.table) if answer.table else None)
+
+
+def _rates(points: Points) -> TextTable | None:
+    return _tables(points, lambda answer: rounded_roc(answer, answer.roc) if answer.roc else None)
+
+
+def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> TextTable | None:
+    """The rows of every point's table, each after the swept values of the point; None where no point has one."""
     found = [(p, table) for p in points if p.answer and (table := table_of(p.answer))]
+    if not found:
+        return None
     header = (*map(symbol, points[0].at), *found[0][1].header)
     return TextTable(header, [(*map(as_given, p.at.values()), *row) for p, table in found for row in table.rows])
-
-
-def _schedule(answer: Answer) -> TextTable | None:
-    return table_of_numbers(answer.table) if answer.table else None
-
-
-def _roc(answer: Answer) -> TextTable | None:
-    return rounded_roc(answer, answer.roc) if answer.roc else None
-
-
-def _has_schedule(points: Points) -> bool:
-    return any(answer.table for answer in _answers(points))
-
-
-def _has_roc(points: Points) -> bool:
-    return any(answer.roc for answer in _answers(points))
 
 
 def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
@@ -184,8 +175,7 @@ def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple
         return (*at, _NO_ANSWER, *("" for _ in (*names, *companions)))
     by_label = {label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
     return (*at, shown_value(answer, answer.quantity, answer.headline),
-            *(by_label.get(name, _NO_ANSWER) for name in names),
-            *(_companion(name, answer) for name in companions))
+            *(by_label.get(name, _NO_ANSWER) for name in names), *(_companion(name, answer) for name in companions))
 
 
 def _companion(name: str, answer: Answer) -> str:

@@ -1,7 +1,5 @@
 """The words beside the numbers of a sweep: what they are, which bounds give them, and why a point has none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple

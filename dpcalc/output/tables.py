@@ -1,11 +1,11 @@
 """Tables of text, aligned to the width of the terminal, with or without a title, and paragraphs wrapped to it."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -41,8 +41,6 @@ class TextTable(NamedTuple):
 def terminal_size(columns: int, lines: int = 24) -> tuple[int, int]:
     """(Columns, lines): the environment variables COLUMNS and LINES, or else the size of the terminal, or else the
     given numbers. With --output, which redirects standard output, the size of the terminal does not count."""
-    import shutil
-
     if sys.stdout is not sys.__stdout__ and not os.environ.get("COLUMNS"):
         return columns, lines
     try:
@@ -64,8 +62,6 @@ def aligned(table: TextTable) -> str:
     and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
     table = _spelled(table)
-    import textwrap
-
     # the headers wrapped at spaces and hyphens to the width of the cells below them, or of their longest word
     widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
     wrapped = ["\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True)]
@@ -117,8 +113,6 @@ def _drawn(table: TextTable, names: Sequence[str]) -> str:
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
     """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
     more. A line may be styled, and is printable otherwise."""
-    import textwrap
-
     found = []
     for line in (spelled(printable_line(line), sys.stdout.encoding) for line in lines):
         own_indent = line[: len(line) - len(line.lstrip(" "))]

@@ -1,7 +1,5 @@
 """Single numbers of an answer for people, rounded to the safe side, and the names of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """A file that is written whole or not at all. An error names the option that named the file."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator

@@ -13,8 +13,7 @@ from typing import Any
 
 from dpcalc.bounds.conversions import composition_basic, composition_optimal
 from dpcalc.core.bound import PointBound
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Question, Row
 from dpcalc.numerics.rounding import decimal
 from dpcalc.verify import composition_parts
 from dpcalc.verify.arb.context import Formula, compute_once

@@ -7,8 +7,7 @@ from typing import Any
 from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.accounting.orders import all_steps, own_params
 from dpcalc.core.bound import Conversion, ProfileBound
-from dpcalc.core.question import Question
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.verify.arb.context import Formula, is_ball_context
 from dpcalc.verify.claim import Claim, claim_by_conversion, claim_probability, require_same
 from dpcalc.verify.formulas import delta_of_row, exact_arguments, rdp_of_all_steps

@@ -7,7 +7,7 @@ from math import exp, expm1, inf, log, log1p
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.question import Question
+from dpcalc.core.results import Question
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
 from dpcalc.verify import composition, composition_plans, loss_distributions

@@ -15,8 +15,7 @@ from dpcalc.bounds.noisy_sgd import burn_in_profile, nonconvex
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.composition import Steps
 from dpcalc.core.bound import Bound, Params, ProfileBound
-from dpcalc.core.question import Question
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Question, Row
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.bracket import PRECISION
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses

@@ -13,8 +13,7 @@ from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.noisy_sgd import burn_in_contraction, burn_in_rdp
 from dpcalc.bounds.noisy_sgd._engine import windows
 from dpcalc.core.bound import ProfileBound
-from dpcalc.core.question import Question
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.verify import composition_atoms, composition_grids, loss_distributions

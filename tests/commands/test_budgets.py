@@ -18,7 +18,7 @@ LATE = {
     "dpcalc.accounting.guarantee_pld": "numpy and pydantic",
     "dpcalc.accounting.mechanisms": "bounds of all mechanisms, in messages of commands that have none",
     "dpcalc.bounds.correlated._engine.coefficients_array": "numpy",
-    "dpcalc.bounds.noisy_sgd._engine": "bounds of one kind of run",
+    "dpcalc.commands.burn_in_answer": "bounds of one kind of run",
     "dpcalc.bounds.online.listed": "numpy",
     "dpcalc.bounds.pnsgd._engine": "bounds of random batches, for several epochs",
     "dpcalc.bounds.pnsgd._engine.epochs": "bounds of random batches, for several epochs",

@@ -12,7 +12,7 @@ from conftest import slow
 from dpcalc.commands.compare import COMMAND
 from dpcalc.commands.comparison import Answers, guarantees
 from dpcalc.commands.training_run import describe
-from dpcalc.core.question import Question
+from dpcalc.core.results import Question
 from dpcalc.core.validate import validate
 
 

@@ -6,11 +6,10 @@ from dpcalc.core.checks import Check, Mode, Needed, Rule, check, excludes
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.quantities import SIGMA, N
-from dpcalc.core.question import Question
-from dpcalc.core.results import Row
+from dpcalc.core.results import Question, Row
 from dpcalc.core.run import Run
 
-COMMAND = Command("a", "", (), lambda given: None)
+COMMAND = Command("a", "", ())
 
 
 def run(unknown=None, default=(), **options):

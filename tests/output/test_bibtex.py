@@ -7,7 +7,7 @@ from calling import call
 
 from dpcalc import __version__, answer
 from dpcalc.bounds import all_bounds
-from dpcalc.output.bibtex import bibtex, cited, references
+from dpcalc.output.theorem import bibtex, cited, references
 
 BOUNDS = all_bounds()
 

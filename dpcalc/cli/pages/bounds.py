@@ -1,14 +1,13 @@
 """dpcalc bounds: the catalogue of bounds, filtered."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from dpcalc.commands import CALCULATORS
+from dpcalc.commands.catalogue import Entry, mentioning
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
-
-if TYPE_CHECKING:
-    from dpcalc.commands.catalogue import Entry
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import not_one_of
+from dpcalc.output.catalogue import document
+from dpcalc.output.formats import render
 
 FILTER = "Filter"
 
@@ -16,8 +15,6 @@ FILTER = "Filter"
 def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = False, command: str | None = None,
          status: str | None = None, assumes: str | None = None) -> str:
     """The bounds that pass every filter in a format; only their names with `quiet`. Raises DpcalcError."""
-    from dpcalc.core.errors import DpcalcError
-
     found = chosen(words, command, status, assumes)
     if not found:
         filters = {"in its name or source": " and ".join(map(repr, words)), "as --command": command,
@@ -26,22 +23,13 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
                           + "; dpcalc bounds lists all of them")
     if quiet:
         return "\n".join(entry.bound.name for entry in found)
-    from dpcalc.output.catalogue import document
-    from dpcalc.output.formats import render
-
     return render(document(found), format)
 
 
 def chosen(words: tuple[str, ...], command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
     """The entries that pass every filter. Raises DpcalcError for an unknown command."""
-    from dpcalc.commands.catalogue import calculators, mentioning
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.validate import near
-
-    known = tuple(calculators())
-    if command is not None and command not in known:
-        raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}",
-                          "--command")
+    if command is not None and command not in CALCULATORS:
+        raise DpcalcError("unknown-value", not_one_of(command, CALCULATORS), "--command")
     return [e for e in mentioning(words)
             if (command is None or command in e.commands) and status in (None, e.bound.status)
             and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.theorem.assumptions))]

@@ -1,25 +1,21 @@
 """dpcalc completion: the script by which a shell completes commands, options and their values."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 
 from dpcalc.core.command import Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import not_one_of
 
 _FILES = {"bash": "dpcalc.bash", "zsh": "_dpcalc", "fish": "dpcalc.fish"}
 
 
 def text(words: tuple[str, ...]) -> str:
     """The completion script of a shell."""
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.core.validate import near
-
-    shells = ", ".join(_FILES)
     if len(words) != 1:
-        raise DpcalcError("missing" if not words else "usage", f"name one shell: {shells}")
+        raise DpcalcError("missing" if not words else "usage", f"name one shell: {', '.join(_FILES)}")
     if words[0] not in _FILES:
-        raise DpcalcError("unknown-value", f"{words[0]!r} is not one of {shells}{near(words[0], tuple(_FILES))}")
+        raise DpcalcError("unknown-value", not_one_of(words[0], tuple(_FILES)))
     return script(words[0]).rstrip("\n")
 
 

@@ -1,22 +1,32 @@
 """dpcalc explain: everything about a bound, a topic in short, and a summary of a command or an option."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
+from dpcalc.bounds import all_bounds, replacement_message
 from dpcalc.commands import COMMANDS, PAGES
+from dpcalc.commands.catalogue import (
+    calculators,
+    command_record,
+    entries,
+    mentioning,
+    named_quantities,
+    option_record,
+    quantity_named,
+    record,
+)
 from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, WORDS, topic_record
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import near
+from dpcalc.output.catalogue import explained
+from dpcalc.output.formats import Document, render
+from dpcalc.output.theorem import bibtex
 
 
 def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
     """What is known of each name. Raises DpcalcError with a similar name for one that is unknown."""
-    from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.catalogue import explained
-    from dpcalc.output.formats import Document, render
-
     if not words:
         raise DpcalcError("missing", "name a bound, a command, an option or a topic; dpcalc bounds lists the bounds, "
                                      "dpcalc help the topics")
@@ -24,9 +34,6 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 
     def sources() -> str:
         """Of the bounds that are named, and of those by which the named commands answer."""
-        from dpcalc.commands.catalogue import entries
-        from dpcalc.output.bibtex import bibtex
-
         known = entries()
         return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
                       if name in known)
@@ -37,10 +44,6 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 def named(word: str) -> list[dict[str, Any]]:
     """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
     of epochs has the record of one epoch."""
-    from dpcalc.bounds import replacement_message
-    from dpcalc.commands.catalogue import command_record, entries, option_record, quantity_named, record
-    from dpcalc.core.errors import DpcalcError
-
     topic = topic_record(word)
     is_no_bound = (topic or quantity_named(word)) and word not in (*NAMES_OF_BOUNDS, *COMMANDS)
     known = {} if is_no_bound else entries()  # for which every bound is imported
@@ -58,9 +61,6 @@ def named(word: str) -> list[dict[str, Any]]:
 
 def _instead(word: str) -> str:
     """What to ask instead of an unknown word: about the bounds that mention it, or about a similar name."""
-    from dpcalc.commands.catalogue import calculators, entries, mentioning, named_quantities
-    from dpcalc.core.validate import near
-
     if len(word) > 2 and (found := [entry.bound.name for entry in mentioning((word,))]):
         return (f"; dpcalc bounds {word} lists the bounds with it in their name or source: "
                 f"{', '.join(found[:5])}{', …' if len(found) > 5 else ''}")
@@ -69,8 +69,6 @@ def _instead(word: str) -> str:
 
 
 def names() -> Iterable[str]:
-    from dpcalc.bounds import all_bounds
-
     return (*all_bounds(), *NAMES)
 
 

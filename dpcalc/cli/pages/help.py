@@ -1,20 +1,19 @@
 """dpcalc help: the help of a command, or the text of a topic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 
+from dpcalc.cli.pages import explain
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.topics import NAMES, TOPICS, topic_record
 from dpcalc.core.command import Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.output.catalogue import explained
 
 
 def text(words: tuple[str, ...]) -> str:
     """The long help of a command; the explanation of a topic, a bound or an option; or the help of the program with
     the list of topics."""
-    from dpcalc.core.errors import DpcalcError
-
     app = import_module("dpcalc.cli.app")  # by name, because that module imports this one, also by name
     if not words:
         topics = {"Topics (dpcalc help TOPIC)": {topic.name: topic.title for topic in TOPICS}}
@@ -24,9 +23,6 @@ def text(words: tuple[str, ...]) -> str:
         raise DpcalcError("usage", f"one command or topic at a time, not {' '.join(words)}")
     if words[0] in COMMANDS:
         return str(app.full_help(words[0]))
-    from dpcalc.cli.pages import explain
-    from dpcalc.output.catalogue import explained
-
     return explained(topic) if topic else explain.text(words, "table")
 
 

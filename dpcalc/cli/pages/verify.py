@@ -6,6 +6,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.command import Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.strict_json import indented
+from dpcalc.core.text import printable
+from dpcalc.output.tables import paragraph
 
 if TYPE_CHECKING:
     from dpcalc.verify.report import Finding, Verdict
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
     """The verdict in a sentence, and a line for each claim. The exit code is 3 where a claim does not hold or could not
     be checked."""
-    from dpcalc.core.errors import DpcalcError
+    from dpcalc.verify.in_words import lines
     from dpcalc.verify.records import read
     from dpcalc.verify.report import verify
 
@@ -27,10 +31,6 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
     code = 0 if all(v.holds for v in verdicts) else 3
     if json:
         return _as_json(verdicts), code
-    from dpcalc.core.text import printable
-    from dpcalc.output.tables import paragraph
-    from dpcalc.verify.in_words import lines
-
     if quiet:  # the verdict in one word, and the fields that it does not cover
         return "\n".join(printable(f"{v.word}; not checked: {', '.join(v.unchecked)}" if v.unchecked else v.word)
                          for v in verdicts), code
@@ -38,7 +38,6 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
 
 
 def _as_json(verdicts: list[Verdict]) -> str:
-    from dpcalc.core.strict_json import indented
     from dpcalc.verify.in_words import verdict_sentence
 
     found = [{"verified": v.holds, "verdict": v.word, "sentence": verdict_sentence(v),

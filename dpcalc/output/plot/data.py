@@ -1,7 +1,5 @@
 """The points of a sweep as lines to draw: their labels, their scales, and their gaps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite, log, log10
 from typing import Any, NamedTuple

@@ -1,16 +1,16 @@
 """A plot as SVG, PNG or PDF, drawn by matplotlib without its global state."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from math import isfinite, nan
 from typing import Any
 
-from matplotlib import style
+from matplotlib import colormaps, style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
@@ -125,10 +125,6 @@ def _set_ticks_of_log_axis(axis: Any, values: Sequence[float], swept: Sequence[f
 
 def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
     """The colours of the lines by their values, after adding a bar that shows the values."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import LogNorm, Normalize
-
     assert plot.lines is not None
     values = [_value(s) for s in plot.series]
     norm: Any = (LogNorm if plot.lines.kind == "log" else Normalize)(min(values), max(values))

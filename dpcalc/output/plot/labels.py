@@ -1,7 +1,5 @@
 """The words of a plot: its axes, and its subtitle (the fixed parameters)."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,20 +1,19 @@
 """Where --plot draws: a file, or the terminal. Mistakes are reported before anything is computed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from dpcalc.commands.sweep import can_be_swept
 from dpcalc.core import style
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, MissingExtra
 from dpcalc.core.text import report
+from dpcalc.output.plot import terminal
+from dpcalc.output.plot.data import Plot, has_table
+from dpcalc.output.tables import terminal_size
 from dpcalc.output.whole_file import require_writable, whole_file
-
-if TYPE_CHECKING:
-    from dpcalc.output.plot.data import Plot
 
 SUFFIXES = ("svg", "png", "pdf")
 
@@ -30,11 +29,8 @@ class Target(NamedTuple):
 
     def shown(self, plot: Plot) -> str:
         """The plot in characters, to be printed on standard output."""
-        from dpcalc.output.plot.terminal import draw
-        from dpcalc.output.tables import terminal_size
-
         _warn(plot.notes)
-        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", style.is_coloured(sys.stdout))
+        return terminal.draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", style.is_coloured(sys.stdout))
 
     def write(self, plot: Plot) -> None:
         """Writes the file, and its name on standard error."""
@@ -57,12 +53,9 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
     Raises DpcalcError where the plot could not be drawn or written.
     """
-    from dpcalc.output.plot.data import has_table
-
     if not swept and not has_table(raw):
-        names = [o.quantity.option for o in command.all_options()
-                 if o.quantity.kind in ("number", "count", "horizon") and raw.get(o.name)]
-        option = next((option for option in names if option not in ("--digits", "--alpha")), "--delta")
+        option = next((o.quantity.option for o in command.all_options()
+                       if can_be_swept(o.quantity) and raw.get(o.name) and o.name != "alpha"), "--delta")
         raise DpcalcError("missing", "there is no sweep to draw: give one or two options several values, as in "
                           f"{option} A,B,C or {option} START:STOP:COUNT:log", "--plot")
     if name == "-":

@@ -1,7 +1,5 @@
 """A plot in characters: lines of braille dots with marks, or plain ASCII where the encoding has no more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from math import ceil

@@ -1,7 +1,5 @@
 """Round numbers along an axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, floor, log10
