@@ -1,7 +1,5 @@
 """What a guarantee means for an attacker: true-positive rates of membership tests, and the best guess."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import exp, log

@@ -3,8 +3,6 @@
 Every choice of blocks proves a bound, so only the form of a `way` is checked, here and by `exact`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from math import inf

@@ -1,7 +1,5 @@
 """ε, δ, RDP or TV of one route, by kind of bound: in doubles, and by the published formula in many digits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Warnings and notes beside an answer of any command whose number promises little."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import Any

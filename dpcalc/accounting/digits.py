@@ -1,7 +1,5 @@
 """--digits N: the answer recomputed from the published formula in N-digit arithmetic."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What one route answers to one question."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.by_bound import by_bound
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Question, Route, Row

@@ -1,7 +1,5 @@
 """The dominating pairs of guarantees read from JSON. Needs numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import inf, log, nextafter
 from typing import Any

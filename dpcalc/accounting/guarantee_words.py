@@ -1,7 +1,5 @@
 """How a δ is reported, and why no guarantee holds at δ = 0."""
 
-from __future__ import annotations
-
 from math import exp, inf
 
 from dpcalc.core.bound import Params

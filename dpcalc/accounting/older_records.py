@@ -1,7 +1,5 @@
 """Results of version 0.1.0: what they called by other names, and those whose number no theorem covers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 (bounds/conversions/to_replace_one.py). What is known of mechanisms stays known: their sensitivity doubles, and on a
 Poisson batch they are compared to the batch without the record, as before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import exp, log

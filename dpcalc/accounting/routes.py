@@ -1,7 +1,5 @@
 """How an RDP bound becomes (ε, δ), and how pure or approximate DP composes: the routes that many questions share."""
 
-from __future__ import annotations
-
 from dpcalc.bounds.conversions import composition_basic, composition_optimal, rdp_improved, rdp_optimal
 from dpcalc.bounds.total_variation import rdp as tv_rdp
 from dpcalc.core.bound import Bound

@@ -1,7 +1,5 @@
 """An RDP curve as a value, from which the RDP of a sampled batch or of a composition is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import inf

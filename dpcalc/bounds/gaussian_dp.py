@@ -1,7 +1,5 @@
 """Bounds that say: the run is μ-GDP, for a μ of its parameters. Their profile is that of one Gaussian mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Binomial probabilities of arrays, by the saddle-point expansion of numerics/binomial.py."""
 
-from __future__ import annotations
-
 from math import exp, floor
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Elementary functions of arrays that stay accurate where the textbook formula cancels or overflows."""
 
-from __future__ import annotations
-
 from math import log
 
 import numpy as np

@@ -4,8 +4,6 @@ An error of 1e-12 of each Mills ratio is added, far more than tails_array.py has
 R(b) cancels; but it is also at most −(R′(a) + R′(b))·r/2, as −R′(x) = 1 − xR(x) is convex. The smaller of the two
 bounds keeps eight digits. """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcalc.numerics.arrays import Array

@@ -9,8 +9,6 @@ by the transform of g; that of g has an error in the 2-norm, which is multiplied
 result has a 2-norm of at most ‖f‖₁‖g‖₂. So each of the three adds at most 8·log₂N·‖f‖₁‖g‖₂ units of rounding.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcalc.numerics.arrays import Array

@@ -9,8 +9,6 @@ bounds at the two; the integral of a chord is elementary. Beyond the last ε, δ
 single Gaussian mechanism: ∫_K^∞ e^{(α−1)ε} θ(ε, μ) dε <= e^{α(α−1)μ²/2} Φ(μ/2 + (α−1)μ − K/μ)/(α−1), as θ(ε, μ) <=
 Φ(μ/2 − ε/μ), by parts. """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from math import exp, frexp, log, log1p

@@ -5,8 +5,6 @@ infinite. An x with residual(x) <= 0 is feasible. Soundness never depends on mon
 was computed are returned; tightness does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import asinh, exp, log
 

@@ -8,8 +8,6 @@ product of such ratios. These are means of convex functions φ >= 0 of each w_i 
 a record is removed and decreasing where it is added. So the laws of log_normal_sums.py bound both directions, at every
 ε and in every composition. """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from math import expm1, floor, frexp, inf, ldexp, log, log1p, nextafter, sqrt

@@ -1,8 +1,6 @@
 """ε at δ and δ at ε of a composition of dominating pairs, from above and from below, for both directions of
 adjacency."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from math import hypot, inf, sqrt

@@ -4,8 +4,6 @@ are split between grid points, and the optimistic estimate, whose outcomes are m
 The grids are refined where discretization changes the result most: where the loss is widely spread, or where the tilted
 distribution has its mass. """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf, log2, sqrt

@@ -5,8 +5,6 @@ Looking only at the cell that an outcome is in cannot raise a hockey-stick diver
 test A has P(A) − e^ε Q(A) = Σ P(cell)(1 − e^{ε−ℓ}), so masses and losses ℓ are rounded down. What both mixtures have in
 common is given by itself, for then small losses keep their relative accuracy: ℓ = log(1 + (p − q)/(c + q)). """
 
-from __future__ import annotations
-
 from math import inf
 from typing import NamedTuple
 

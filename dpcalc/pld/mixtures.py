@@ -5,8 +5,6 @@ against its own reflection where each record is replaced (poisson_replace_one_pr
 
 Throughout, z is an outcome, whose loss L(z) rises in z, and A(z) = Σ_j p_j e^{x_j} with x_j = jμ(z − jμ/2). """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

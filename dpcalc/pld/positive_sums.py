@@ -7,8 +7,6 @@ capped at the highest point if E(D − highest)₊ is added for each copy. So th
 all choices in `choose_grid` affect its quality only. The errors of transforms change the mean by at most their ℓ2 norm
 times that of the values, by the Cauchy–Schwarz inequality; this is added. """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt

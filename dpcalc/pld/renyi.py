@@ -1,7 +1,5 @@
 """Upper bounds on the Rényi divergence of a dominating pair."""
 
-from __future__ import annotations
-
 from math import exp, inf, log, log1p, sqrt
 
 import numpy as np

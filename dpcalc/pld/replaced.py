@@ -2,8 +2,6 @@
 noise on the integers: both distributions are mixtures with the same weights, and the second one is the first one
 reflected at 0. So the pair is symmetric, and the loss is an odd and rising function of the outcome. """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import expm1, inf, log, log1p
 

@@ -3,8 +3,6 @@
 Throughout, q is the sampling rate, w a loss of the mechanism on a batch (the base), and log(1 − q + q e^w) the loss of
 the mixture with weight q. """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

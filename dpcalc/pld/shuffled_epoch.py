@@ -18,8 +18,6 @@ dpcalc/bounds/sampling/shuffle_lower.py). The record is in each of the t batches
 of them with probability ρ. So of t variables, all have the law N(−m, 1) except for one, drawn uniformly, whose law is
 (1−ρ)N(m, 1) + ρN(−m, 1), or (1−ρ)N(0, 1) + ρN(−m, 1). """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from math import exp, expm1, inf, log, sqrt

@@ -8,8 +8,6 @@ of the sums beyond x is at most e^{−rx} times the mean of e^{rS} (Chernoff), w
 length leaves out. Sums of very many copies are computed in two stages: sums of a block of copies move to a coarser
 grid, where the blocks are added. """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log, log2, sqrt

@@ -19,8 +19,6 @@ decreasing one with (1 − shift)x, which are the φ of a record removed and of 
 The steps of the grids are smaller than those of the calculator.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The processor time that the verification of one record may take, and the interruption of what takes longer."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """--certify: proves the headline in ball arithmetic, and encloses the value that the theorem gives."""
 
-from __future__ import annotations
-
 import json
 from math import isfinite
 

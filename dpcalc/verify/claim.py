@@ -1,7 +1,5 @@
 """A claim about one number, as an inequality that arithmetic can decide, and the functions that make claims."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple

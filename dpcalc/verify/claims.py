@@ -4,8 +4,6 @@ The slack is computed from `Bound.exact`, the formula as published, at the row's
 doubles, which are taken as exact numbers. `Bound.value`, which computed the claimed number, is not used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import inf, log

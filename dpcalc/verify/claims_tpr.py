@@ -1,7 +1,5 @@
 """Claims about true-positive rates (TPR): at the false-positive rate f every test has a TPR of at most δ(ε) + e^ε f."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc.accounting.guarantee_words import delta_result

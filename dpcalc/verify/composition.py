@@ -11,8 +11,6 @@ e^{−λx}(1 − e^{−x}). For the lower bound the losses are merged to cells, 
 δ(ε) >= P(A) − e^ε Q(A).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp, frexp, inf
 from typing import Any

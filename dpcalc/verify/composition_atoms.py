@@ -5,8 +5,6 @@ is split; the split preserves the exact masses under P and under Q, whichever tw
 a rounding error leaves the exact loss outside of the two points, one of its shares is negative, and is rounded up to 0.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise

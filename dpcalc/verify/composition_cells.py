@@ -1,7 +1,5 @@
 """The discretized privacy loss distribution of one use on nested grids, from closed forms: weights for both bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log

@@ -1,7 +1,5 @@
 """Bounds on δ of a composition, over both directions of the adjacency, on the grids of a witness or on new ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import exp, expm1, inf, log, log1p
 from typing import Any

@@ -1,7 +1,5 @@
 """The parts that a row composes, as privacy loss distributions in closed form, and the grids of its witness."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial

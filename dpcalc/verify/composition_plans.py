@@ -1,7 +1,5 @@
 """The plan of a numerical composition: its free choices, read from a witness and validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from math import frexp, inf

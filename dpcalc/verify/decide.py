@@ -1,7 +1,5 @@
 """The decision of a claim: in ball arithmetic where python-flint is installed, else in 50 digits with a margin."""
 
-from __future__ import annotations
-
 from functools import cache
 from time import process_time
 from typing import NamedTuple

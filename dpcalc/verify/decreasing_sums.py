@@ -11,8 +11,6 @@ R. Beyond 1e13 terms the integral is used without the correction, which is a one
 differs from the sum by less than a relative 1e-13. A lower bound of an infinite sum is truncated at 2^1000.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, inf, log2

@@ -1,7 +1,5 @@
 """The privacy loss distributions of guarantees in JSON, in closed form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 from typing import Any

@@ -1,7 +1,5 @@
 """The differences between a record and the record that is expected for its question: every value is compared."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from math import inf

@@ -6,8 +6,6 @@ c >= r(1 − u)^k − 2^−1022, where u = 2^−53 and the last term is what und
 below it does the opposite. So its result is never on the wrong side of r, whatever the order of a sum and the machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import frexp
 from typing import Any, TypeVar

@@ -1,8 +1,6 @@
 """Compositions within published formulas: of epochs, whose profile is interpolated between given ε, and of the windows
 of burn-in-contraction on random batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import inf

@@ -1,7 +1,5 @@
 """The published formulas of a row at its witness, from which the claims about the row are made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Verdicts for people: one sentence about a record, and a line for each claim."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

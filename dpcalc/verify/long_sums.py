@@ -1,8 +1,6 @@
 """Published formulas that are sums over all records or all steps, evaluated for any number of terms, and others that
 are not evaluated as their bounds print them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any

@@ -6,8 +6,6 @@ any cells prove a lower bound. δ of one step is the closed form of the bound. F
 are those that are best by the calculator's numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

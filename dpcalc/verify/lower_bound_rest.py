@@ -6,8 +6,6 @@ slowly are computed in doubles. The factors by which a step changes them are bou
 dpcalc.bounds.noisy_sgd._engine.walk says what follows from these factors.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Sequence
 from functools import lru_cache

@@ -8,8 +8,6 @@ squaring. At most t steps are computed, where t is so large that the distributio
 g(t) in total variation (walk.py). Walks that start at rest are bounded in lower_bound_rest.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise

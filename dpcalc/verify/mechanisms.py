@@ -6,8 +6,6 @@ here for a second time, against errors of transcription in the bounds. Mechanism
 compares with the probabilities of a run, and by the tests of the bounds against the definition of δ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import expm1, log1p

@@ -4,8 +4,6 @@ Long sums are those of decreasing_sums.py, or in blocks where the theorem allows
 are written here as analytic functions of a complex step, as decreasing_sums.py needs them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

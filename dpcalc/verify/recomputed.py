@@ -1,7 +1,5 @@
 """The record that is expected for the question of a record: the reference for everything that verify does not prove."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Reading the records to be verified: one result, an array of results, or JSON Lines."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """The verdict on a record: on every claim of every row, and on everything else in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf, isnan
 from typing import NamedTuple

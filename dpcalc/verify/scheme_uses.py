@@ -6,8 +6,6 @@ in balls, between ε that the calculator chooses; any choice is valid. An error 
 by tests/soundness/sampling.py, which compares with runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import inf, nextafter
 from typing import Any

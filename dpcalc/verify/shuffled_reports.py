@@ -1,7 +1,5 @@
 """The privacy profile of shuffled reports of local randomisers, for any number of reports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import ceil
 from typing import Any

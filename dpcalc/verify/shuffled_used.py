@@ -5,8 +5,6 @@ sums are those of the calculator, and α and c solve linear programs; any choice
 here, and the largest violation of the theorem's inequality is added to a_0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from math import exp, inf, isqrt, nextafter, sqrt

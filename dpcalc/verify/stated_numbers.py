@@ -1,8 +1,6 @@
 """Numbers that a record states beside its bounds as claims: the μ of a μ-GDP guarantee, and the sensitivity of
 correlated noise. The closed forms of bounds prove them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -8,8 +8,6 @@ P − γQ for a point (Q, P) below the trade-off curve of the mechanism, and the
 pair.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The mechanisms, one record each, by the names that --mechanism takes; each has the module of its name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 

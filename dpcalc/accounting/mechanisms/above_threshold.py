@@ -1,8 +1,6 @@
 """The sparse vector technique (AboveThreshold): one run answers any number of queries with whether they are above a
 threshold, and stops after a given number of answers above."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ In d dimensions, with independent noise on every coordinate and the sensitivity 
 holds. It is that of Gaussian noise: --mechanism gaussian --bound gaussian-rdp.
 """
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, of_bounds, zcdp_of_noise
 from dpcalc.bounds.mechanisms import discrete_gaussian
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone

@@ -1,7 +1,5 @@
 """The discrete Laplace mechanism: an integer with noise on the integers, Pr[X = x] proportional to e^(−|x|/v)."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, of_bounds
 from dpcalc.bounds.mechanisms import discrete_laplace
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone

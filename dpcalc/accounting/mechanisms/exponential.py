@@ -1,7 +1,5 @@
 """The exponential mechanism, and every other mechanism whose privacy loss has a range of length η: one selection."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import SELECTION, Number, Part, of_bounds
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds.conversions.zcdp import BOUNDED_RANGE

@@ -1,7 +1,5 @@
 """The Gaussian mechanism: N(0, σ²I) added to a query that changes by at most s in ℓ2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, TotalVariation, of_bounds, zcdp_of_noise

@@ -1,7 +1,5 @@
 """k-ary randomised response: the true category out of K with probability e^ε₀/(e^ε₀ + K − 1), and else another one."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import REPORT, Number, Part, of_bounds
 from dpcalc.bounds.mechanisms import k_randomized_response
 

@@ -1,8 +1,6 @@
 """The Laplace mechanism: noise of density e^(−|x|/v)/(2v) added to every coordinate of a query that changes by at most
 s in ℓ1."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import NUMBER, Number, Part, TotalVariation, of_bounds
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import laplace

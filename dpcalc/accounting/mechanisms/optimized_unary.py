@@ -1,7 +1,5 @@
 """Optimised unary encoding (OUE): unary encoding of which the option is ε₀, with p = 1/2 and q = 1/(e^ε₀ + 1)."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms import unary
 from dpcalc.accounting.mechanisms.record import Number, Part
 

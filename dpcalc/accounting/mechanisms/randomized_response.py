@@ -1,7 +1,5 @@
 """Randomised response: the mechanism answers the true bit with probability p, and the other one else."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import REPORT, Number, Part, TotalVariation, of_bounds
 from dpcalc.bounds.mechanisms import finite, randomized_response
 from dpcalc.bounds.total_variation import closed_forms

@@ -1,7 +1,5 @@
 """What dpcalc knows of a mechanism, in one record: commands, pipes, total variation and JSON read it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf

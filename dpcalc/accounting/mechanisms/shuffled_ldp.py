@@ -1,8 +1,6 @@
 """Shuffled reports: everybody applies a local randomiser to their own record, and the reports are released in a
 uniformly random order. One use is one round."""
 
-from __future__ import annotations
-
 from dpcalc.accounting.mechanisms.record import SHUFFLED_REPORTS, Number, Part, of_bounds
 from dpcalc.accounting.routes import PURE_COMPOSITION
 from dpcalc.bounds.mechanisms import shuffled_ldp, shuffled_ldp_lower

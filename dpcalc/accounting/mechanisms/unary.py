@@ -4,8 +4,6 @@ The options are the probabilities p = Pr[1 is reported as 1] and q = Pr[0 is rep
 is given (RAPPOR without Bloom filters has p = 1 − f/2).
 """
 
-from __future__ import annotations
-
 from math import exp
 from typing import Any
 

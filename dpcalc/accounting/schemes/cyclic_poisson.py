@@ -13,8 +13,6 @@ in which the records of group g move the g-th. There |u_S| <= |S| and ⟨u_S, v_
 poisson_group_profile.py and poisson_replace_one_profile.py need. So a turn is dominated by the Poisson pair of ΣK_g = K
 records; a last turn that is incomplete counts as a whole one. """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Poisson sampling with a maximal batch size: of more records that are drawn, a uniform subset of that size stays."""
 
-from __future__ import annotations
-
 from math import log
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sampling with replacement: every one of the b entries of a batch is drawn uniformly from all n records, by itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpcalc.accounting.schemes import by_rate

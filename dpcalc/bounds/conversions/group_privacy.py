@@ -9,8 +9,6 @@ M_0 <= e^ε M_1 + δ <= e^ε(e^ε M_2 + δ) + δ <= … <= e^{Kε} M_K + δ(1 + 
 Every known point of a privacy profile gives such a point for the group, so that the profile of the group at ε is at
 most the least δ of these points up to ε. It is a generic bound: K records of a known mechanism usually lose less."""
 
-from __future__ import annotations
-
 from math import exp, expm1, inf, log
 from typing import Any
 

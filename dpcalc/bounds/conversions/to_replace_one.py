@@ -12,8 +12,6 @@ first. ∎ With a = b = ε an (ε, δ) guarantee, in both orders, for records th
 Proposition 27, arXiv:1605.02065v1), and the sensitivity of a query at most doubles. From data sets of the same size
 nothing follows for data sets of different sizes. """
 
-from __future__ import annotations
-
 from math import exp, inf
 from typing import Any
 

@@ -30,8 +30,6 @@ steps. For i ≤ j a term is at most Σ_{t<n−f−jb} |c_t c_{t+(j−i)b}|, whi
 = 0, too, and there the terms add up to the squared norm of the sum of the columns of |C|. Where c ≥ 0 and the record
 may take part in all of them, this is attained by equal changes. No monotonicity of c is needed. """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -42,8 +42,6 @@ to 1, columns of c to at most 1, and every e^ε c/p is at least 1. ∎
 The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 the bound is shuffled-contraction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp, inf, log, log1p
 from typing import Any

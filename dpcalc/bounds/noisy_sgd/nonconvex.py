@@ -43,8 +43,6 @@ pooled ratio is a mediant of those before: if push p is pooled, so is push p −
 last use is the worst one: later steps are post-processing, and more steps before a window do not bring two runs
 nearer. """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, TypeVar
 

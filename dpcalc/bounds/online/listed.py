@@ -1,7 +1,5 @@
 """A stream with a list of noise levels: sums over all of its steps at once, by arrays, as lists may be long."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Caches for functions of a high-precision context (mpmath, or ball arithmetic), which hold values per precision."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from math import inf

@@ -1,7 +1,5 @@
 """Sums of a smooth function over many integers, at high precision, in a time that hardly depends on their number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from operator import add, mul, sub
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Ball arithmetic behind the names of an mpmath context (see ball.py), and the hull of a formula's values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise

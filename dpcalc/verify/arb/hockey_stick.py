@@ -8,8 +8,6 @@ Both aim at a relative accuracy of half the bits of the arithmetic and some more
 claim in doubles needs, and a claim that needs more is tried at a higher precision.
 """
 
-from __future__ import annotations
-
 from math import log2
 from typing import Any
 

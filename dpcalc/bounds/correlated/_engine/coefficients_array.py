@@ -1,7 +1,5 @@
 """The coefficients of C, of C⁻¹ and of the error of prefix sums, in double precision, for up to ten million steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import comb, inf, isfinite, pi
 from typing import NamedTuple

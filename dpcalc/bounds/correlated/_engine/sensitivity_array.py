@@ -4,8 +4,6 @@ In clipping norms: one record changes the clipped sum of a step by a vector of n
 of its steps to a sum of columns of C.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, padded

@@ -4,8 +4,6 @@ Step t releases g_t + (C⁻¹z)_t, where g is the sequence of clipped sums and z
 function of Cg + z, and Cg + z of it, so both are equally private.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import frexp, isqrt

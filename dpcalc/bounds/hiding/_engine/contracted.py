@@ -16,8 +16,6 @@ With a = 0, k = 1 the bound is not above shuffled-contraction (Gaussian noise). 
 the largest μ of its places, so a and a + k must be starts of blocks (or a + k the end): then no block is partly in one
 sum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import accumulate
 from math import log

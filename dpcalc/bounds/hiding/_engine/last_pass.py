@@ -17,8 +17,6 @@ and there is no fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{
 D/(2ηL) >= 1, whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot
 earlier in the last pass leaves no larger distance (pushes.py), so the cost falls in m and in m′."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from math import expm1, inf

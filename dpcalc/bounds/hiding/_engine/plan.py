@@ -18,8 +18,6 @@ the one with F = 1 is nearly the best.
 Places are taken in blocks, each with the largest μ of its places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from math import inf, log

@@ -20,8 +20,6 @@ The first form is always valid, as it is the cost of possible shifts; the second
 condition fails. For c = 0 the cost is 1 where m = 0, and else 0.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import inf

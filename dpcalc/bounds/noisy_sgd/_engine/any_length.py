@@ -8,8 +8,6 @@ The corners of the hull in Theorem B are decided in doubles. Nothing depends on 
 which points may be raised: as a function of the points, the bound has weights >= 0 at those before ε_k, and later ones
 do not count. """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt

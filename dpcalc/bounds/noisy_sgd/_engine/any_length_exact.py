@@ -2,8 +2,6 @@
 
 The points are those of any_length.py; burn_in_contraction.py has the proof. """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Callable
 from typing import Any

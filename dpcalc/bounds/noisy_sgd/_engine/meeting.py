@@ -44,8 +44,6 @@ e^{−H²}) below w = 2κ and m <= e^{−2aκ} above. In both cases the integral
 ∫_{2κ}^∞ φ|Ĝ|. This is linear in b, and holds for b = 0 and b₀ and all ω <= π/(2·2.2) (checked in the tests by
 interval arithmetic); ℓ >= 1/√.2 > 2.2, so H > 1.45. ∎ """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import ceil, cos, erfc, exp, log, log1p, pi, sqrt
 from typing import Any

@@ -15,8 +15,6 @@ odd functions, its weights are positive with sum 2, and |∫T_k| <= 2/(k² − 1
 −κ/2·(E − sA)² beyond; both fall in E. ∫G_c falls in |c|. So over a cell of centres the least E and the farthest c bound
 every ratio; any ρ > 1 will do, and the best of a few is taken per panel. """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import ceil, inf, log, log1p, pi, sqrt
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The law of Q at rest, and what walks with a >= 0 keep of differences of tails (walk.py has the proof)."""
 
-from __future__ import annotations
-
 from math import inf, log
 
 import numpy as np

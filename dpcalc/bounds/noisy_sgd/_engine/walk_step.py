@@ -1,8 +1,6 @@
 """One step of a pair of clamped walks: its transition matrix, the cells it is evaluated in, and bounds on the rounding
 errors of both (walk.py has the proof that uses them)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import pi, sqrt
 from typing import NamedTuple

@@ -7,8 +7,6 @@ a factor 1/w², where w is the distance of the endpoints from singularities of g
 subtracted. A singularity at distance w from the inside of the interval changes the sum by e^{−2πw} only (Trefethen &
 Weideman 2014, Theorem 5.1). """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import count
 from math import fsum, inf

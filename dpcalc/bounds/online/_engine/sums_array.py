@@ -1,7 +1,5 @@
 """A lower bound on the integral of −log B over very many steps of a Gaussian schedule, by arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log
 

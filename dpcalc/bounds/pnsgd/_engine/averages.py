@@ -1,7 +1,5 @@
 """positions.average_theta for arrays of ε, slightly larger: for the grids from which epochs are composed."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import log
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ At a known place the record is μ_m-GDP. In a secret uniform order the profile i
 (joint convexity), and e^{(α−1)ε(α)} at most the mean of e^{(α−1)αμ_m²/2} (Berthier 2019, Lemma 3.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, expm1, log, log1p
 from typing import Any, NamedTuple

@@ -13,8 +13,6 @@ By data processing a bound at some step holds at every later one: d falls along 
 F(d) <= d·θ(ε, κ), the linear contraction of Asoodeh, Diaz & Calmon 2020: the result is never above it.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache

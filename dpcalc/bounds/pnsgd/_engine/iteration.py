@@ -3,8 +3,6 @@
 m is the number of steps after the record. c = 1 − ηρ is the Lipschitz constant of a step.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """The hockey-stick divergence between Gaussian or Laplace noise and its shift by `ratio` noise levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Averages of θ(ε, r_m) over the positions m = 0..n−1 of a record, for an r_m that falls in m (shares.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice, pairwise

@@ -6,8 +6,6 @@ what is composed is the lower convex hull, in γ = e^ε, of the points and their
 δ(ε)), and of 1 at γ = 0 (pld.atoms.hull). It is no smaller than the profile, which is convex in γ and has that
 symmetry, and is itself the profile of a pair of distributions, as its slope also rises at ε = 0. """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise

@@ -4,8 +4,6 @@ Laplace noise is v = MD/(2η log(x/C1 + C2)), Gaussian noise σ = MD/(2η√W(x�
 a stream, x = j^a; W is Lambert's function.
 """
 
-from __future__ import annotations
-
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any
 

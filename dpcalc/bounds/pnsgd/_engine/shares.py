@@ -5,8 +5,6 @@ shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/�
 c^{2k}.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, expm1, inf, log
 from typing import Any, NamedTuple

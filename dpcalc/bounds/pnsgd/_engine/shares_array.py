@@ -1,7 +1,5 @@
 """Shares of a shift that remain after many steps, and ratios scaled by them, for arrays of positions."""
 
-from __future__ import annotations
-
 from math import expm1, inf
 
 import numpy as np

@@ -5,8 +5,6 @@ Euler–Maclaurin around midpoints, Σ_{j=a}^b f(j) = ∫_{a−½}^{b+½} f − 
 enclose the sum where the derivatives alternate in sign; −f‴(A) <= 6 f(A − h)/h³ for 0 < h < A.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import fsum
 

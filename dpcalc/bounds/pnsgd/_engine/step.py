@@ -4,8 +4,6 @@ A changed record moves the step w ← Π_K[w − η(∇ℓ(w) + Z)] by at most 2
 most D apart, are brought to at most MD. So A is the divergence of a shift of 2L/σ noise levels, B that of MD/(ησ).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 from typing import Any, NamedTuple

@@ -10,8 +10,6 @@ hockey-stick divergence θ(x, r) of N(r, 1) from N(0, 1), as e^{±ε} = Σ_j p_j
 All terms are positive, so nothing cancels. At any other threshold z the sums are the divergences at the ε that belongs
 to z; so a threshold that is rounded towards smaller |ε| gives upper bounds. """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, fsum, inf, log, log1p
 from typing import Any

@@ -21,8 +21,6 @@ divergence θ(x, r) of N(r) from N(0) at e^x, the integral is (1−w_k)θ(x_k, r
 those of one t, if Σ π_k w_k e^{y_k} <= (γ−1)π_0. So errors of x_k and y_k do no harm if w_k is computed from the x_k
 that is used, and the sum is rounded up; those of θ and π_k are bounded apart. """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from math import inf, log, log1p

@@ -1,8 +1,6 @@
 """The privacy profile of one step with repeated draws (repeated_draws.py) in doubles, for arrays of ε, the pair
 that is composed, and the pair that is attained. Rows belong to the ε, and columns to the numbers k of draws. """
 
-from __future__ import annotations
-
 from math import asinh, inf, log
 
 import numpy as np

@@ -13,8 +13,6 @@ than e^{x_j⁻} times that. The multiples of N(0, 1) add up to A(z*) − τA(−
 At any z <= z* the sum with the same τ is an upper bound: it rises in τ, and with τ_z = A(z)/A(−z) <= τ it is δ(log τ_z)
 >= δ(log τ). So a threshold that is surely not above z* will do. """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Means of differences of likelihood ratios of one or two batches at high precision: of the D* of a step
 (dpcalc/pld/swapped_record.py), and of the run in shuffle_lower.py."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 _SMALLEST = -80  # of log x and log(1 − r): smaller x and 1 − r have no weight
