@@ -29,6 +29,8 @@ def answer(given: Given) -> Answer:
     if run.unknown:  # no parameter is solved for by a bound from below
         routes = tuple(route for route in routes if route.bound.status != "lower")
     rows = answer_rows(run, routes, run.bounds)
+    if question.asks == "guarantee" and mechanism.pure:
+        mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
     part = mechanism.as_part(unsampled(run), None, int(run["steps"]))
     notes = noise_multiplier.notes(given, run, str(relation)) if by_multiplier else mechanism.notes

@@ -1,13 +1,13 @@
 """Every mechanism in every use: what is forgotten of a new one is named here, by the use that lacks it."""
 
 import json
-import random
 from pathlib import Path
 
 import domains
 import pytest
 from calling import call
 from conftest import slow, spread
+from levels import levels
 
 from dpcalc import accounting, bounds
 from dpcalc.accounting.mechanisms import MECHANISMS
@@ -18,9 +18,6 @@ from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import losses
 
-# A value of every option that says how much noise there is; of others one that domains.py draws.
-LEVELS = {"sigma": "2.5", "scale": "3", "probability": ".6", "step_epsilon": ".5", "categories": "5",
-          "threshold_scale": "40", "n": "100"}
 NINE = ("--steps", "9")
 RUNS = {"weighted": ("--max-weight", ".01", *NINE), "cyclic-poisson": ("--sampling-rate", ".01", "--bands", "1", *NINE),
         "random-allocation": ("--steps-per-epoch", "100", "--epochs", "1"),
@@ -31,11 +28,7 @@ BUDGET = ("--epsilon", "2", "--delta", "1e-5")
 
 def options(name):
     """A mechanism with its noise, as options."""
-    return ("--mechanism", name, *(word for option in MECHANISMS[name].options for word in (flag(option), level(name, option))))
-
-
-def level(name, option):
-    return LEVELS.get(option) or repr(domains.PARAMETERS[name](random.Random(1))[option])
+    return ("--mechanism", name, *(word for option, value in levels(name).items() for word in (flag(option), repr(value))))
 
 
 def answered(*args, stdin=""):
@@ -58,6 +51,10 @@ def test_every_table_of_mechanisms_has_the_same_names():
         own = {name.replace("-", "_") for name in q.MECHANISM.choices} - ({"optimized_unary"} if room is bounds else set())
         assert not files - own, f"core/mechanism_names.py: NAMES lack {files - own}"
         assert not own - files, f"{room.__name__}.mechanisms lacks a file {own - files}"
+    for name, mechanism in MECHANISMS.items():
+        where = f"accounting/mechanisms/{name.replace('-', '_')}.py"
+        assert mechanism.name == name, f"{where}: its name is {mechanism.name}"
+        assert mechanism.part.as_fields or not {*mechanism.options} - {*mechanism.part.fields, "n"}, f"{where}: fields of part"
     missing = {name for name, mechanism in MECHANISMS.items() if mechanism.curve} - domains.PARAMETERS.keys()
     assert not missing, f"tests/oracles/domains.py: PARAMETERS of {missing}"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
@@ -88,8 +85,9 @@ def test_questions(name, steps, question):
 @pytest.mark.parametrize("name", [slow(name) if name == "shuffled-ldp" else name for name in MECHANISMS])
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_solving(name, steps):
-    unknown, *others = MECHANISMS[name].options
-    run = ("rdp", "--mechanism", name, "--steps", steps, *(w for o in others for w in (flag(o), level(name, o))))
+    unknown = MECHANISMS[name].options[0]
+    others = (word for option, value in levels(name).items() if option != unknown for word in (flag(option), repr(value)))
+    run = ("rdp", "--mechanism", name, "--steps", steps, *others)
     found = answered(*run, *BUDGET, "--solve", flag(unknown))["result"]
     again = answered(*run, flag(unknown), repr(found[unknown]), "--delta", "1e-5")["result"]
     assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve",
@@ -160,11 +158,10 @@ def test_pipes(name):
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_batches_and_plots(name):
-    option = MECHANISMS[name].options[0]
-    line = json.dumps({"mechanism": name, **{o: level(name, o) for o in MECHANISMS[name].options}})
+    first, more = repr(level := levels(name)[MECHANISMS[name].options[0]]), repr(level * 1.1)
+    line = json.dumps({"mechanism": name, **levels(name)})
     code, out, err = call(["rdp", "--batch", "--delta", "1e-5"], line)
     assert code == 0 and json.loads(out)["status"] == "proven", err
-    first, second = level(name, option), repr(float(level(name, option)) * 1.1)
-    swept = [f"{first},{second}" if word == first else word for word in options(name)]
+    swept = [f"{first},{more}" if word == first else word for word in options(name)]
     code, out, err = call(["rdp", *swept, "--delta", "1e-5", "--plot", "-"])
     assert code == 0 and out, err

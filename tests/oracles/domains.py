@@ -756,5 +756,6 @@ INCREASING = {
 
 
 def points(name, count, seed=0, source=random.Random):
+    assert name in DRAW, f"tests/oracles/domains.py: DRAW lacks {name}"
     rng = source(f"{name}{seed}")
     return [DRAW[name](rng) for _ in range(count)]
