@@ -9,7 +9,7 @@ import domains
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
@@ -157,7 +157,7 @@ def test_laws_are_those_that_are_composed(base, scheme):
 
 
 @pytest.mark.parametrize("epsilon", [slow(0.0), slow(0.05), 0.4, slow(1.0)])
-@pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
+@spread("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
 def test_one_step_is_its_profile(scheme, rate, epsilon):
     """δ of the split law is above the exact profile, that of merged cells below, and both are near it."""
     c, mu = Context(128), 0.5

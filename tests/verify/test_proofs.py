@@ -54,7 +54,7 @@ LAW = {
         f"{LOWER} --n 10 --batch-size 10 --steps 2 --sigma .4 --diameter .1 --alpha 2",
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 100 --sigma 2 --diameter 1 --epsilon .001"),
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 100000 --sigma 2 --diameter 1 --delta 1e-6"),
-        f"{LOWER} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --epsilon 0",
+        slow(f"{LOWER} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --epsilon 0"),
         f"{BURN_IN} --bound lower-bound --n 100 --batch-size 100 --steps 20 --sigma .02 --diameter .1 "
         "--strong-convexity 1 --learning-rate 1 --alpha 3",
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 40 --sigma 1 --diameter 1 --alpha 1.5")]),
