@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import mpmath
@@ -43,6 +44,19 @@ def spread(names, cases, **more):
     chosen = [case if k % 2 == 0 or isinstance(case, marked) else slow(*case) if several else slow(case)
               for k, case in enumerate(cases)]
     return pytest.mark.parametrize(names, chosen, **more)
+
+
+def few_of_each(kind, cases, every=2):
+    """The cases for pytest: of each kind the first and then every second or third one is quick, the others are slow."""
+    marked, seen, chosen = type(pytest.param()), Counter(), []
+    for case in cases:
+        if isinstance(case, marked):
+            chosen.append(case)
+            continue
+        seen[kind(case)] += 1
+        quick = seen[kind(case)] % every == 1
+        chosen.append(case if quick else slow(*case) if isinstance(case, tuple) else slow(case))
+    return chosen
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import mpmath
 import pytest
 from answers import answer, number
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.verify.report import verify
 
@@ -116,7 +116,7 @@ def test_a_sampling_rate_of_1e_minus_8_hardly_raises_the_rate():
     assert 0.01 <= answer("tv --sampling-rate 1e-8 --sigma 1 --steps 10 --fpr 0.01")["result"]["tpr"] <= 0.010001
 
 
-@pytest.mark.parametrize("line, most", [
+@spread("line, most", [
     ("--fpr 1e-5 --alpha 3.613 --rdp 2.43", 0.0014027),
     ("--fpr 6.196e-12 --alpha 14.18 --rdp 2.16", 2.86e-10),
     ("--fpr 1e-10 --rho 12", 0.1685),

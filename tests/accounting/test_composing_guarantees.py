@@ -183,7 +183,7 @@ def law(rng, size, zeros):
     return tuple(w / sum(weights) for w in weights)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@spread("seed", range(12))
 def test_compositions_of_finite_mechanisms_are_what_brute_force_says(seed):
     rng = random.Random(f"finite {seed}")
     sizes = [rng.randint(2, 3) for _ in range(rng.randint(1, 2))]

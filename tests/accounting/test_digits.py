@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from answers import answer, printed
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 
@@ -39,7 +39,7 @@ def next_to_doubles(line, loose, by_log=False):
     return {note.split(": ", 1)[1] for note in found["notes"] if note.startswith("no digits")}
 
 
-@pytest.mark.parametrize("line, digits", [
+@spread("line, digits", [
     (f"{RESPONSE} --delta 1e-200", 15),  # 1 − (1 − h) would lose what δ is
     (f"{RESPONSE} --delta 1e-200", 60),
     (f"{RESPONSE} --epsilon 840", 30),
@@ -73,7 +73,7 @@ def test_digits_of_the_optimal_composition():
     assert abs(high.mpf(row["digits"]["delta"]) / delta - 1) < high.mpf(10) ** -48
 
 
-@pytest.mark.parametrize("line, without", [
+@spread("line, without", [
     (f"{SHUFFLED} .5 --n 1e12 --epsilon .01", set()),
     (f"{SHUFFLED} 5 --n 1e12 --delta 1e-13", set()),
     (f"{SHUFFLED} 5 --n 1e6 --delta 1e-7", set()),

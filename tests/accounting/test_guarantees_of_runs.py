@@ -5,6 +5,7 @@ import json
 
 import pytest
 from calling import call
+from conftest import spread
 
 
 def answer(line, text=""):
@@ -69,7 +70,7 @@ BOUND_ONLY = mechanisms({"name": "gaussian", "noise_multiplier": 3.0, "sampling"
 @pytest.mark.parametrize("run", ["--sampling-rate 0.01 --steps 10", "--scheme random-allocation --steps-per-epoch 20",
                                  "--scheme random-allocation --steps-per-epoch 1 --epochs 1",
                                  "--sampling-rate 0.01 --steps 10 --group-size 3"])
-@pytest.mark.parametrize("source", [BOUND_ONLY, json.dumps({"kind": "gdp", "mu": 0.5})])
+@spread("source", [BOUND_ONLY, json.dumps({"kind": "gdp", "mu": 0.5})])
 def test_what_is_known_from_above_only_has_no_lower_end(source, run):
     found = answer(f"subsample - {run} --delta 1e-5", source)
     assert "epsilon_lower" not in found["result"] and found["guarantee"]["upper_bound"] is True

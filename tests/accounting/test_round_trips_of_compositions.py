@@ -4,8 +4,8 @@ questions have grids of their own, and the δ is the smaller of what both prove.
 import json
 import random
 
-import pytest
 from calling import call
+from conftest import spread
 
 
 def asked(*args):
@@ -31,7 +31,7 @@ def draw(rng):
     return ["subsample", *noise, *steps, "--sampling-rate", 10 ** rng.uniform(-3, -0.3), "--bound", "poisson-profile"]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@spread("seed", range(8))
 def test_epsilon_fed_back(seed):
     rng = random.Random(seed)
     run, delta = draw(rng), 10 ** rng.uniform(-10, -3)

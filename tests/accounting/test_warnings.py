@@ -38,7 +38,7 @@ def test_also_beside_the_total_variation_of_a_guarantee():
         assert done.stderr.count("publishing one random record") == count
 
 
-@pytest.mark.parametrize("line", [slow(line) if k == 5 else line for k, line in enumerate(KNOWN_N)])
+@spread("line", [slow(line) if k == 5 else line for k, line in enumerate(KNOWN_N)])
 def test_also_where_delta_is_the_answer(line):
     for epsilon in ("0", "1e2"):
         done = call([*line.split(), "--epsilon", epsilon, "--json"])

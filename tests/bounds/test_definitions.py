@@ -4,7 +4,7 @@ from math import exp, log
 
 import mpmath
 import pytest
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.sampling import poisson_rdp
@@ -86,7 +86,7 @@ def finite_renyi(p, q, alpha):
     return mp.log(mp.fsum(a**alpha * b ** (1 - mp.mpf(alpha)) for a, b in zip(p, q, strict=True))) / (alpha - 1)
 
 
-@pytest.mark.parametrize("sigma, s, epsilon, alpha", [(2.0, 1, 1.0, 1.5), (0.3, 1, 0.0, 1.2), (0.7, 3, 5.0, 3.3),
+@spread("sigma, s, epsilon, alpha", [(2.0, 1, 1.0, 1.5), (0.3, 1, 0.0, 1.2), (0.7, 3, 5.0, 3.3),
                                                       (10.0, 7, 1.9, 2.5), (5.0, 2, 0.0, 8.0), (0.4, 2, 12.5, 1.75)])
 def test_discrete_gaussian(sigma, s, epsilon, alpha):
     p, q = on_integers(lambda x: mp.exp(-((x / sigma) ** 2) / 2), s)
@@ -96,7 +96,7 @@ def test_discrete_gaussian(sigma, s, epsilon, alpha):
     assert BOUNDS["discrete-gaussian-rdp"].value(alpha, *own) == pytest.approx(float(rdp), rel=1e-12)
 
 
-@pytest.mark.parametrize("scale, s, epsilon, alpha", [(2.0, 3, 0.4, 1.5), (10.0, 5, 0.1, 4.0), (0.2, 1, 0.0, 1.01),
+@spread("scale, s, epsilon, alpha", [(2.0, 3, 0.4, 1.5), (10.0, 5, 0.1, 4.0), (0.2, 1, 0.0, 1.01),
                                                       (5.0, 4, 0.79, 20.0), (1.5, 8, 4 / 3, 2.0)])
 def test_discrete_laplace(scale, s, epsilon, alpha):
     p, q = on_integers(lambda x: mp.exp(-abs(x) / scale), s)
@@ -144,7 +144,7 @@ def test_composition_optimal_by_enumeration(e0, d0, k, epsilon):
     assert exp(BOUNDS["composition-optimal"].value(epsilon, e0, d0, k)) == pytest.approx(float(delta), rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), (1.1, 1.0, 0.01), (3.7, 0.6, 0.2), slow(1.5, 2.5, 0.01)])
+@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), slow(1.1, 1.0, 0.01), (3.7, 0.6, 0.2), slow(1.5, 2.5, 0.01)])
 def test_poisson_rdp_both_directions(alpha, z, q):
     def mix(x):
         return (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, 1, z)

@@ -25,19 +25,19 @@ ON_A_GRID = {"allocation-profile", "allocation-lower", "allocation-replace-one-p
              "allocation-replace-one-lower", "shuffle-lower", "shuffle-profile"}  # δ within 3 %
 WITH_NODES = {"shuffle-profile-used": 1.0, "shuffle-profile-one-order": 0.05}  # δ of free choices that are few
 COUNT = 300
-SHARE = 4  # of the points in every run; all of them in CI
+SHARE = 12  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
 # the number of points in every run, where those of a share take long; and what takes long at a single point
-BRIEF = {"allocation-profile": 1, "allocation-lower": 2, "burn-in-contraction": 3, "shuffle-lower-allocation": 30,
-         "truncated-poisson-lower": 6, "with-replacement-lower": 1, "with-replacement-profile": 30, "wor-zero-out-lower": 1,
-         "shuffled-hiding-last": 15, "smooth-nonconvex-shuffled-hiding": 20}
+BRIEF = {"allocation-profile": 1, "allocation-lower": 1, "burn-in-contraction": 2, "shuffle-lower-allocation": 10,
+         "truncated-poisson-lower": 3, "with-replacement-lower": 1, "with-replacement-profile": 10,
+         "wor-zero-out-lower": 1, "shuffled-hiding-last": 5, "smooth-nonconvex-shuffled-hiding": 7}
 COSTLY = {"shuffle-lower", "shuffle-profile", "shuffle-profile-used", "shuffle-profile-one-order"}
 shares = pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 
 
 def few(name, most, share):
     """The number of points for a law: all of them in CI, and fewer elsewhere where a bound takes long."""
-    return min(most, BRIEF.get(name, SLOW.get(name, COUNT) // 5)) if share > 1 else most
+    return min(most, BRIEF.get(name, -(-SLOW.get(name, COUNT) // 30))) if share > 1 else most
 
 
 def test_every_file_with_a_bound_is_listed():

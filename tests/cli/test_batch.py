@@ -13,7 +13,7 @@ from functools import partial
 
 import jsonschema
 import pytest
-from conftest import SCRIPT, slow
+from conftest import SCRIPT, slow, spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,7 +142,7 @@ def test_quiet_prints_the_headline_and_keeps_the_places():
     assert done.stderr.decode() == "dpcalc rdp: line 2: --scale: 0 is not > 0 (v: scale of the Laplace noise)\n"
 
 
-@pytest.mark.parametrize("args,says", [
+@spread("args,says", [
     (("--format", "markdown"), "--format"), (("--explain",), "--explain"), (("--sigma", "1,2"), "--sigma"),
     (("--sigma", "0"), "--sigma"),
     (("--sigma", "x"), "--sigma"), (("--mechanism", "x"), "--mechanism")])

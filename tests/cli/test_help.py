@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 from calling import call, shell
-from conftest import ROOT, slow, spread
+from conftest import ROOT, few_of_each, slow, spread
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import all_bounds
@@ -68,7 +68,7 @@ def test_every_command_has_two_examples():
 
 # Examples that take a second or more: of shuffled batches and random allocation, and some of a last iterate.
 LONG = re.compile(r"--scheme (shuffle|random-allocation)|--batches shuffled.* --solve|--steps 1e7|shuffled-ldp --n 10000|"
-                  "burn-in --n 60000.* --(solve|alpha|epsilon)")
+                  "burn-in --n 60000.* --(solve|alpha|epsilon|sigma 0.1 --delta)")
 
 
 def quick_or_slow(lines):
@@ -98,7 +98,9 @@ def asked_of(line):
 ASKED = {}
 
 
-@pytest.mark.parametrize("name", quick_or_slow({name: bound.theorem.example for name, bound in BOUNDS.items()}))
+@pytest.mark.parametrize("name", few_of_each(
+    lambda name: asked_of(BOUNDS[name].theorem.example),
+    quick_or_slow({name: bound.theorem.example for name, bound in BOUNDS.items()})))
 def test_every_bound_has_an_example_that_shows_it(name, printed):
     line = BOUNDS[name].theorem.example
     if line not in ASKED:
@@ -125,7 +127,7 @@ MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov",
         "--delta 1e-5", "tv --scheme without-replacement --sampling-rate .1 --sigma 3 --steps 9"]
 
 
-@pytest.mark.parametrize("line", MORE)
+@spread("line", MORE)
 def test_an_answer_uses_no_bound_that_its_command_does_not_name(line, printed):
     assert theorems(json.loads(printed(f"{line} --json"))) <= set(uses(MODULES[asked_of(line)]))
 
@@ -197,7 +199,7 @@ def test_every_parameter_is_described():
 # --- explain ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", range(4))
+@spread("first", range(4))
 def test_explain_says_all_that_is_known(first, printed):
     for name, bound in [*BOUNDS.items()][first::4]:
         text = printed(f"explain {name}")

@@ -132,7 +132,7 @@ def test_results_follow_the_schema(name):
             jsonschema.validate({**answer, "what_if": [{"assumption": 3}]}, schema)
 
 
-@pytest.mark.parametrize("option", ["--release last-iterate", "--release every-epoch", "--diameter 1",
+@pytest.mark.parametrize("option", ["--release last-iterate", slow("--release every-epoch"), slow("--diameter 1"),
                                     slow("--loss convex --strong-convexity .1 --smoothness 1")])
 def test_a_lower_end_is_for_every_iterate_of_any_losses(cli, option):
     """The numerical composition is exact for all iterates. A last iterate alone may lose less than its lower end."""

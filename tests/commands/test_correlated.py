@@ -6,6 +6,7 @@ from math import sqrt
 import pytest
 from answers import answer, number, refusal
 from calling import call
+from conftest import spread
 from paths import GOLDEN
 
 import dpcalc as api
@@ -300,7 +301,7 @@ def test_the_feedback_of_the_comparison_is_the_best_one(r):
     assert table["strategy"][0] == near[1]
 
 
-@pytest.mark.parametrize("options, says", [
+@spread("options, says", [
     ("--separation 100 --strategy banded-sqrt:4 --contraction 0.9", "the strategy banded-sqrt:4 for the contraction 0.9"),
     (f"--separation 100 {BLT}", "the strategy blt with scales 0.2 and 0.3 and decays 0.95 and 0.6"),
     ("--separation 100 --coefficients 1,0.5", "a matrix with 2 given coefficients"),

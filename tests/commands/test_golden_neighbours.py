@@ -71,7 +71,7 @@ def test_the_case(name, case_of):
         assert call(["verify", "-"], done.stdout).returncode == 0
 
 
-@pytest.mark.parametrize("name", [slow(name) if name == "monotone-wor" else name for name in REFUSED])
+@spread("name", [slow(name) if name == "monotone-wor" else name for name in REFUSED])
 def test_a_way_out_works_when_it_is_pasted(name, case_of):
     case = case_of(name)
     message = call(case["argv"]).stderr
@@ -159,7 +159,7 @@ def options(question, **names):
     return [word for name, x in question.items() for word in ("--" + names.get(name, name).replace("_", "-"), x)]
 
 
-@pytest.mark.parametrize("question, value", by_name("replace-one-poisson", "replace-one-group"))
+@spread("question, value", by_name("replace-one-poisson", "replace-one-group"))
 def test_runs_on_poisson_batches(question, value):
     found = asked("subsample", *options({**question, "adjacency": "replace-one"}))["result"]
     assert value["epsilon_low"] <= found["epsilon"] <= value["epsilon_high"] * (1 + BRACKET)

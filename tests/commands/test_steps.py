@@ -56,7 +56,7 @@ def test_what_is_solved_for_or_is_one_step_by_nature_needs_none():
     assert answer("tv", n=1000, sigma=1).value == pytest.approx(0.382925, rel=1e-5)  # n records beside one release
 
 
-@pytest.mark.parametrize(("line", "said"), [
+@spread(("line", "said"), [
     ("subsample - --sampling-rate .01 --delta 1e-5", True),
     ("subsample - --sampling-rate .01 --steps 1 --delta 1e-5", False),
     ("subsample - --scheme weighted --max-weight .01 --adjacency replace-one --delta 1e-5", True),

@@ -6,6 +6,7 @@ from math import exp
 
 import numpy as np
 import pytest
+from conftest import spread
 from scipy.special import ndtr
 from scipy.stats import laplace
 from shuffled_runs import (
@@ -56,7 +57,7 @@ def batches(order, size):
     return [order[i:i + size] for i in range(0, len(order), size)]
 
 
-@pytest.mark.parametrize("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2),
+@spread("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2),
                                                           ([3], 1, 2, 1), ([2, 3], 3, 2, 1), ([1, 1, 1, 1], 2, 2, 2)])
 def test_all_orders_one_by_one(counts, batch, slots, epochs):
     rng = random.Random(str((counts, batch)))

@@ -111,7 +111,7 @@ def test_every_number_of_an_answer_is_whole(line, columns, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
-@pytest.mark.parametrize("line, name", SWEPT)
+@spread("line, name", SWEPT)
 def test_every_number_of_a_sweep_is_whole(line, name, columns, monkeypatch):
     answers = json.loads(call([*line.split(), "--json"]).stdout)
     text = as_screen(line, columns, monkeypatch)

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from answers import printed
 from calling import call
-from conftest import spread
+from conftest import slow, spread
 
 from dpcalc.core.numbers import human
 
@@ -156,7 +156,7 @@ def test_no_column_is_shown_twice(line):
 
 @spread("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
 @pytest.mark.parametrize("adjacency, only", [("add-remove", "poisson-profile"),
-                                             ("replace-one", "poisson-replace-one-profile")])
+                                             slow("replace-one", "poisson-replace-one-profile")])
 def test_rows_of_another_adjacency_are_left_out(form, adjacency, only):
     text = page(f"{COMPARED} --adjacency {adjacency} {form}")
     other = {"poisson-profile", "poisson-replace-one-profile"} - {only}

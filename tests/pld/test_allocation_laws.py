@@ -6,7 +6,7 @@ from math import exp, expm1, inf, log
 
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from pair_masses import delta
 
 from dpcalc.bounds.sampling import allocation_profile, allocation_replace_one_profile
@@ -102,7 +102,7 @@ LONG = [[(0.8, steps) for steps in (1, 2, 3, 5, 8, 17, 100, 1001)],
         [(sigma, 60) for sigma in (0.3, 0.5, 0.9, 1, 1.7, 4, 20)], [(1, 60, epochs) for epochs in (100, 20, 5, 2, 1)]]
 
 
-@pytest.mark.parametrize(("relation", "changes"), [
+@spread(("relation", "changes"), [
     ("zero-out", [(0.8, 1), (0.8, 3), (0.8, 17)]), ("zero-out", [(1, 20), (20, 20)]),
     ("zero-out", [(1, 20, 100), (1, 20, 1)]), ("replace-one", [(0.8, 2), (0.8, 3)]),
     ("replace-one", [(1, 20, 100), (1, 20, 1)]), *(slow(relation, line) for relation in PAIRS for line in LONG)])

@@ -5,7 +5,7 @@ from math import exp, expm1, inf, log, log1p
 import mpmath
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from pair_masses import delta_of_cells, masses
 
 from dpcalc.bounds.mechanisms import (
@@ -162,7 +162,7 @@ def test_tails_at_both_ends():
     assert np.exp(below).tolist() == [0.0, 1.0, 0.0] and np.exp(above).tolist() == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("rate, sigma, alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3),
+@spread("rate, sigma, alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3),
                                                 (0.01, 5.0, 32.0), (0.5, 10.0, 1000.0)])
 def test_renyi_divergence_of_a_pair(rate, sigma, alpha):
     """Not below, and 1e-5 of it above at most; a little more at large orders."""
@@ -197,7 +197,7 @@ def test_the_divergence_of_finitely_many_losses(ratio, alpha):
     assert exact * (1 - 1e-6) <= divergence(pair, alpha) <= exact * (1 + 1e-5)
 
 
-@pytest.mark.parametrize("sigma, rate, alpha",
+@spread("sigma, rate, alpha",
                          [(1.0, 0.5, 1e7), (0.3, 0.9, 1e6), (30.0, 1e-4, 1e5), (0.05, 0.01, 1e8)])
 def test_the_divergence_at_very_large_orders(sigma, rate, alpha):
     """It is about that of the term in which the record is always in the batch."""
@@ -249,7 +249,7 @@ def test_the_two_outcomes_of_a_selection_are_accurate(eta, steps):
 
 
 @pytest.mark.parametrize("n", [1, 3, 10])
-@pytest.mark.parametrize("local", [1e-6, 3.0, 368.0, 368.9, 369.9, 371.3, 699.0, 750.0])
+@spread("local", [1e-6, 3.0, 368.0, 368.9, 369.9, 371.3, 699.0, 750.0])
 @mpmath.workdps(700)
 def test_what_reports_can_lose_at_least_is_not_above_their_law(n, local):
     """Also where the second number of ones has probabilities near the least positive double."""

@@ -5,6 +5,7 @@ import json
 import pytest
 from answers import answer
 from calling import call
+from conftest import spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.verify.composition_parts import has_parts
@@ -14,7 +15,7 @@ RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
 CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness 1 --alpha 8"
 
 
-@pytest.mark.parametrize("path", [("guarantee", "delta"), ("result", "delta"), ("result", "log_delta"),
+@spread("path", [("guarantee", "delta"), ("result", "delta"), ("result", "log_delta"),
                                   ("bounds", 0, "delta"), ("bounds", 0, "log_delta")])
 def test_a_number_that_differs_in_one_place_is_refused(path):
     record = answer(f"shuffle-pnsgd {RUN} --n 100 --sigma 1 --epsilon 1")

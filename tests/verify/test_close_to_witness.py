@@ -4,7 +4,7 @@ loose or refuted once."""
 from math import expm1, log1p
 
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from verifying import ask, asked, better, refuted
 
 from dpcalc.verify.report import verify
@@ -46,7 +46,7 @@ def test_delta_is_next_to_its_value_at_the_witness(line):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", EPSILONS)
+@spread("line", EPSILONS)
 def test_epsilon_is_next_to_its_value_at_the_witness(line):
     """δ at this ε is below the one asked for, and above it at an ε that is smaller by 1e-6."""
     record = ask(line)

@@ -3,7 +3,7 @@
 import copy
 
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from verifying import ask
 
 from dpcalc.verify.report import verify
@@ -64,7 +64,7 @@ FORGED = {
 }
 
 
-@pytest.mark.parametrize("what", FORGED)
+@spread("what", FORGED)
 def test_a_forged_way_is_not_verified(what):
     record = ask(f"{FULL} --delta 1e-5")
     witness = record["bounds"][0]["witness"]

@@ -1,5 +1,6 @@
 """No field of a record can be changed in silence: what is neither proven nor computed again is said to be unchecked."""
 
+import functools
 import json
 import math
 import random
@@ -39,7 +40,7 @@ LINES = [
     "correlated --steps 90 --separation 20 --strategy banded-inverse-sqrt:4 --sigma 3 --delta 1e-5",
     "compare --n 600 --batches full --steps 10 --lipschitz 1 --noise-multiplier 20 --delta 1e-5",
 ]
-SAMPLE, SEED = 12, 20261126
+SAMPLE, SEED = 6, 20261126
 
 
 def silent(line, pick):
@@ -89,11 +90,17 @@ FORGED = {
 }
 
 
+@functools.cache
+def assert_as_it_was(line):
+    verdict = verify(ask(line))
+    assert verdict.holds and not verdict.unchecked, texts(verdict)
+
+
 @pytest.mark.parametrize("what", FORGED)
 def test_what_is_forged_is_not_verified(what):
     line, change = FORGED[what]
     record = ask(line)
-    assert verify(record).holds and not verify(record).unchecked, texts(verify(record))
+    assert_as_it_was(line)
     change(record)
     assert not verify(record).holds
 

@@ -2,8 +2,10 @@
 
 The files of single subjects have what else holds of their proofs."""
 
+import re
+
 import pytest
-from conftest import slow
+from conftest import few_of_each, slow
 from verifying import ALL, ALL_BUT_LOWER_ENDS, HEAD, check
 
 BURN_IN = "burn-in --lipschitz 1 --smoothness 1"
@@ -52,7 +54,7 @@ LAW = {
         f"{LOWER} --n 10 --batch-size 10 --steps 2 --sigma .4 --diameter .1 --alpha 2",
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 100 --sigma 2 --diameter 1 --epsilon .001"),
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 100000 --sigma 2 --diameter 1 --delta 1e-6"),
-        f"{LOWER} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --epsilon 0",
+        slow(f"{LOWER} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --epsilon 0"),
         f"{BURN_IN} --bound lower-bound --n 100 --batch-size 100 --steps 20 --sigma .02 --diameter .1 "
         "--strong-convexity 1 --learning-rate 1 --alpha 3",
         slow(f"{LOWER} --n 1000 --batch-size 50 --steps 40 --sigma 1 --diameter 1 --alpha 1.5")]),
@@ -85,7 +87,7 @@ LAW = {
         "rdp --mechanism above-threshold --threshold-scale 3 --scale 7 --queries monotone --delta 0",
         "rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
         slow("rdp --mechanism shuffled-ldp --n 1e7 --step-epsilon 3 --epsilon .003"),
-        "rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --steps 7 --epsilon 1",
+        slow("rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --steps 7 --epsilon 1"),
         "rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --epsilon 1"]),  # δ = 0, from above and from below
     "lower bounds of selections": (HEAD, 1e-3, [
         "rdp --mechanism exponential --step-epsilon 1 --steps 20 --delta 1e-6 --bound exponential-lower",
@@ -159,8 +161,9 @@ LAW = {
         slow(f"{RUN} --epochs 3 --epsilon 2 --delta 1e-5 --drop-last --solve noise-multiplier"),
         slow(f"{SHUFFLE} --n 15 --batch-size 10 --epochs 3 --noise-multiplier 2 --delta 1e-5")]),
 }
-CASES = [slow(what, *line.values) if hasattr(line, "values") else (what, line)
-         for what, (_, _, lines) in LAW.items() for line in lines]
+CASES = few_of_each(lambda case: (case[0], re.findall(r"mechanism \S+|bound \S+|$", case[1])[0]), [
+    slow(what, *line.values) if hasattr(line, "values") else (what, line)
+    for what, (_, _, lines) in LAW.items() for line in lines])
 
 
 @pytest.mark.filterwarnings("ignore")

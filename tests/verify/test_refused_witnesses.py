@@ -4,6 +4,7 @@ import functools
 import json
 
 import pytest
+from conftest import spread
 from verifying import ask
 
 from dpcalc.verify.report import verify
@@ -62,7 +63,7 @@ def _text(line):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("what, path, value", [(what, *case) for what, (_, cases) in WITNESSES.items() for case in cases])
+@spread("what, path, value", [(what, *case) for what, (_, cases) in WITNESSES.items() for case in cases])
 def test_what_is_no_choice_is_refused(what, path, value):
     record = json.loads(_text(WITNESSES[what][0]))
     at = record["bounds"][0]["witness"]

@@ -53,7 +53,7 @@ def test_an_epoch_of_two_steps_is_bounded_by_its_integral(direction, epsilon):
     assert true <= found <= true * (1 + 1e-3)
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@spread("direction", DIRECTIONS)
 def test_two_equal_batches_are_bounded_by_the_least_value_of_the_theorem(direction):
     """E(D*_1 + D*_2)₊/2."""
     mp = context()

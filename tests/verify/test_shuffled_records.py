@@ -143,6 +143,7 @@ def with_lower_end(record, bound, share):
 
 
 def test_a_lower_end_that_is_no_number_of_a_row_is_refuted(coarse):
-    record = ask(ONE_EPOCH)
+    record = ask(f"{ONE_EPOCH} --bound shuffle-lower")
+    assert verify(record).holds
     record["result"]["epsilon_lower"] *= 1.1
     assert not verify(record).holds

@@ -6,6 +6,7 @@ import random
 import mpmath
 import pytest
 from answers import answer
+from conftest import spread
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.conversions import rdp_optimal
@@ -32,7 +33,7 @@ def test_the_condition_of_the_optimal_conversion_is_the_printed_minimum(alpha, d
     assert abs(found - mp.log(printed((low + high) / 2))) < mp.mpf(10) ** -25
 
 
-@pytest.mark.parametrize("alpha, rdp, delta", [(55.67, 1.139e-9, 3.03e-13), (6.84, 1.9916e-12, 1e-12),
+@spread("alpha, rdp, delta", [(55.67, 1.139e-9, 3.03e-13), (6.84, 1.9916e-12, 1e-12),
                                                (4.106, 5.8e-6, 5.83e-6), (101.2, 0.041, 4.93e-14)])
 def test_a_tiny_divergence_keeps_its_digits(alpha, rdp, delta):
     """Twelve digits of ε, where H − 1 is as small as the divergence."""

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from answers import answer, number, refusal
-from conftest import slow
+from conftest import slow, spread
 from domains import log_uniform
 from paths import GOLDEN
 
@@ -67,7 +67,7 @@ def test_epsilon_of_one_pass(case):
     assert case["epsilon_target"] * 0.9 < found <= case["epsilon_target"] * 1.01
 
 
-@pytest.mark.parametrize("case", of_kind("epochs, last iterate only"))
+@spread("case", of_kind("epochs, last iterate only"))
 def test_epsilon_of_the_last_iterate(case):
     p = {**run(case["mu0"], case["n"], case["c"], case["diameter_over_eta_sigma"]),
          "iterations": case["n"] * case["epochs"]}
@@ -126,7 +126,7 @@ def summed(mp, epsilon, p, c, mu, n):
                    x in p.items() if x > 0) / n
 
 
-@pytest.mark.parametrize("mu0, n, c, epsilon",
+@spread("mu0, n, c, epsilon",
                          [(1, 12, 1.0, 0.5), (0.5, 16, 0.95, 0.2), (2, 16, 1.0, 2.0), (0.2, 9, 0.9, 0.05),
                                                 (1, 14, 1.01, 0.4), (3, 16, 1.0, 1.0), (8, 16, 0.999, 8.0)])
 def test_the_plan_is_one_of_the_theorem(mu0, n, c, epsilon):

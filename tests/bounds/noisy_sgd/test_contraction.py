@@ -479,8 +479,7 @@ def test_it_is_below_the_other_bounds_after_many_steps_and_not_after_one(name):
 CASES = json.loads((GOLDEN / "burn_in_contraction.json").read_text())["cases"]
 
 
-@spread("case", [pytest.param(case, id=case["id"],
-                              marks=pytest.mark.slow if case["id"] == "1" else ()) for case in CASES])
+@spread("case", [slow(case) if case["id"] == "1" else case for case in CASES], ids=[case["id"] for case in CASES])
 def test_values_of_another_program(case):
     code, out, err = call([*case["argv"], "--json"])
     assert code == 0, err

@@ -125,7 +125,7 @@ def check(pair, known, above_p, above_q, near, floor=1e-9):
     assert known.mass.sum() <= 1 + near
 
 
-@pytest.mark.parametrize("steps", [2, 3, 9, 300])
+@spread("steps", [2, 3, 9, 300])
 def test_laws_against_our_own_solver(steps):
     rng = random.Random(steps)
     for _ in range(8):
@@ -133,7 +133,7 @@ def test_laws_against_our_own_solver(steps):
         check(pair, walk.law(pair, steps), *solved(pair, steps), near=1e-6)
 
 
-@pytest.mark.parametrize("pull", [-1.0, -0.9, -0.3, 0.0, 0.005])
+@spread("pull", [-1.0, -0.9, -0.3, 0.0, 0.005])
 def test_laws_that_turn_over(pull):
     rng = random.Random(pull)
     for steps in (2, 5, 400, 10**6):
@@ -172,7 +172,7 @@ def test_two_steps_to_thirty_digits(at):
     assert 0 <= 1 - known.lead[k] / (p - q) <= 2.1 * claimed
 
 
-@pytest.mark.parametrize("steps", [2, 3, 9, 300])
+@spread("steps", [2, 3, 9, 300])
 def test_laws_from_rest_are_below_the_truth_before_they_are_near(steps):
     rng = random.Random(steps)
     for _ in range(8):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from burn_in_runs import answer
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 from scipy.optimize import minimize
 
 from dpcalc.bounds import all_bounds
@@ -184,7 +184,7 @@ def test_the_noise_of_a_budget(order, budget):
     assert answer(**said, sigma=repr(sigma)).value <= float(budget)
 
 
-@pytest.mark.parametrize("line", [
+@spread("line", [
     "--order fixed --n 60 --batch-size 6 --steps 300 --delta 1e-5",
     "--order fixed --n 60 --batch-size 6 --steps 300 --alpha 4 --index 3",
     "--n 600 --batch-size 6 --steps 300 --delta 1e-5", "--n 6 --batch-size 6 --steps 300 --epsilon 1",

@@ -5,12 +5,12 @@ import json
 import pytest
 from answers import answer, number, refusal
 from calling import call
-from conftest import slow
+from conftest import slow, spread
 
 from dpcalc.verify.report import verify
 
 
-@pytest.mark.parametrize("line, best", [
+@spread("line, best", [
     slow("--n 31 --batch-size 1 --steps 3843 --learning-rate .3 --diameter .26575090259411627 --sigma 2.396266682375347 "
      "--delta .00040314824523518923", 0.812337),
     ("--n 134 --batch-size 2 --steps 882 --strong-convexity .007164483661160443 --learning-rate 1 "

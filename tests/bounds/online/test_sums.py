@@ -4,7 +4,7 @@ from math import fsum
 
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import slow, spread
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds.online import online_contraction
@@ -59,7 +59,7 @@ def test_sums(decay, last):
     assert slow * (1 - 1e-4) <= beside_a_large_number <= slow
 
 
-@pytest.mark.parametrize("decay, c1, c2, first, last, rel", [
+@spread("decay, c1, c2, first, last, rel", [
     (1.5, 3.0, 1.0, 1, 30_000, 3e-12), (2.0, 40.0, 1e-9, 2, 30_000, 1e-9), (50.0, 100.0, 3.0, 7, 30_000, 3e-12),
     slow(1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
     # 1.3e-11 above before: a noise that bends at step 202

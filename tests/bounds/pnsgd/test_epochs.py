@@ -38,7 +38,7 @@ def random_run(seed):
     return run, noise, log_uniform(rng, 0.5, 20), rng.choice((1e-4, 1e-6)), rng.randint(2, 60)
 
 
-@pytest.mark.parametrize("seed", [*range(10), *map(slow, range(10, 40))])
+@spread("seed", [*range(10), *map(slow, range(10, 40))])
 def test_one_profile(seed):
     """ε at δ and δ at ε are one profile, which falls in ε, and no less is lost with less noise or more epochs."""
     run, noise, level, delta, epochs = random_run(seed)
@@ -55,7 +55,7 @@ def test_one_profile(seed):
         assert above <= back <= below and 0.98 * delta <= back <= 1.02 * delta
 
 
-@pytest.mark.parametrize("seed", [*range(5), *map(slow, range(5, 20))])
+@spread("seed", [*range(5), *map(slow, range(5, 20))])
 def test_a_solution_meets_the_budget_and_a_thousandth_less_noise_does_not(seed):
     run, noise, _, delta, epochs = random_run(seed)
     line = f"{run} --epochs {epochs} --delta {delta!r}"

@@ -218,7 +218,7 @@ def test_epsilon_falls_with_noise_and_rises_with_steps():
     assert more == sorted(more)
 
 
-@pytest.mark.parametrize("most", [320, 300, 280, 256, 100])
+@spread("most", [320, 300, 280, 256, 100])
 def test_the_lower_end_is_a_run_and_not_one_whose_batch_sizes_are_seen(most):
     """1.152, 2.109, 3.334 and 5.047 are the losses where the sizes of batches are released."""
     ((pair, _),) = truncated_poisson_lower.value(N, RATE, most, 1.1, False)

@@ -251,7 +251,7 @@ def test_large_numbers(own, steps):
         composed(*own, steps, replaced)
 
 
-@pytest.mark.parametrize("own", [(10**15, 1, 1.0), (3, 2, 1e-3), (3, 2, 1e6), slow((10**6, 1000, 1e-8)), (2, 3, 1e-120),
+@spread("own", [(10**15, 1, 1.0), (3, 2, 1e-3), (3, 2, 1e6), slow((10**6, 1000, 1e-8)), (2, 3, 1e-120),
                                  (1, 5, 3.0), (2, 1, 0.05)])
 def test_ends_of_the_range(own):
     for replaced in (True, False):
