@@ -54,6 +54,9 @@ def test_every_table_of_mechanisms_has_the_same_names():
     for name, mechanism in MECHANISMS.items():
         where = f"accounting/mechanisms/{name.replace('-', '_')}.py"
         assert mechanism.name == name, f"{where}: its name is {mechanism.name}"
+        said = []
+        mechanism.sentence(lambda option, said=said: said.append(option) or "1")
+        assert {*mechanism.options} <= {*said}, f"{where}: its sentence does not say {({*mechanism.options} - {*said})}"
         assert mechanism.part.as_fields or not {*mechanism.options} - {*mechanism.part.fields, "n"}, f"{where}: fields of part"
     missing = {name for name, mechanism in MECHANISMS.items() if mechanism.curve} - domains.PARAMETERS.keys()
     assert not missing, f"tests/oracles/domains.py: PARAMETERS of {missing}"

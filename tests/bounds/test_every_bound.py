@@ -45,7 +45,7 @@ def test_every_file_with_a_bound_is_listed():
         listed = [Path(module.__file__) for module in modules_of(room)]
         files = [path for path in listed[0].parent.glob("*.py")
                  if re.search(r"^BOUNDS? = ", path.read_text(encoding="utf-8"), re.M)]
-        where = "core/quantities.py: choices of MECHANISM" if room == "mechanisms" else f"bounds/{room}/__init__.py: MODULES"
+        where = "core/mechanism_names.py: NAMES" if room == "mechanisms" else f"bounds/{room}/__init__.py: MODULES"
         assert sorted(files) == sorted(listed), where
 
 
@@ -56,8 +56,8 @@ def test_value_is_the_printed_formula_and_never_below_it(name, share):
     count = -(-SLOW.get(name, COUNT) // share)
     for p in domains.points(name, BRIEF.get(name, count) if share > 1 else count):
         for error, below in deviations(bound, p, claimed(bound)):
-            assert not below, p
-            assert error <= claimed(bound) or bound.status == "lower", (p, error)
+            assert not below, f"{name}: value is below exact at {p}"
+            assert error <= claimed(bound) or bound.status == "lower", f"{name}: {error:.3g} above exact at {p}"
 
 
 @pytest.mark.parametrize("name", BOUNDS)

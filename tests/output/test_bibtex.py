@@ -28,7 +28,8 @@ def test_every_citation_of_a_source_has_an_entry():
     for name, bound in BOUNDS.items():
         source, found = bound.source, cited(bound.source)
         assert found or source.startswith("proof in dpcalc"), name
-        assert set(re.findall(r"arXiv:(\d+\.\d+)", source)) <= {reference.arxiv for reference in found}, name
+        numbers = set(re.findall(r"arXiv:(\d+\.\d+)", source)) - {reference.arxiv for reference in found}
+        assert not numbers, f"dpcalc/output/references.bib lacks arXiv:{numbers}, which {name} cites"
         years = re.findall(r"[\w’] ((?:19|20)\d\d)\b", source)
         assert set(years) <= {way[-4:] for reference in found for way in reference.citations}, name
 
@@ -53,10 +54,11 @@ def test_entries_are_well_formed():
         assert {"author", "title"} <= fields.keys() and ("year" in fields or "note" in fields)
         assert len(fields) == len(reference.text.splitlines()) - 2
         assert re.fullmatch(r"\d{4}\.\d{5}|\d{4}\.\d{4}", fields.get("eprint", "0000.0000"))
-        assert ("eprint" in fields) == ("archiveprefix" in fields)
+        assert ("eprint" in fields) == ("archiveprefix" in fields), f"references.bib: {reference.key}, archiveprefix"
         assert re.fullmatch(r"10\.\d{4,}/\S+", fields.get("doi", "10.1000/x"))
     every = [reference.key for reference in references()]
-    assert len(set(every)) == len(every) and every == sorted(every, key=lambda key: key.replace("_", ""))
+    assert len(set(every)) == len(every)
+    assert every == sorted(every, key=lambda key: key.replace("_", "")), "references.bib: sort the entries by their keys"
 
 
 def test_the_sources_of_the_headline_each_once_and_the_program_last():
