@@ -8,7 +8,7 @@ from dpcalc import NoSolution
 from dpcalc.commands.burn_in import COMMAND
 
 
-@pytest.mark.parametrize("name", ["sigma", "steps", "learning-rate", "batch-size", "n", "diameter"])
+@pytest.mark.parametrize("name", ["sigma", slow("steps"), "learning-rate", "batch-size", "n", "diameter"])
 def test_solved_parameter_meets_the_budget_and_is_tight(name):
     key = name.replace("-", "_")
     said = {k: v for k, v in LINE.items() if k != key} | ({} if name == "sigma" else {"sigma": "0.1"})

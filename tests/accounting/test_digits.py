@@ -146,8 +146,8 @@ def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_
 HIDING = {"shuffled-hiding", "smooth-nonconvex-shuffled-hiding"}  # in blocks beyond 16 records
 
 
-@pytest.mark.parametrize("rest, blocked", [slow("--n 64", HIDING), ("--n 65", {*HIDING, "shuffled-iteration",
-                                                                           "smooth-nonconvex-shuffled-exact"}),
+@pytest.mark.parametrize("rest, blocked", [slow("--n 64", HIDING), slow("--n 65", {*HIDING, "shuffled-iteration",
+                                                                               "smooth-nonconvex-shuffled-exact"}),
                                            ("--n 500 --index 490", set()),
                                            ("--n 200 --index 9 --sigma .1", {"fixed-order-hybrid"})])
 def test_the_table_and_the_notes_say_so(rest, blocked, cli):

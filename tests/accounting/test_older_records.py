@@ -32,7 +32,7 @@ def older(line, scheme=None, **changed):
 @pytest.mark.parametrize("record", [
     (SURVEY, {"adjacency": "one respondent's answer"}),
     (QUERIES, {"adjacency": "those your sensitivity refers to"}),
-    (DP_SGD + FIXED, {"scheme": "poisson"}),
+    slow((DP_SGD + FIXED, {"scheme": "poisson"})),
     slow((SOLVED + FIXED, {"scheme": "poisson"})),
 ], ids=["reports", "monotone", "replaced", "solved"])
 def test_a_number_that_holds_is_verified_and_read(record):

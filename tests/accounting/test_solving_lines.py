@@ -201,8 +201,8 @@ HARD = [  # of shuffle-pnsgd, by shuffled-iteration; the ε of their solutions i
          "3440 --delta .0389 --solve sigma"),
     slow("--lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 --epsilon "
          ".000113 --delta .00063 --solve sigma"),
-    "--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 "
-    "--delta 6.31e-6 --solve epochs",
+    slow("--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 "
+         "--delta 6.31e-6 --solve epochs"),
     slow("--lipschitz 38.7 --smoothness .5 --diameter .0759 --learning-rate .00999 --n 1e12 --epochs 10000 --epsilon 6.35 "
          "--delta 1.03e-8 --solve sigma"),
     "--lipschitz 5.87 --smoothness .5 --diameter .0262 --learning-rate 9.62245e-5 --n 6983266 --epochs 3 --epsilon "

@@ -144,7 +144,8 @@ def test_composition_optimal_by_enumeration(e0, d0, k, epsilon):
     assert exp(BOUNDS["composition-optimal"].value(epsilon, e0, d0, k)) == pytest.approx(float(delta), rel=1e-9)
 
 
-@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), slow(1.1, 1.0, 0.01), (3.7, 0.6, 0.2), slow(1.5, 2.5, 0.01)])
+@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), slow(1.1, 1.0, 0.01), slow(3.7, 0.6, 0.2),
+                                         slow(1.5, 2.5, 0.01)])
 def test_poisson_rdp_both_directions(alpha, z, q):
     def mix(x):
         return (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, 1, z)

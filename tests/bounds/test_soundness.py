@@ -23,7 +23,8 @@ FAR_FROM_SHARP = {"exchanged": 0.8, "much_noise": 0.2, "composed": 0.3, "allocat
                   "hiding_output": 0.4, "hiding_laplace": 0.4,
                   "hiding_straight": 0.4, "renyi": 0.1, "threshold": 0.3}
 COSTLY = {"shuffled_games", "changing_others", "sampled", "allocated_replaced", "composed", "replaced", "allocated", "random_batches",
-          "amplification", "smooth_passes", "grouped", "renyi", "large", "hiding_laplace", "hiding_expanding"}
+          "amplification", "smooth_passes", "grouped", "renyi", "large", "hiding_laplace", "hiding_expanding",
+          "hiding_straight", "hiding_several_passes", "allocated_several"}
 WITHOUT = set()  # proven bounds that no instance here speaks of
 INSTANCES = json.loads((GOLDEN / "subsample_instances.json").read_text())["instances"]
 TRIALS, SECONDS = 100_000, 1500  # of the long search

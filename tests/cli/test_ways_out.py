@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+from conftest import slow
 
 from dpcalc.bounds import all_bounds
 
@@ -56,7 +57,7 @@ def test_a_batch_says_what_its_line_says(value, name, cli):
 @pytest.mark.parametrize("more, says", [
     ("--bound shuffled-contraction", "--learning-rate 4, the end"),
     ("--bound shuffled-contraction --strong-convexity .2", "--learning-rate 2.85714, the end"),
-    ("--bound smooth-nonconvex", "--learning-rate 1e-15, the end"),
+    slow("--bound smooth-nonconvex", "--learning-rate 1e-15, the end"),
 ])
 def test_a_solution_of_the_step_size_says_which_others_do(more, says, ask):
     found = ask(*f"{RATE} {more}".split())

@@ -71,7 +71,7 @@ def test_the_case(name, case_of):
         assert call(["verify", "-"], done.stdout).returncode == 0
 
 
-@spread("name", [slow(name) if name == "monotone-wor" else name for name in REFUSED])
+@spread("name", [slow(name) if name in ("monotone-wor", "poisson-ro-laplace") else name for name in REFUSED])
 def test_a_way_out_works_when_it_is_pasted(name, case_of):
     case = case_of(name)
     message = call(case["argv"]).stderr

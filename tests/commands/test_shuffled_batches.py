@@ -192,9 +192,9 @@ def test_the_page_says_what_is_known_and_what_other_batches_give():
 
 
 @pytest.mark.parametrize("run, says", [
-    ("--steps-per-epoch 3", "need --n and --batch-size in place of --steps-per-epoch"),
+    slow("--steps-per-epoch 3", "need --n and --batch-size in place of --steps-per-epoch"),
     ("--n 60 --batch-size 20 --reshuffle once", "shuffle in every epoch (--reshuffle every-epoch)"),
-    ("--n 30 --batch-size 20", "fewer than two full batches"),
+    slow("--n 30 --batch-size 20", "fewer than two full batches"),
 ])
 def test_the_page_says_why_nothing_is_gained_from_the_shuffling(run, says):
     text = shown(f"subsample --scheme shuffle {run} --epochs 3 --noise-multiplier 3 --delta 1e-5 --all")

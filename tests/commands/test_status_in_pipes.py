@@ -57,7 +57,7 @@ def test_the_guarantee_carries_its_status_and_no_command_reads_it(line, status, 
     assert cli("convert", str(other), str(file), "--delta", "1e-5").returncode == 2
 
 
-@pytest.mark.parametrize("line, status, bound", UNPROVEN)
+@pytest.mark.parametrize("line, status, bound", [slow(*UNPROVEN[0]), *UNPROVEN[1:]])
 def test_nor_does_a_batch_or_the_python_api(line, status, bound, results, cli):
     result = results[line]
     lines = [json.dumps(result), json.dumps({"input": result["guarantee"]}), '{"kind": "gdp", "mu": 1}']

@@ -162,13 +162,13 @@ SOLVED = [
     ("--sampling-rate 0.01 --sigma 1 --tv 0.1 --solve steps", "steps", "--sampling-rate 0.01 --sigma 1 --steps {x}",
      "tv", 0.1, 5e-3),
     ("--mechanism laplace --steps 10 --fpr 0.01 --tpr 0.02 --solve scale", "scale",
-     "--mechanism laplace --steps 10 --scale {x} --fpr 0.01",
-     "tpr", 0.02, 2e-3),
+     "--mechanism laplace --steps 10 --scale {x} --fpr 0.01", "tpr", 0.02, 2e-3),
 ]
 
 
 @pytest.mark.parametrize("line, name, back, key, budget, near",
-                         [slow(*solved) if solved[0].startswith("--sampling-rate") else solved for solved in SOLVED], ids=[s[0] for s in SOLVED])
+                         [slow(*solved) if solved[0].startswith(("--sampling-rate", "--mechanism laplace --steps"))
+                          else solved for solved in SOLVED], ids=[s[0] for s in SOLVED])
 def test_a_solved_parameter_meets_its_budget_when_fed_back(line, name, back, key, budget, near, ask, cli):
     solved = ask("tv", *line.split())
     assert solved["solved"] == name and solved["status"] == "proven"

@@ -41,7 +41,7 @@ def test_the_best_row_of_each_theorem():
 
 
 @pytest.mark.parametrize("line", [
-    RUN.replace("--sigma 1", "--sigma 1,2"), "rdp --sigma 1 --epsilon 1,10,30,60,100",
+    slow(RUN.replace("--sigma 1", "--sigma 1,2")), "rdp --sigma 1 --epsilon 1,10,30,60,100",
     "convert --from zcdp --rho .001,.1,1,10,100 --delta 1e-6",
     slow("subsample --sampling-rate .01 --steps 100 --noise-multiplier .5,1 --epsilon 10"),
     slow("subsample --sampling-rate .01 --steps 1000 --noise-multiplier .5,1,2,5,10 --epsilon 10")])

@@ -64,7 +64,8 @@ SLOW = ("--n 103 --batches shuffled --batch-size 10 --drop-last --epochs 2 --eps
 
 
 @pytest.mark.parametrize("name, line", few_of_each(lambda case: case[0], [
-    *((name, line) for name, lines in ANSWERS.items() for line in lines), slow("compare", SLOW)], every=3))
+    *(slow(name, line) if name == "burn-in" else (name, line) for name, lines in ANSWERS.items() for line in lines),
+    slow("compare", SLOW)], every=3))
 def test_results_follow_it(name, line, cli):
     answer = json.loads(cli(name, *line.split(), "--json").stdout)
     assert follows(answer, name)

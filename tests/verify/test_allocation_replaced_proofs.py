@@ -44,7 +44,7 @@ def test_the_pairs_are_between_those_of_the_calculator(sigma, steps, tail):
         assert sum(float(q) for _, _, q in pair.atoms(MP)) <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("epsilon", [slow(0.0), 0.7, 3.0])
+@pytest.mark.parametrize("epsilon", [slow(0.0), slow(0.7), 3.0])
 def test_two_steps_by_sums_are_gaussian_noise(epsilon):
     """The general computation at two steps, where δ is known."""
     true = exp(log_theta(epsilon, sqrt(2)))

@@ -59,7 +59,7 @@ READ = [
     ('{"kind": "tv", "tv": 0.1}', "convert - --epsilon 1"), ('{"kind": "tv", "tv": 1}', "convert - --epsilon 1"),
 ]
 DESCRIBED = [
-    "rdp --mechanism discrete-laplace --scale 3 --sensitivity 3 --steps 20 --delta 1e-3",
+    slow("rdp --mechanism discrete-laplace --scale 3 --sensitivity 3 --steps 20 --delta 1e-3"),
     "convert --from tv --tv .1 --steps 4 --epsilon .5", "convert --from tv --tv .1 --steps 4 --to tv",
     "convert --from tv --tv .1 --epsilon 0",
     "tv --p .3,.5,.2 --q .25,.45,.3 --steps 3", "tv --p .3,.5,.2 --q .25,.7,.05 --steps 2",
@@ -114,7 +114,7 @@ def test_a_point_of_a_profile_that_is_made_smaller_is_not_verified(tmp_path):
 
 
 @pytest.mark.parametrize("line", [
-    "subsample --scheme without-replacement --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5",
+    slow("subsample --scheme without-replacement --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5"),
     "subsample --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5 --bound poisson-profile",
 ])
 def test_profiles_far_below_every_double(line):

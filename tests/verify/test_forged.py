@@ -144,7 +144,7 @@ COMPOSED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("what", COMPOSED)
+@pytest.mark.parametrize("what", [slow(what) if what.startswith("weights") else what for what in COMPOSED])
 def test_a_witness_that_leaves_the_range_of_doubles_proves_nothing(what):
     line, change, claims = COMPOSED[what]
     record = ask(line)

@@ -29,7 +29,7 @@ def witness(record):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [slow(name) if name.startswith("epochs") else name for name in LINES])
+@pytest.mark.parametrize("name", [slow(name) if name.startswith(("epochs", "convex")) else name for name in LINES])
 def test_is_verified_and_a_better_number_is_not(name):
     record = ask(LINES[name])
     verdict = verify(record)

@@ -67,7 +67,7 @@ LAW = {
         slow(f"{EPOCHS} --sigma 2 --n 40 --epochs 5 --delta 1e-6"),
         slow(f"{EPOCHS} --sigma 4 --n 300 --index 280 --epochs 7 --epsilon .5 --bound fixed-order-hybrid"),
         slow(f"{EPOCHS} --sigma 2 --n 200 --index 190 --epochs 4 --delta 1e-6"),
-        f"{EPOCHS} --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5",
+        slow(f"{EPOCHS} --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5"),  # test_composition.py: quick
         slow(f"{EPOCHS} --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation"),
         slow(f"{EPOCHS} --sigma .5 --n 40 --epochs 2 --epsilon 60"),
         slow(f"{LAST} --diameter .1 --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma")]),
@@ -85,7 +85,7 @@ LAW = {
         "--alpha 3",
         "rdp --mechanism above-threshold --threshold-scale 20 --scale 30 --hits 3 --steps 5 --delta 1e-6",
         "rdp --mechanism above-threshold --threshold-scale 3 --scale 7 --queries monotone --delta 0",
-        "rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
+        slow("rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6"),
         slow("rdp --mechanism shuffled-ldp --n 1e7 --step-epsilon 3 --epsilon .003"),
         slow("rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --steps 7 --epsilon 1"),
         "rdp --mechanism shuffled-ldp --n 40 --step-epsilon 1 --epsilon 1"]),  # δ = 0, from above and from below

@@ -65,7 +65,7 @@ def test_guarantees_of_shuffled_batches_are_proven(more, of_part, sampling, comm
     is_proven_and_a_better_one_is_not([part | of_part], more, command)
 
 
-@pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
+@pytest.mark.parametrize("adjacency", [slow("zero-out"), "replace-one"])
 def test_guarantees_of_shuffled_batches_are_proven_on_coarse_grids(adjacency, coarse):
     sampling = {"scheme": "shuffle", "n": 134, "batch_size": 50, "steps": 2}
     part = {"name": "gaussian", "noise_multiplier": 9.0, "count": 2, "sampling": sampling}
@@ -128,7 +128,7 @@ def test_a_lower_end_above_the_truth_is_not_verified(bound, adjacency):
     assert verify(record).holds and not verify(with_lower_end(record, bound, 1.02)).holds
 
 
-@pytest.mark.parametrize("bound", ["shuffle-lower", "shuffle-lower-allocation"])
+@pytest.mark.parametrize("bound", [slow("shuffle-lower"), "shuffle-lower-allocation"])
 def test_a_lower_end_above_the_truth_is_not_verified_on_coarse_grids(bound, coarse):
     record = ask(f"{ONE_EPOCH} --bound {bound}")
     assert verify(record).holds and not verify(with_lower_end(record, bound, 1.02)).holds

@@ -28,7 +28,7 @@ def theta(epsilon, r):
             * mp.erfc((epsilon / r + r / 2) / mp.sqrt(2))) / 2
 
 
-@spread("alpha, q, z", [(2, 0.01, 1.0), (8, 0.1, 2.0), (1.5, 0.5, 0.7), (1.1, 0.003, 3.0)])
+@spread("alpha, q, z", [(2, 0.01, 1.0), (8, 0.1, 2.0), slow(1.5, 0.5, 0.7), (1.1, 0.003, 3.0)])
 def test_step_is_the_integral_of_its_profile(alpha, q, z):
     """The printed integral over γ = e^l, not the rearranged one that is evaluated."""
     a, q = mp.mpf(alpha), mp.mpf(q)

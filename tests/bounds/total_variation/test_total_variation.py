@@ -5,6 +5,7 @@ from math import exp, inf, log, sqrt
 from statistics import NormalDist
 
 import pytest
+from conftest import slow
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from known import best_gaussian
@@ -37,7 +38,8 @@ def distance(p, q):
 # -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism, log_density", [("gaussian", lambda x: -x * x / 2), ("laplace", lambda x: -abs(x))])
+@pytest.mark.parametrize("mechanism, log_density", [slow("gaussian", lambda x: -x * x / 2),
+                                                    ("laplace", lambda x: -abs(x))])
 def test_exact_is_the_integral_of_half_the_difference(mechanism, log_density, mp):
     for r in (0.01, 1.0, 5.0):
         def density(x):

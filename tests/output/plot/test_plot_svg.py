@@ -69,10 +69,10 @@ def curves(root):
     ("rdp --sigma .5:10:20 --delta 1e-5", 3), slow("rdp --sigma 1,2,40 --delta 1e-5", 3),
     ("rdp --sigma 1:2:5:log --delta 1e-5", 2),
     ("rdp --sigma 1,2,3 --epsilon 400", 2), ("rdp --sigma 5 --delta 1e-5 --steps 1,1.5,9,11 --bound gaussian-exact", 1),
-    ("tv --sigma 1,2,4 --roc 21", 4),
+    slow("tv --sigma 1,2,4 --roc 21", 4),
     slow("convert --from dp --epsilon .01:.3:12 --delta 1e-6 --steps 100 --target-delta 1e-4", 2),
-    (f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:7:log --epsilon 1 --bound shuffled-contraction --bound "
-     f"shuffled-limit", 2),
+    slow(f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:7:log --epsilon 1 --bound shuffled-contraction "
+         f"--bound shuffled-limit", 2),
     slow("subsample --sampling-rate .01 --sigma 1.1 --steps 1,2,4 --delta 1e-5", 2),
     slow("subsample --sampling-rate .01 --sigma 1.1 --steps 10:1e4:4:log --delta 1e-5", 2)])
 def test_curves_are_where_the_ticks_say(line, names):
