@@ -210,6 +210,7 @@ def test_randomized_response_near_order_one_keeps_its_digits(mp):
             assert want == pytest.approx((2 * p - 1) * float(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_solved_count_meets_its_budget():
     said = {"sigma": 8.831244075293192, "batch_size": 100, "epochs": 3.0, "delta": 1e-10}
     n = value(subsample, **said, epsilon=0.011932981763207458, solve="n")

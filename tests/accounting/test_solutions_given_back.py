@@ -36,6 +36,7 @@ def test_a_learning_rate_at_epsilon_0_meets_its_delta(line, name, delta):
     assert delta * (1 - 3e-8) < answer(f"{line} --{name} {found!r} --epsilon 0")["result"]["delta"] <= delta
 
 
+@pytest.mark.slow
 def test_a_large_n_meets_its_delta():
     """One record more changes δ by less than 1e-14 of it."""
     line = ("shuffle-pnsgd --lipschitz 18.826481157033193 --smoothness 0 --learning-rate .0002288673529539767 "

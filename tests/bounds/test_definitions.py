@@ -254,7 +254,8 @@ def test_exponential_exact_is_the_worst_of_two_outcomes(eta, epsilon):
     assert worst <= exp(BOUNDS["exponential-exact"].value(epsilon, eta)) == pytest.approx(float(worst), rel=1e-6)
 
 
-@pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), slow(0.1, 1.01), slow(5.0, 20.0), slow(0.01, 900.0)])
+@pytest.mark.slow
+@pytest.mark.parametrize("eta, alpha", [(1.0, 3.0), (0.1, 1.01), (5.0, 20.0), (0.01, 900.0)])
 def test_exponential_rdp_is_the_worst_of_two_outcomes(eta, alpha):
     def rdp(t):
         q = mp.expm1(eta - t) / mp.expm1(eta)

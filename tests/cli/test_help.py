@@ -69,11 +69,13 @@ def test_every_command_has_two_examples():
 # Examples that take a second or more: of shuffled batches and random allocation, and some of a last iterate.
 LONG = re.compile(r"--scheme (shuffle|random-allocation)|--batches shuffled.* --solve|--steps 1e7|shuffled-ldp --n 10000|"
                   "burn-in --n 60000.* --(solve|alpha|epsilon|sigma 0.1 --delta)")
+COSTLY = {"shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding",
+          "bounds --assumes convex --json | jq -r '.[0].name'"}  # half a second and more
 
 
 def quick_or_slow(lines):
     """The keys as cases, of which those with an example that takes long are slow; key → example."""
-    return [slow(key) if LONG.search(line) else key for key, line in lines.items()]
+    return [slow(key) if key in COSTLY or LONG.search(line) else key for key, line in lines.items()]
 
 
 @spread("line", quick_or_slow({line: line for line in SHOWN}))

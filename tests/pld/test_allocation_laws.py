@@ -34,7 +34,7 @@ def both(pair):
     return (pair, pair.reverse) if pair.reverse else (pair,)
 
 
-@RELATION
+@pytest.mark.parametrize("relation", ["zero-out", slow("replace-one")])
 @pytest.mark.parametrize(("sigma", "steps"), [*lines(8), slow(1000, 37), slow(1e7, 20), slow(1, 10**6 + 77)])
 def test_pairs_are_distributions_and_the_upper_one_is_above(relation, sigma, steps):
     pairs, room = PAIRS[relation], 2e-6 if relation == "zero-out" else 1e-12

@@ -66,7 +66,7 @@ def two_steps(sigma, epsilon):
     return float(total / mp.sqrt(2 * mp.pi) / 2)
 
 
-@pytest.mark.parametrize(("sigma", "epsilon"), [slow(1, 0.0), slow(1, 3.0), slow(0.6, 6.0), slow(2, 1.0), (5, 0.5)])
+@pytest.mark.parametrize(("sigma", "epsilon"), [slow(1, 0.0), slow(1, 3.0), slow(0.6, 6.0), slow(2, 1.0), slow(5, 0.5)])
 def test_two_steps_by_an_integral(sigma, epsilon):
     true = two_steps(sigma, epsilon)
     assert true == pytest.approx(exp(log_theta(epsilon, sqrt(2) / sigma)), rel=1e-12)

@@ -30,7 +30,8 @@ def test_the_lower_bound_is_proven_by_the_walk_that_it_was_found_with(line):
     assert verify(record).holds and not verify(lowered(record, 1.02)).holds
 
 
-@pytest.mark.parametrize("run", [slow("--n 1000 --batch-size 10 --sigma .1 --delta 1e-5"),
+@pytest.mark.slow
+@pytest.mark.parametrize("run", ["--n 1000 --batch-size 10 --sigma .1 --delta 1e-5",
                                  "--n 100 --batch-size 50 --sigma 1 --delta 1e-2"])
 def test_a_window_that_hides_too_many_uses_proves_nothing(run):
     record = ask(f"{LINE} {run} --learning-rate .1 --diameter 1")

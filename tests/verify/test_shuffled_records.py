@@ -142,6 +142,7 @@ def with_lower_end(record, bound, share):
     return higher
 
 
+@pytest.mark.slow
 def test_a_lower_end_that_is_no_number_of_a_row_is_refuted(coarse):
     record = ask(f"{ONE_EPOCH} --bound shuffle-lower")
     assert verify(record).holds
