@@ -41,7 +41,8 @@ def as_printed(monkeypatch):
     monkeypatch.setenv("LINES", "24")
 
 
-@pytest.mark.parametrize("block", [slow(block) if "1,3,8" in block[1] else block for block in BLOCKS_OF_README],
+@pytest.mark.parametrize("block", [slow(block) if re.search("1,3,8|two.json .*--format statement", block[1]) else block
+                                   for block in BLOCKS_OF_README],
                          ids=lambda block: commands(block[1])[0])
 def test_the_readme_prints_what_stands_there(block, as_printed, tmp_path):
     """A block alone, after the commands that write the files that it may read."""
