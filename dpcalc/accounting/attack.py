@@ -137,7 +137,7 @@ def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float
     """The rate and its ε, by a search over ε from `start`, which also tries `points`. `other` is the profile of the
     other direction, and no search is needed for a rate below `enough`."""
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
-    rough = route.bound.is_composed(params) or route.bound.kind == "rdp"
+    rough = route.bound.is_numerical(params) or route.bound.kind == "rdp"
     # The tolerance of ε is divided by TV; the error of the rate is about its square.
     return true_positive(delta, fpr, 3e-3 if rough else 1e-8, start, (*corners, *points), other, enough)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Iterable
 from math import fsum
 from typing import Annotated, Any, Literal, get_args
@@ -12,13 +10,12 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from dpcalc.accounting import older_records
+from dpcalc.accounting.guarantee_complaints import complaint
 from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
-from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
-from dpcalc.core.strict_json import OutOfRange
 from dpcalc.core.text import printable
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
@@ -139,7 +136,45 @@ class Sampled(_Kind):
         return self
 
 
-Guarantee = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+class Tries(Model):
+    """The law of the number of runs: truncated negative binomial with a shape and a gamma, or Poisson with a mean."""
+
+    shape: Annotated[float, Field(gt=-1, le=1000, strict=True)] | None = None
+    gamma: Annotated[float, Field(gt=0, le=1, strict=True)] | None = None
+    mean: Annotated[float, Field(gt=0, le=1e12, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_law(self) -> Tries:
+        if (self.shape is None) != (self.gamma is None) or (self.shape is None) == (self.mean is None):
+            raise ValueError("give shape and gamma of a truncated negative binomial law, or the mean of a Poisson law")
+        return self
+
+
+OfOneRun = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+
+
+class Selected(_Kind):
+    """The best of a random number of runs: the law of their number, and the guarantees that one run composes."""
+
+    kind: Literal["selected"]
+    tries: Tries
+    candidate: Annotated[tuple[Annotated[OfOneRun, Field(discriminator="kind")], ...], Field(min_length=1)]
+
+    @property
+    def size_of_group(self) -> int:
+        return max(g.size_of_group for g in self.candidate)
+
+    @property
+    def of_one_run(self) -> tuple[OfOneRun, ...]:
+        """The guarantees of one run, about the neighbours that are stated for the selection."""
+        return tuple(g.model_copy(update={"adjacency": g.adjacency or self.adjacency}) for g in self.candidate)
+
+    def as_json(self) -> dict[str, Any]:
+        tries = self.tries.model_dump(mode="json", exclude_none=True)
+        return {**super().as_json(), "tries": tries, "candidate": [g.as_json() for g in self.candidate]}
+
+
+Guarantee = OfOneRun | Selected
 _KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(Guarantee))
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
@@ -216,8 +251,9 @@ def read(data: Any, where: str) -> Guarantee:
     try:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
-        raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
-    _refuse_unproven(found.status, found.bound, where)
+        raise DpcalcError("bad-json", f"{where}: {complaint(e.errors(include_url=False)[0])}", "--input") from None
+    for one in (found, *getattr(found, "candidate", ())):
+        _refuse_unproven(one.status, one.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})
     return found
@@ -230,40 +266,8 @@ def _refuse_without_count(guarantee: Any, where: str) -> None:
     if isinstance(guarantee, dict):
         parts = guarantee["mechanisms"] if isinstance(guarantee.get("mechanisms"), list) else []
         parts = [*parts, *([guarantee] if guarantee.get("kind") == "outcomes" else ())]
+        for one in guarantee["candidate"] if isinstance(guarantee.get("candidate"), list) else ():
+            _refuse_without_count(one, where)
         if any(isinstance(part, dict) and "count" not in part for part in parts):
             raise DpcalcError("bad-json", f"{where}: its guarantee does not say how often a mechanism is used (count); "
                               "compute the result again", "--input")
-
-
-def _complaint(issue: Any) -> str:
-    """An issue of pydantic as a sentence: the key, its value, and what is allowed."""
-    path = [str(x) for x in issue["loc"][1:]]
-    key = ".".join(p for p in path if p not in MECHANISMS) or "kind"
-    if isinstance(x := issue["input"], OutOfRange) or (isinstance(x, int) and abs(x) > sys.float_info.max):
-        return f"{key}: {str(x)[:40]} is not a finite number, or below the least positive double"
-    limits = issue.get("ctx", {})
-    bad = limits.get("tag", issue["input"])
-    value = brief(bad) if isinstance(bad, dict | list) else json.dumps(bad, default=str, ensure_ascii=False)
-    value = value if len(value) <= 60 else value[:57] + "…"
-    allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
-    return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
-        value=value, allowed=allowed, most=limits.get("max_length"), error=limits.get("error"),
-        expected=limits.get("expected") or limits.get("expected_tags"))
-
-
-_SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
-_RANGE = "{value} is not {allowed}"
-_WORDS = {
-    "missing": "missing",
-    "extra_forbidden": "there is no such key here",
-    "greater_than": _RANGE, "greater_than_equal": _RANGE, "less_than": _RANGE, "less_than_equal": _RANGE,
-    "finite_number": "{value} is not a finite number",
-    "float_type": "{value} is not a number", "int_type": "{value} is not a whole number",
-    "int_from_float": "{value} is not a whole number",
-    "tuple_type": "{value} is not a list", "too_short": "the list is empty",
-    "too_long": "a list of more than {most} entries; give the orders that matter (some hundreds show any curve)",
-    "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
-    "union_tag_not_found": f"{{value}} has no name ({', '.join(MECHANISMS)})",
-    "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
-    "value_error": "{error}",
-}

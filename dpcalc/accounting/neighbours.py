@@ -121,6 +121,9 @@ def of_guarantee(guarantee: Guarantee, name: str = "the input") -> str | None:
     """The relation of a guarantee, or None where it is unstated. Raises DpcalcError where its mechanisms and their
     batches cannot have the one that it states, or not the same one."""
     stated: str | None = guarantee.adjacency
+    if guarantee.kind == "selected":
+        runs = guarantee.of_one_run
+        return compose(runs, None, [name] * len(runs)).relation
     found: dict[str, str] = {}
     for part in getattr(guarantee, "mechanisms", ()):
         respondents = bool(part.mechanism.query.not_sampled)
@@ -184,6 +187,13 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
     warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         bound = relation or target
+        if g.kind == "selected":
+            inner = compose(g.of_one_run, target, [name] * len(g.candidate))
+            sentences += inner.promise.sentences
+            warnings += inner.promise.warnings
+            converted += inner.converted[:1]
+            found.append(g.model_copy(update={"adjacency": target, "candidate": inner.guarantees}))
+            continue
         if bound is not None:
             promise = _promise_of_input(g, name, bound)
             sentences += promise.sentences

@@ -1,6 +1,7 @@
 """dpcalc convert: one kind of guarantee from another one, or from several composed."""
 
 from dpcalc.core import quantities as q
+from dpcalc.core import tries
 from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Option, options
 
 COMMAND = Command(
@@ -15,6 +16,7 @@ COMMAND = Command(
                                           "and what is given about one record"), RUN),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: inputs that do not say it are bound to it, "
                                          "and replace-one converts those for other ones"), RUN),
+        *options(RUN, *tries.OPTIONS),
         *options(QUESTION, q.SLACK, q.TARGET_EPSILON, q.TARGET_DELTA, q.ORDERS, q.PRECISION),
         # --target-epsilon and --target-delta, which are ε and δ elsewhere, have a meaning of their own here.
         *options(QUESTION, q.EPSILON._replace(aliases=()), q.DELTA._replace(aliases=())),

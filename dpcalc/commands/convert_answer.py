@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
+from dpcalc.accounting.selection import of_best
 from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
+from dpcalc.commands import best_of_runs
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
 from dpcalc.commands.convert import COMMAND
@@ -18,6 +20,7 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import CONVERTED, Answer, Question, Route, guarantee_of
 from dpcalc.core.run import Run
+from dpcalc.core.tries import NAMES
 from dpcalc.numerics.rounding import ratio_up
 
 
@@ -33,7 +36,7 @@ class _Source(NamedTuple):
 
 def answer(given: Given) -> Answer:
     given, name = _described(given)
-    source, option = _SOURCES[name], f"with {_option_of(name)}"
+    source, option = SOURCES[name], f"with {_option_of(name)}"
     try:
         question = source.question(given)
     except DpcalcError as reason:
@@ -43,7 +46,7 @@ def answer(given: Given) -> Answer:
             option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
             reason.option = f"--{n}" if reason.option == option else reason.option
         raise
-    uses = frozenset({*source.needs, *source.may, "to", "group_size"})
+    uses = frozenset({*source.needs, *source.may, "to", "group_size", *NAMES})
     uses |= {"adjacency"} if given.has("adjacency") else set()
     uses |= set() if given.inputs else {"from"}
     run = Run(COMMAND, given, question, source.params, uses)
@@ -51,7 +54,7 @@ def answer(given: Given) -> Answer:
     require(run, source.needs, option, run.unknown)
     _refuse_leftovers(run, name, source)
     try:
-        rows = answer_rows(run, source.routes(run), run.bounds)
+        rows = answer_rows(*of_best(run, source.routes), run.bounds)
     except DpcalcError as reason:
         if name in _BY_TARGETS and not given.inputs and reason.option == "--delta":  # --delta is that of each step
             reason.option = "--slack" if given.has("slack") else "--target-delta"
@@ -60,9 +63,23 @@ def answer(given: Given) -> Answer:
     # The guarantee in JSON: one number or one finite mechanism where that describes the whole composition.
     as_whole, asks = name in _WHOLE and question.asks not in ("rho", "mu"), question.asks
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
-    return run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
-                      _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
-                      warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
+    found = run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
+                       _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
+                       warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
+    return best_of_runs.told(found, run, _of_one_run(run, name))
+
+
+def _of_one_run(run: Run, name: str) -> list[dict[str, Any]]:
+    """The guarantees that one run composes, as JSON, where the best of several runs is asked for; none where they are
+    used more than once, or known for groups only by their (ε, δ)."""
+    once = (run["steps"] or 1) == 1
+    if run.given.inputs and name != "group":
+        return [g.as_json() for g in run.given.inputs] if once else []
+    if name in _WHOLE:
+        return [_WHOLE[name](run)]
+    of_options = {"dp": lambda: guarantee_of(run["epsilon"], run["delta"]),
+                  "rdp": lambda: {"kind": "rdp", "alpha": list(run.params["alphas"]), "rdp": list(run.params["rdps"])}}
+    return [of_options[name]()] if once and name in of_options else []
 
 
 def _described(given: Given) -> tuple[Given, str]:
@@ -101,7 +118,7 @@ class Composition(NamedTuple):
 def composition(guarantees: tuple[Any, ...], question: Question, options: Mapping[str, Any]) -> Composition:
     """The composition of guarantees by the bounds that also answer the same question about them as inputs."""
     given = with_inputs(Given({**options, "steps": 1}, frozenset(), guarantees))
-    source = _SOURCES[given["from"]]
+    source = SOURCES[given["from"]]
     run = Run(COMMAND, given, question, source.params)
     return Composition(given["from"], source.routes(run), run.params)
 
@@ -131,7 +148,7 @@ def _refuse_leftovers(run: Run, name: str, source: _Source) -> None:
         targets = {_TARGETS.get(n, n) for n in asks}
         asks = (targets | asks if given.inputs else targets) - {"orders"}
         asks |= {"slack"} if name == "dp" and question.asks == "epsilon" and not question.unknown else set()
-    describe = {*source.needs, *source.may} - {"slack", "orders", *_TARGETS.values()}
+    describe = {*source.needs, *source.may, *NAMES} - {"slack", "orders", *_TARGETS.values()}
     if name in _BY_TARGETS and given.inputs:
         describe -= set(_TARGETS)  # these options ask about an input in JSON
     if question.unknown and question.unknown.name not in describe:
@@ -161,7 +178,7 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 # --- the sources -----------------------------------------------------------------------------------------------------
 
 
-_SOURCES: dict[str, _Source] = {
+SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), r.curve_routes, r.rdp_params, questions.curve_question),
     "mixture": _Source(("alpha", "rdp", "weights"), (), lambda run: (Route(rdp_curves.MIXTURE),), r.mixture_params,
                        questions.mixture_question),
@@ -186,7 +203,7 @@ _SOURCES: dict[str, _Source] = {
 
 
 def theorems() -> Iterator[Route]:
-    for name, source in _SOURCES.items():
+    for name, source in SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
             options = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (),
                        "points": (), "terms": (((), (), 1),)}

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpcalc.accounting import neighbours
-from dpcalc.core.checks import require
+from dpcalc.bounds.conversions.selection_laws import poisson, truncated
+from dpcalc.core import tries
+from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 
@@ -19,7 +21,7 @@ _ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha",
 def with_inputs(given: Given) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
     source that describes them together."""
-    given = _checked(given)
+    given = _of_selected(_checked(given))
     if given.has("adjacency") and not given.inputs:
         given = given.having(promise=neighbours.of_numbers(given["adjacency"]))
     if (given["group_size"] or 1) > 1:
@@ -47,6 +49,22 @@ def with_inputs(given: Given) -> Given:
     if rho is not None:
         return given.having(**{"from": "zcdp"}, rho=rho)
     return given.having(**{"from": "parts"}, **_composed(given))
+
+
+def _of_selected(given: Given) -> Given:
+    """The call about one run, with the law of the number of runs, where the only input is the best of several runs."""
+    if len(given.inputs) != 1 or given.inputs[0].kind != "selected":
+        return given
+    refuse(given, tries.NAMES, "the input is the best of several runs already; drop it", "contradictory")
+    if (given["steps"] or 1) > 1:
+        return given
+    (selected,) = given.inputs
+    law = selected.tries
+    runs = tuple(g.model_copy(update={"name": selected.name, "promises": (*(selected.promises or ()),
+                                                                          *(g.promises or ()))})
+                 for g in selected.of_one_run)
+    found = given.having(law=poisson(law.mean) if law.gamma is None else truncated(law.shape, law.gamma))
+    return found.replace(found.values, inputs=runs)
 
 
 def _about_the_same(given: Given) -> Given:

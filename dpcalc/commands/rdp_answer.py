@@ -5,11 +5,13 @@ from functools import partial
 
 from dpcalc.accounting import neighbours
 from dpcalc.accounting.answer import answer_rows
-from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
+from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism, with_steps
 from dpcalc.accounting.mechanisms.record import unsampled
+from dpcalc.accounting.selection import of_best
+from dpcalc.commands import best_of_runs
 from dpcalc.commands.asking import level_hints, lower_end, read_question
 from dpcalc.commands.rdp import COMMAND
-from dpcalc.core import noise_multiplier
+from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.results import Answer, Route
@@ -19,16 +21,14 @@ from dpcalc.core.run import Run
 def answer(given: Given) -> Answer:
     mechanism, question = MECHANISMS[given["mechanism"]], read_question(COMMAND, given)
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
-    uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency"})
+    uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency",
+                      *tries.NAMES})
     run = Run(COMMAND, given, question, partial(with_steps, mechanism), uses)
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=mechanism.ways_out,
                     hints=level_hints(given, question)))
     by_multiplier = noise_multiplier.NAME in needs
     relation = neighbours.of_mechanism(mechanism, run, by_multiplier)
-    routes = mechanism.often if run.unknown == "steps" or run["steps"] > 1 else mechanism.once
-    if run.unknown:  # no parameter is solved for by a bound from below
-        routes = tuple(route for route in routes if route.bound.status != "lower")
-    rows = answer_rows(run, routes, run.bounds)
+    rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
@@ -36,8 +36,18 @@ def answer(given: Given) -> Answer:
     notes = noise_multiplier.notes(given, run, str(relation)) if by_multiplier else mechanism.notes
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
                **lower_end(question, rows)}
-    return run.answer(rows, {"kind": "mechanisms", "mechanisms": [part]}, relation or neighbours.UNSTATED,
-                      "every output", notes, numbers, of_respondents=bool(mechanism.query.not_sampled))
+    guarantee = {"kind": "mechanisms", "mechanisms": [part]}
+    found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output", notes, numbers,
+                       of_respondents=bool(mechanism.query.not_sampled))
+    return best_of_runs.told(found, run, [guarantee])
+
+
+def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
+    """The bounds for one use of a mechanism, or for several."""
+    routes = mechanism.often if run.unknown == "steps" or run["steps"] > 1 else mechanism.once
+    if run.unknown:  # no parameter is solved for by a bound from below
+        return tuple(route for route in routes if route.bound.status != "lower")
+    return routes
 
 
 def theorems() -> Iterator[Route]:

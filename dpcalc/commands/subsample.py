@@ -1,6 +1,6 @@
 """dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
 
-from dpcalc.core import noise_multiplier
+from dpcalc.core import noise_multiplier, tries
 from dpcalc.core import quantities as q
 from dpcalc.core.command import QUESTION, RUN, Command, Option, mechanism_options, options
 
@@ -13,6 +13,7 @@ COMMAND = Command(
                  q.STEPS_PER_EPOCH, q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.MAX_WEIGHT, q.ADJACENCY,
                  q.GROUP_SIZE),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
+        *options(RUN, *tries.OPTIONS),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
     examples=(

@@ -9,8 +9,10 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.neighbours import NOTHING
 from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of, shuffle
+from dpcalc.accounting.selection import is_asked, of_best
 from dpcalc.bounds.sampling import amplification
 from dpcalc.bounds.sampling.shuffle_profile import leaves_out
+from dpcalc.commands import best_of_runs
 from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.asking import lower_end, read_question, read_unknown
 from dpcalc.commands.subsample import COMMAND
@@ -48,17 +50,19 @@ def answer(given: Given) -> Answer:
     check_unknown(run.question, run.uses, f"with --scheme {run['scheme']} and --mechanism {run['mechanism']}")
     _refuse_poisson(run)
     try:
-        rows = answer_rows(run, batches.routes(run, run.question), run.bounds)
+        rows = answer_rows(*of_best(run, lambda run: batches.routes(run, run.question)), run.bounds)
     except DpcalcError as error:
         if error.code != "unsupported" or run.question.asks != "rdp" or run.bounds:
             raise
         raise DpcalcError("unsupported", f"RDP of {batches.description(run)} is not supported; ask with --delta",
                           "--alpha") from None
     run = run.solved(rows)
-    return run.answer(rows, batches.guarantee(run, run.params), adjacency, "every step's output",
-                      (*batches.notes(run), *_of_other_batches(run, rows)),
-                      {**batches.numbers(run), **lower_end(run.question, rows)}, warnings=promise.warnings,
-                      scope=batches.scope(run), promises=promise.sentences)
+    guarantee = batches.guarantee(run, run.params)
+    found = run.answer(rows, guarantee, adjacency, "every step's output",
+                       (*batches.notes(run), *_of_other_batches(run, rows)),
+                       {**batches.numbers(run), **lower_end(run.question, rows)}, warnings=promise.warnings,
+                       scope=batches.scope(run), promises=promise.sentences)
+    return best_of_runs.told(found, run, [guarantee])
 
 
 # --- what is sampled -------------------------------------------------------------------------------------------------
@@ -171,7 +175,8 @@ def _refuse_poisson(run: Run) -> None:
 def _of_other_batches(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
     """Why nothing is gained from the shuffling, where that is so, and the ε of epochs that leave out records and of
     random allocation."""
-    if run["scheme"] != "shuffle" or run.question.asks != "epsilon" or run.unknown or run.bounds:
+    if (run["scheme"] != "shuffle" or run.question.asks != "epsilon" or run.unknown or run.bounds
+            or is_asked(run)):
         return ()
     reason = _why_nothing_is_gained(run) if rows[0].route.bound.name == _NO_GAIN else ""
     allocated = _with_scheme(run, "random-allocation")

@@ -11,7 +11,7 @@ from dpcalc.accounting.neighbours import Promise
 from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of
 from dpcalc.accounting.schemes.record import Use
 from dpcalc.bounds.conversions import composition_basic
-from dpcalc.core import noise_multiplier
+from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.bound import Params
 from dpcalc.core.checks import check, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError
@@ -48,7 +48,7 @@ def checked(run: Run) -> Run:
     scheme, mechanism = scheme_of(run), None if "curve" in run else MECHANISMS[run["mechanism"]]
     required, optional = noise_multiplier.options(mechanism, run.given, run.unknown) if mechanism else ((), ())
     uses = frozenset({*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders",
-                      "mechanism", "precision"})
+                      "mechanism", "precision", *tries.NAMES})
     of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     with_mechanism = f"with --mechanism {run['mechanism']}"
     refuse_unneeded(run.given, uses | of_any_scheme, with_mechanism, mechanism.ways_out if mechanism else {})

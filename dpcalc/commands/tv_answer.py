@@ -8,7 +8,10 @@ from math import exp, log
 
 from dpcalc.accounting.answer import answer_rows, select
 from dpcalc.accounting.attack import meaning, sharpest
+from dpcalc.accounting.selection import is_asked, of_best
+from dpcalc.commands import best_of_runs
 from dpcalc.commands.asking import lower_end, read_unknown
+from dpcalc.commands.convert_answer import SOURCES as CONVERTED
 from dpcalc.commands.convert_inputs import with_inputs
 from dpcalc.commands.tv import COMMAND, SCHEMES
 from dpcalc.commands.tv_sources import SOURCES, Source
@@ -39,11 +42,12 @@ def answer(given: Given) -> Answer:
     run = Run(COMMAND, given, question, source.params)
     promise = source.promise(run)
     run = replace(run, uses=_uses(run, source))
-    routes = tuple(r._replace(on_request=False) for r in select(source.routes(run), run.bounds))
+    asked, routes = _asked(run, source, name)
+    routes = tuple(r._replace(on_request=False) for r in select(routes, run.bounds))
     searched = tuple(sharpest([source.profile(r) for r in routes])) if question.asks == "tpr" else routes
-    rows = answer_rows(run, searched, ())
+    rows = answer_rows(asked, searched, ())
     run = run.solved(rows)
-    tv_rows = rows if question.asks == "tv" else answer_rows(run.asking(Question("tv")), routes, ())
+    tv_rows = rows if question.asks == "tv" else answer_rows(asked.asking(Question("tv")), routes, ())
     proven = tuple(dict.fromkeys(source.profile(row.route) for row in tv_rows if row.route.bound.status == "proven"))
     head, rates, count, end = tv_rows[0], tuple(run["fpr"] or ()), run["roc"], log(9999.0)
     if count is not None:  # from 1e-4 to 1 − 1e-4, evenly spaced in log odds
@@ -52,14 +56,23 @@ def answer(given: Given) -> Answer:
     if not proven and (rates or run["prior"] or run["loss_range"]):
         raise DpcalcError("refused", unproven, "--bound")
     tv = head.result["tv"]
-    attacks = meaning(tv, proven, run.params, rates, run["prior"])
+    attacks = meaning(tv, proven, asked.solved(rows).params, rates, run["prior"])
     (stability, stability_note), (one_record, one_record_note) = _stability(run, tv), _one_record(run, tv)
     numbers = {"tv": tv, **attacks.numbers, **stability, **one_record, **source.numbers(run),
                **(lower_end(question, rows) if question.asks == "tv" else {})}
     notes = (*source.notes(run), *(attacks.notes if proven else (unproven,)), *stability_note, *one_record_note)
-    return run.answer(rows, source.guarantee(run, tv), source.adjacency(run), source.released, notes, numbers,
-                      warnings=promise.warnings, roc=attacks.roc, scope=source.scope(run), promises=promise.sentences,
-                      of_respondents=source.of_respondents or bool(run["respondents"]))
+    found = run.answer(rows, source.guarantee(run, tv), source.adjacency(run), source.released, notes, numbers,
+                       warnings=promise.warnings, roc=attacks.roc, scope=source.scope(run), promises=promise.sentences,
+                       of_respondents=source.of_respondents or bool(run["respondents"]))
+    return best_of_runs.told(found, run, [g.as_json() for g in run.given.inputs])
+
+
+def _asked(run: Run, source: Source, name: str) -> tuple[Run, tuple[Route, ...]]:
+    """The question and its routes: about the given description, or about the best of several runs of an input."""
+    if not is_asked(run):
+        return run, source.routes(run)
+    whole = CONVERTED[name]
+    return of_best(replace(run, to_bounds=whole.params), whole.routes)
 
 
 # --- the question and what it is about -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.neighbours import NOTHING, Promise
 from dpcalc.accounting.routes import to_total_variation
 from dpcalc.accounting.schemes import scheme_of
-from dpcalc.bounds.conversions import composition_optimal, gdp, outcomes, profile_composition, rdp_optimal
+from dpcalc.bounds.conversions import composition_optimal, gdp, outcomes, profile_composition, rdp_optimal, selection
 from dpcalc.bounds.total_variation import closed_forms
 from dpcalc.commands import convert_routes
 from dpcalc.commands import subsample_run as batches
@@ -47,6 +47,8 @@ class Source(NamedTuple):
 
     def profile(self, route: Route) -> Route:
         """The route of which the whole profile is known: that of the best (ε, δ) of a curve."""
+        if route.bound is selection.TV:
+            return Route(selection.PROFILE)
         if isinstance(route.conversion, PointBound):
             return route._replace(conversion=rdp_optimal.BOUND)
         return Route(self.profiles[route.bound.name]) if route.bound.name in self.profiles else route

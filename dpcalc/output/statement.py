@@ -32,8 +32,8 @@ _UNPROVEN = {
     "limit": "it holds only in the limit, and not for any finite run",
     "lower": "it bounds the privacy loss from below, and the true loss may be larger",
 }
-_NOT_COVERED = ("Not covered are the choice of hyper-parameters, preprocessing, and every other use of the same data: "
-                "each of them costs privacy of its own where it depends on the data.")
+_NOT_COVERED = ("Not covered are {choices}preprocessing, and every other use of the same data: each of them costs privacy of "
+                "its own where it depends on the data.")
 
 
 def statement(answer: Answer) -> str:
@@ -48,7 +48,8 @@ def statement(answer: Answer) -> str:
                      f"This is no guarantee for the whole data set. It is {answer.only.text}.")
     claim += [_guarantee(answer), _neighbours(answer), *_promises(answer), *procedure(answer), _released(answer)]
     cautions = [f"Caution: {warning}." for warning in answer.warnings if warning not in answer.promises]
-    meaning = [*([_attacks(answer)] if status == "proven" else []), *cautions, _NOT_COVERED]
+    choices = "" if _is_selected(answer) else "the choice of hyper-parameters, "
+    meaning = [*([_attacks(answer)] if status == "proven" else []), *cautions, _NOT_COVERED.format(choices=choices)]
     return "\n\n".join((_wrapped(claim), _wrapped(meaning), _computation(answer)))
 
 
@@ -170,8 +171,18 @@ def _promises(answer: Answer) -> list[str]:
     return [*converted, f"The guarantee has conditions: {'; '.join(conditions)}."]
 
 
+def _is_selected(answer: Answer) -> bool:
+    """Whether the number is about the best of a random number of runs."""
+    return "expected_runs" in answer.extra
+
+
 def _released(answer: Answer) -> str:
     """What may be published, and the number of accesses to the data that are covered."""
+    steps = answer.extra.get("steps", 1)
+    if _is_selected(answer):
+        accesses = f"; each run makes {int(steps)} accesses to the data" if steps > 1 else ""
+        return (f"The guarantee covers the release of the run with the largest score, and of anything computed from it, "
+                f"out of a random number of runs, {plain(answer.extra['expected_runs'])} expected{accesses}.")
     covers = "The guarantee covers" if answer.headline.status == "proven" else "The number is for"
     steps = answer.extra.get("steps")
     accesses = "" if steps is None else "one access to the data, and " if steps == 1 else (

@@ -1,0 +1,88 @@
+"""What an answer about the best of a random number of runs says: the law of their number, what one run costs and what a
+fixed number would cost, and the guarantee for the next command."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpcalc.accounting.guarantee import Guarantee, read
+from dpcalc.accounting.selection import OneRun, is_asked, law_of
+from dpcalc.bounds.conversions.selection_laws import GEOMETRIC, LOGARITHMIC, Law
+from dpcalc.commands import calculator
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Answer
+from dpcalc.core.run import Run
+from dpcalc.core.validate import validate
+
+_MOST_RUNS = 10_000  # of a fixed number whose cost is computed for a note
+_SETTING = ("each run must draw its hyper-parameters and seeds anew, from one law that does not depend on the data; only "
+            "the run with the largest score may be published, and nothing of the others; a score that is computed on the "
+            "data must be part of what the guarantee of one run covers")
+
+
+def promises(law: Law, expected: float) -> tuple[str, ...]:
+    """What must hold for the best of a random number of runs."""
+    return (f"the number of runs must be drawn before anything is run, from {_in_words(law, expected)}, and kept "
+            "secret", _SETTING)
+
+
+def _in_words(law: Law, expected: float) -> str:
+    """The law as a person draws from it."""
+    if law.shape is None:
+        return f"the Poisson law with mean {plain(law.mean)} (in Python: numpy.random.poisson({law.mean!r}))"
+    named = {GEOMETRIC: ("geometric", f"geometric({law.gamma!r})"),
+             LOGARITHMIC: ("logarithmic", f"logseries(1 - {law.gamma!r})")}
+    if law.shape in named:
+        name, call = named[law.shape]
+        return (f"the {name} law with mean {plain(expected)} and γ = {law.gamma!r} (in Python: numpy.random.{call})")
+    return (f"the truncated negative binomial law with mean {plain(expected)}, shape η = {plain(law.shape)} and γ = "
+            f"{law.gamma!r} (Papernot & Steinke 2022, Definition 1)")
+
+
+def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
+    """The answer with what it says about the selection; itself where nothing is selected. `one_run` are the guarantees
+    that one run composes, as JSON, and empty where the answer's own (ε, δ) is all that is handed on."""
+    if not is_asked(run):
+        return answer
+    law, guarantee = law_of(run), answer.guarantee
+    expected = float(run["tries"] or f"{law.mean:.12g}")
+    if one_run:
+        own = {"adjacency": answer.adjacency} if answer.adjacency in ("add-remove", "replace-one", "zero-out") else {}
+        tries = {"mean": law.mean} if law.shape is None else {"shape": law.shape, "gamma": law.gamma}
+        guarantee = {"kind": "selected", "tries": tries, "candidate": [{**own, **g} for g in one_run]}
+    numbers = {"expected_runs": expected, **({} if law.gamma is None else {"gamma": law.gamma})}
+    costs = "; ".join((*_one_run(answer), *_fixed(answer, law, one_run)))
+    own = promises(law, expected)
+    return answer._replace(guarantee=guarantee, released="the selected run only", extra={**answer.extra, **numbers},
+                           notes=(*((costs,) if costs else ()), *answer.notes),
+                           promises=tuple(dict.fromkeys((*own, *answer.promises))))
+
+
+def _one_run(answer: Answer) -> tuple[str, ...]:
+    """What one run costs, at the question of the answer."""
+    one = answer.headline.params.get("candidate") if answer.rows else None
+    asks = answer.question.asks
+    if not isinstance(one, OneRun) or asks == "tpr":
+        return ()
+    question = answer.question._replace(unknown=None, target=None, upper_only=True)
+    try:
+        return (f"one run alone has {symbol(asks)} = {human(one.row(question).result[asks])}",)
+    except DpcalcError:
+        return ()
+
+
+def _fixed(answer: Answer, law: Law, one_run: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """What the same number of runs costs where it is fixed: their composition."""
+    question, runs = answer.question, round(law.mean)
+    if (question.asks != "epsilon" or not question.delta or question.unknown or not one_run
+            or not 1 < runs <= _MOST_RUNS or abs(law.mean - runs) > 1e-9):
+        return ()
+    convert = calculator("convert")
+    given: tuple[Guarantee, ...] = tuple(read(g, "one run") for g in one_run)
+    try:
+        found = convert.answer(validate(convert, {"delta": question.delta, "steps": runs}, given))
+    except DpcalcError:
+        return ()
+    return (f"{runs} runs, if their number was fixed and not drawn by this law, have ε = {human(found.value)} "
+            "together, whatever is published of them (composition)",)
