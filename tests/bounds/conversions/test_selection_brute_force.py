@@ -93,8 +93,8 @@ def ratios_of(candidate, law, profiles, epsilons):
         law,
         [(e, x, b) for e, x, b, w in zip(at, exact, bounds, wrong, strict=True) if w],
     )
-    kept = bounds > 1e-12
-    return exact[kept] / bounds[kept]
+    large = bounds > 1e-12
+    return exact[large] / bounds[large]
 
 
 @pytest.mark.parametrize("seed, candidates", [(1, 70), slow(2, 2000)])
@@ -188,6 +188,24 @@ def test_c_is_the_supremum_over_events(seed):
         least = largest_slope_ratio(law, candidate)
         found = slope_log_ratio(profile_of(candidate.reversed), law)
         assert least - 1e-12 <= found <= least + 1e-9
+
+
+def test_c_comes_from_the_other_direction():
+    """With c from the profile of the same direction the bound would vanish where the published outcome still loses."""
+    candidate, law = (
+        Candidate("rare", np.array([0.001, 0.999]), np.array([0.3, 0.7]), np.array([1.0, 0.0])),
+        NegativeBinomial(1, 0.05),
+    )
+    profile, reverse = profile_of(candidate), profile_of(candidate.reversed)
+    wrong, right = slope_log_ratio(profile, law), slope_log_ratio(reverse, law)
+    exact = delta(*selected_pair(law, candidate), 1.1)
+    assert (
+        bound_delta(profile, reverse, law, 1.1, wrong)
+        == 0.0
+        < 0.1
+        < exact
+        <= bound_delta(profile, reverse, law, 1.1, right)
+    )
 
 
 def test_any_larger_c_is_valid_and_gives_a_larger_bound():
