@@ -50,7 +50,7 @@ def gaussian_mu(epsilon, delta):
         (3, 1e-5, 0.2, 1.4289514437378646e-05),
         (1, 1e-5, 0.1, 1.134429550533166e-05),
         (8, 1e-5, 0.4, 1.497949757228632e-05),
-        (3, 1e-9, 0.1, 1.5837746424913e-09),
+        slow(3, 1e-9, 0.1, 1.5837746424913e-09),
     ],
 )
 def test_what_a_fixed_list_has_left_is_no_budget_for_stopping(epsilon, delta, step_epsilon, true_delta):
@@ -94,9 +94,9 @@ def test_the_worst_strategy_of_responses_and_a_gaussian_within_the_filter(epsilo
 
 RENYI = [
     (1, 1e-5, [(0.1,)]),
-    (1, 1e-5, [(0.05,), (0.2,)]),
+    slow(1, 1e-5, [(0.05,), (0.2,)]),
     (3, 1e-5, [(0.2,), (0.6,)]),
-    (8, 1e-5, [(0.5,), (1.0,)]),
+    slow(8, 1e-5, [(0.5,), (1.0,)]),
     (3, 1e-9, [(0.2,)]),
     (0.1, 1e-7, [(0.01,)]),
     slow(8, 1e-5, [(0.2,)]),

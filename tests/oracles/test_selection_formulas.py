@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from conftest import spread
 from selection_candidates import rounded_gaussian
 from selection_formulas import (
     epsilon_of_curve,
@@ -61,7 +62,7 @@ def gaussian_rdp(mu):
     return lambda alpha: alpha * mu * mu / 2
 
 
-@pytest.mark.parametrize("mu, mean, shape, delta, epsilon, g, log_r", GAUSSIAN)
+@spread("mu, mean, shape, delta, epsilon, g, log_r", GAUSSIAN)
 def test_the_profile_form_with_a_gaussian_run(mu, mean, shape, delta, epsilon, g, log_r):
     mu, shape = mp.mpf(mu), mp.mpf(shape)
     found_g = g_of_mean(mp, shape, mp.mpf(mean))
@@ -78,7 +79,7 @@ def test_r_is_the_least_one():
         assert ((1 - g) * gaussian_delta(mp, x, mu) <= g * mp.expm1(x)) is fits
 
 
-@pytest.mark.parametrize("mu, mean, shape, delta, published, with_profile", CURVES)
+@spread("mu, mean, shape, delta, published, with_profile", CURVES)
 def test_the_forms_for_a_renyi_curve(mu, mean, shape, delta, published, with_profile):
     mu, shape, rdp = fewer.mpf(mu), fewer.mpf(shape), gaussian_rdp(fewer.mpf(mu))
     g = g_of_mean(fewer, shape, fewer.mpf(mean))
