@@ -39,8 +39,10 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
         nothing, reason = guarantee.mu == 0, "Gaussian noise has no pure ε"
     elif isinstance(guarantee, Zcdp):
         nothing, reason = guarantee.rho == 0, "zCDP gives no pure ε, as Gaussian noise is zCDP"
-    else:
+    elif isinstance(guarantee, Rdp):
         nothing, reason = min(guarantee.rdp) == 0, "an RDP curve gives no pure ε"
+    else:
+        raise _no_pure("the best of several runs is known by its profile")
     if not nothing:  # where nothing is lost, the two distributions are the same
         raise _no_pure(reason)
     return ((0.0, 0.0, 1),)

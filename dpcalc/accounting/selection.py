@@ -23,6 +23,7 @@ from dpcalc.numerics.rounding import down
 Routes = tuple[Route, ...]
 _PRECISION = 1e-3  # the default of --precision, relative
 _ORDERS_OF = ("parts", "base", "alphas")  # parameters of one run that limit the orders of its Rényi curve
+_ROUGH = (1.0, 4.0)  # the ε up to which one composition serves all: larger ones make the profile at small ε worse
 _SHAPES = {"geometric": GEOMETRIC, "logarithmic": LOGARITHMIC}
 
 
@@ -32,6 +33,7 @@ class OneRun:
     def __init__(self, routes: Callable[[Question], Routes], params: Params) -> None:
         self.routes, self.params = routes, params
         self._rows: dict[Question, Row] = {}
+        self._rough: dict[float, Callable[[float], float]] = {}
 
     def row(self, question: Question) -> Row:
         """The row with the least value. Raises the reason of the first bound where none gives one."""
@@ -73,6 +75,15 @@ class OneRun:
     def log_delta(self, epsilon: float) -> float:
         return self.at(epsilon).result["log_delta"]
 
+    def rough_log_delta(self, epsilon: float) -> float:
+        """An upper bound of log δ that is cheap at many ε."""
+        for largest in _ROUGH if self.is_numerical else ():
+            if epsilon <= largest:
+                if largest not in self._rough:
+                    self._rough[largest] = self.profile_up_to(largest)
+                return self._rough[largest](epsilon)
+        return self.log_delta(epsilon)
+
     def epsilon(self, log_delta: float) -> float:
         if log_delta >= 0:
             return 0.0
@@ -80,6 +91,20 @@ class OneRun:
         if delta <= 0:
             raise OutOfScope("no-solution", "the δ of one run is below the least double", "--delta")
         return self.row(Question("epsilon", delta=delta, upper_only=True)).result["epsilon"]
+
+    def profile_up_to(self, largest: float) -> Callable[[float], float]:
+        """A function from ε to an upper bound of log δ, for many ε up to a largest one: where the profile is composed
+        numerically, by one composition for each direction."""
+        route = next((r for r in self.routes(Question("delta", epsilon=1.0)) if r.bound.is_composed(self.params)), None)
+        if route is None:
+            return self.log_delta
+        from dpcalc.accounting.composition import parts
+        from dpcalc.pld.bracket import upper_profile
+
+        both = [parts(route, self.params), parts(route, self.params, -1)]
+        sides = both if any(pair.reverse for pair, _ in both[0]) else both[:1]
+        profiles = [upper_profile(side, largest) for side in sides]
+        return lambda epsilon: max(profile(epsilon) for profile in profiles)
 
     def pure(self) -> float:
         return self.row(Question("epsilon", delta=0.0)).result["epsilon"]
@@ -157,7 +182,9 @@ def of_best(run: Run, routes: Callable[[Run], Routes]) -> tuple[Run, Routes]:
         return {"candidate": one, "law": law_of(asked), "steps": 1, "precision": asked["precision"],
                 **{name: one.params[name] for name in _ORDERS_OF if name in one.params}}
 
-    return replace(run, to_bounds=params), _routes(run.question, law.shape is None)
+    steps = {"steps": 2 if run.unknown == "steps" else run["steps"] or 2}
+    numerical = any(route.bound.is_numerical(steps) for route in routes(run.asking(Question("delta", epsilon=1.0))))
+    return replace(run.having(numerical=numerical), to_bounds=params), _routes(run.question, law.shape is None)
 
 
 def _routes(question: Question, is_poisson: bool) -> Routes:

@@ -1,13 +1,14 @@
 """What an answer about the best of a random number of runs says: the law of their number, what one run costs and what a
 fixed number would cost, and the guarantee for the next command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpcalc.accounting.guarantee import Guarantee, read
+from dpcalc.accounting.guarantee import Guarantee, Selected, Tries, read
 from dpcalc.accounting.selection import OneRun, is_asked, law_of
 from dpcalc.bounds.conversions.selection_laws import GEOMETRIC, LOGARITHMIC, Law
 from dpcalc.commands import calculator
+from dpcalc.core import tries
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
@@ -16,9 +17,9 @@ from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 
 _MOST_RUNS = 10_000  # of a fixed number whose cost is computed for a note
-_SETTING = ("each run must draw its hyper-parameters and seeds anew, from one law that does not depend on the data; only "
-            "the run with the largest score may be published, and nothing of the others; a score that is computed on the "
-            "data must be part of what the guarantee of one run covers")
+_SETTING = ("each run must draw its hyper-parameters and seeds anew, from one law that does not depend on the data; "
+            "only the run with the largest score may be published, and nothing of the others; a score that is computed "
+            "on the data must be part of what the guarantee of one run covers")
 
 
 def promises(law: Law, expected: float) -> tuple[str, ...]:
@@ -31,10 +32,10 @@ def _in_words(law: Law, expected: float) -> str:
     """The law as a person draws from it."""
     if law.shape is None:
         return f"the Poisson law with mean {plain(law.mean)} (in Python: numpy.random.poisson({law.mean!r}))"
-    named = {GEOMETRIC: ("geometric", f"geometric({law.gamma!r})"),
-             LOGARITHMIC: ("logarithmic", f"logseries(1 - {law.gamma!r})")}
-    if law.shape in named:
-        name, call = named[law.shape]
+    of_shape = {GEOMETRIC: ("geometric", f"geometric({law.gamma!r})"),
+                LOGARITHMIC: ("logarithmic", f"logseries(1 - {law.gamma!r})")}
+    if law.shape in of_shape:
+        name, call = of_shape[law.shape]
         return (f"the {name} law with mean {plain(expected)} and γ = {law.gamma!r} (in Python: numpy.random.{call})")
     return (f"the truncated negative binomial law with mean {plain(expected)}, shape η = {plain(law.shape)} and γ = "
             f"{law.gamma!r} (Papernot & Steinke 2022, Definition 1)")
@@ -49,14 +50,35 @@ def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
     expected = float(run["tries"] or f"{law.mean:.12g}")
     if one_run:
         own = {"adjacency": answer.adjacency} if answer.adjacency in ("add-remove", "replace-one", "zero-out") else {}
-        tries = {"mean": law.mean} if law.shape is None else {"shape": law.shape, "gamma": law.gamma}
-        guarantee = {"kind": "selected", "tries": tries, "candidate": [{**own, **g} for g in one_run]}
+        guarantee = {"kind": "selected", "tries": _parameters(law), "candidate": [{**own, **g} for g in one_run]}
     numbers = {"expected_runs": expected, **({} if law.gamma is None else {"gamma": law.gamma})}
     costs = "; ".join((*_one_run(answer), *_fixed(answer, law, one_run)))
-    own = promises(law, expected)
     return answer._replace(guarantee=guarantee, released="the selected run only", extra={**answer.extra, **numbers},
                            notes=(*((costs,) if costs else ()), *answer.notes),
-                           promises=tuple(dict.fromkeys((*own, *answer.promises))))
+                           promises=tuple(dict.fromkeys((*promises(law, expected), *answer.promises))))
+
+
+def keys_of_tries(entry: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options that say how many runs are tried, by name, and the other keys of an entry of a ledger."""
+    return ({tries.SPELLINGS[key]: x for key, x in entry.items() if key in tries.SPELLINGS},
+            {key: x for key, x in entry.items() if key not in tries.SPELLINGS})
+
+
+def best_of(one_run: Guarantee, options: Mapping[str, Any]) -> Selected:
+    """The best of a random number of runs with a guarantee. Raises DpcalcError for options that name no law."""
+    if isinstance(one_run, Selected):
+        raise DpcalcError("refused", "it is the best of several runs already; drop tries", "--tries")
+    given = validate(calculator("convert"), options)
+    law = law_of(given.values)
+    return Selected(kind="selected", tries=Tries(**_parameters(law)), candidate=(one_run,), index=one_run.index,
+                    adjacency=one_run.adjacency, promises=promises(law, given["tries"]))
+
+
+def _parameters(law: Law) -> dict[str, float]:
+    """The law as the JSON of a guarantee holds it."""
+    if law.shape is None or law.gamma is None:
+        return {"mean": law.mean}
+    return {"shape": law.shape, "gamma": law.gamma}
 
 
 def _one_run(answer: Answer) -> tuple[str, ...]:

@@ -77,9 +77,11 @@ def _of_one_run(run: Run, name: str) -> list[dict[str, Any]]:
         return [g.as_json() for g in run.given.inputs] if once else []
     if name in _WHOLE:
         return [_WHOLE[name](run)]
-    of_options = {"dp": lambda: guarantee_of(run["epsilon"], run["delta"]),
-                  "rdp": lambda: {"kind": "rdp", "alpha": list(run.params["alphas"]), "rdp": list(run.params["rdps"])}}
-    return [of_options[name]()] if once and name in of_options else []
+    if once and name == "dp":
+        return [guarantee_of(run["epsilon"], run["delta"])]
+    if once and name == "rdp":
+        return [{"kind": "rdp", "alpha": list(run.params["alphas"]), "rdp": list(run.params["rdps"])}]
+    return []
 
 
 def _described(given: Given) -> tuple[Given, str]:

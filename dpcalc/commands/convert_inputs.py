@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpcalc.accounting import neighbours
-from dpcalc.bounds.conversions.selection_laws import poisson, truncated
 from dpcalc.core import tries
 from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
@@ -58,12 +57,13 @@ def _of_selected(given: Given) -> Given:
     refuse(given, tries.NAMES, "the input is the best of several runs already; drop it", "contradictory")
     if (given["steps"] or 1) > 1:
         return given
+    from dpcalc.commands.selected_inputs import law_of
+
     (selected,) = given.inputs
-    law = selected.tries
     runs = tuple(g.model_copy(update={"name": selected.name, "promises": (*(selected.promises or ()),
                                                                           *(g.promises or ()))})
                  for g in selected.of_one_run)
-    found = given.having(law=poisson(law.mean) if law.gamma is None else truncated(law.shape, law.gamma))
+    found = given.having(law=law_of(selected))
     return found.replace(found.values, inputs=runs)
 
 
@@ -116,17 +116,21 @@ def _composed(given: Given) -> dict[str, Any]:
     (`points`), ρ (`terms`), and μ or pure ε (`mus` and `pure`), each where all guarantees have them; else the error
     that says why not. The guarantees are sorted, and equal ones counted, so that the answer does not depend on their
     order."""
+    from dpcalc.accounting.guarantee import Selected
     from dpcalc.accounting.guarantee_pld import pairs_of_all
     from dpcalc.accounting.guarantee_sums import curves, mus, points, pure_points, rho_terms
+    from dpcalc.commands.selected_inputs import curve, point_or_profile, profile
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
     guarantees = [g for g, _ in each]
+    points_of = [point_or_profile(g) if isinstance(g, Selected) else g for g in guarantees]
+    profiles = [profile(g) if isinstance(g, Selected) else g for g in guarantees]
     kinds: dict[str, Callable[[], Iterable[Any]]] = {
-        "mus": lambda: map(mus, guarantees), "pure": lambda: map(pure_points, guarantees),
-        "terms": lambda: map(rho_terms, guarantees),
-        "parts": lambda: map(curves, guarantees), "pairs": lambda: pairs_of_all(guarantees),
-        "points": lambda: map(points, guarantees)}
+        "mus": lambda: map(mus, points_of), "pure": lambda: map(pure_points, points_of),
+        "terms": lambda: map(rho_terms, points_of), "points": lambda: map(points, points_of),
+        "parts": lambda: (((curve(g), 1),) if isinstance(g, Selected) else curves(g) for g in guarantees),
+        "pairs": lambda: pairs_of_all(profiles)}
     for name, parts in kinds.items():
         try:
             found[name] = tuple((*part[:-1], part[-1] * count) for (_, count), one in zip(each, parts(), strict=True)

@@ -15,6 +15,7 @@ from dpcalc.commands.run_file import toml
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.named_files import Folder
+from dpcalc.core.tries import SPELLINGS
 from dpcalc.core.validate import near
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
@@ -91,7 +92,9 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
     if "history" in data:
         return [{**named, **_of_opacus(data, where)}]
     if "schema" in data or "kind" in data:
-        return [{**named, **_guarantee({k: x for k, x in data.items() if k != "name"}, where)}]
+        tries = {k: x for k, x in data.items() if k in SPELLINGS}
+        rest = {k: x for k, x in data.items() if k != "name" and k not in SPELLINGS}
+        return [{**named, **tries, **_guarantee(rest, where)}]
     if "file" in data and "command" not in data:
         return _of_file(data, where, folder, name)
     if "command" not in data:
@@ -102,17 +105,19 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
 
 def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> list[dict[str, Any]]:
     """The releases in the file that a release names: results, guarantees, or a state of Opacus' accountant."""
-    path, others = data["file"], data.keys() - {"file", "name"}
+    path, others = data["file"], data.keys() - {"file", "name", *SPELLINGS}
     if not isinstance(path, str) or others:
-        raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name may stand beside it",
-                          "--file")
+        raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name and tries may stand "
+                          "beside it", "--file")
     path = folder.file(path, where)
     with reading.about(where):
         found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))
     if any(isinstance(x, Mapping) and "schema" not in x and x.keys() & {"release", "file", "command"} for x in found):
         raise DpcalcError("bad-toml", f"{where}: {path} must hold results, guarantees or a state of Opacus; another "
                           "ledger is given on the command line", "--file")
-    return [release for x in found for release in _release(x, path, folder, name or os.path.basename(path))]
+    tries = {k: x for k, x in data.items() if k in SPELLINGS}
+    return [{**release, **tries} for x in found
+            for release in _release(x, path, folder, name or os.path.basename(path))]
 
 
 def _of_command(data: Mapping[str, Any], where: str, folder: Folder) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from dpcalc.accounting.guarantee import read
 from dpcalc.accounting.neighbours import Composed, compose
 from dpcalc.commands import calculator
 from dpcalc.commands.ask import answer, command_of, named
+from dpcalc.commands.best_of_runs import best_of, keys_of_tries
 from dpcalc.commands.ledger_file import UNKNOWN
 from dpcalc.core import quantities as q
+from dpcalc.core import tries
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
@@ -67,7 +69,17 @@ class Entry:
         return self._known
 
     def _read(self, entry: Mapping[str, Any]) -> Any:
-        """The guarantee that an entry without unknown numbers describes."""
+        """The guarantee that an entry without unknown numbers describes: of the best of several runs where it has a key
+        `tries`."""
+        options, rest = keys_of_tries(entry)
+        found = self._of_one_run(rest)
+        if not options:
+            return found
+        with about(self.title):
+            return best_of(found, options)
+
+    def _of_one_run(self, entry: Mapping[str, Any]) -> Any:
+        """The guarantee that an entry describes, without what it says of a number of runs."""
         data = {key: x for key, x in entry.items() if key != "name"}
         if "command" not in data:
             return read(data, self.title)
@@ -154,6 +166,8 @@ def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
 
 def _quantity(entry: Entry, key: str) -> Quantity:
     """The quantity of a key that can be solved for, in the command of its release or in its guarantee."""
+    if key in tries.SPELLINGS:
+        return tries.TRIES
     if "command" not in entry.data:
         kind = entry.data["kind"]
         if (kind, key) not in _OF_KIND:

@@ -10,3 +10,4 @@ TRIES_SHAPE = Quantity("tries_shape", "shape of a truncated negative binomial la
                        "--tries-law (1 is geometric, 0 logarithmic)", "h", gt=-1, le=1000)
 OPTIONS = (TRIES, TRIES_LAW, TRIES_SHAPE)
 NAMES = tuple(option.name for option in OPTIONS)
+SPELLINGS = {spelling: name for name in NAMES for spelling in (name, name.replace("_", "-"))}  # keys of a release

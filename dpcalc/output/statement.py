@@ -32,8 +32,8 @@ _UNPROVEN = {
     "limit": "it holds only in the limit, and not for any finite run",
     "lower": "it bounds the privacy loss from below, and the true loss may be larger",
 }
-_NOT_COVERED = ("Not covered are {choices}preprocessing, and every other use of the same data: each of them costs privacy of "
-                "its own where it depends on the data.")
+_NOT_COVERED = ("Not covered are {choices}preprocessing, and every other use of the same data: each of them costs "
+                "privacy of its own where it depends on the data.")
 
 
 def statement(answer: Answer) -> str:
@@ -178,10 +178,10 @@ def _is_selected(answer: Answer) -> bool:
 
 def _released(answer: Answer) -> str:
     """What may be published, and the number of accesses to the data that are covered."""
-    steps = answer.extra.get("steps", 1)
     if _is_selected(answer):
-        accesses = f"; each run makes {int(steps)} accesses to the data" if steps > 1 else ""
-        return (f"The guarantee covers the release of the run with the largest score, and of anything computed from it, "
+        of_one = int(answer.extra.get("steps", 1))
+        accesses = f"; each run makes {of_one} accesses to the data" if of_one > 1 else ""
+        return ("The guarantee covers the release of the run with the largest score, and of anything computed from it, "
                 f"out of a random number of runs, {plain(answer.extra['expected_runs'])} expected{accesses}.")
     covers = "The guarantee covers" if answer.headline.status == "proven" else "The number is for"
     steps = answer.extra.get("steps")

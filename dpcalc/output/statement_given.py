@@ -26,7 +26,8 @@ def _described(item: Values) -> str:
     if item["kind"] == "mechanisms":
         return _counted([_part(part, item.get("adjacency")) for part in item["mechanisms"]])
     if item["kind"] == "selected":
-        return f"the best of a random number of runs, where one run is {_counted(list(map(_described, item['candidate'])))}"
+        one_run = _counted(list(map(_described, item["candidate"])))
+        return f"the best of a random number of runs, where one run is {one_run}"
     if item["kind"] == "dp":
         return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
     words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),

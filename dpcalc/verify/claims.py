@@ -9,7 +9,7 @@ from functools import cache
 from math import inf, log
 from typing import Any
 
-from dpcalc.bounds.conversions import composition_basic, composition_optimal
+from dpcalc.bounds.conversions import composition_basic, composition_optimal, selection
 from dpcalc.core.bound import PointBound
 from dpcalc.core.results import Answer, Question, Row
 from dpcalc.numerics.rounding import decimal
@@ -46,6 +46,10 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
     make_claims = _CLAIMS_OF.get((kind, question.asks))
     if make_claims is None:
         raise Unchecked(f"nothing is known here about a {kind} bound that answers {question.asks}")
+    if row.route.bound in selection.BOUNDS:
+        from dpcalc.verify.selection import claims_of_selection
+
+        return claims_of_selection(row, answer, make_claims)
     is_composed = composition_parts.is_composed(row) and question.asks != "rdp"
     if is_composed and row.route.bound.status == "lower":
         return _claims_from_below(row, answer)

@@ -41,6 +41,10 @@ def parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
     if g["kind"] == "mechanisms":
         size, relation = int(g.get("group_size") or 1), g.get("adjacency")
         return tuple((_use_of_mechanism(part, relation, size), int(part.get("count", 1))) for part in g["mechanisms"])
+    if g["kind"] == "selected":
+        from dpcalc.verify.selection import pair_of_selected
+
+        return ((Use(pair_of_selected(g)), 1),)
     return ((Use(_PAIR_OF_KIND[g["kind"]](g)), int(g.get("count", 1))),)
 
 

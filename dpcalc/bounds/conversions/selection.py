@@ -3,9 +3,9 @@
 Setting. One run, the candidate, draws hyper-parameters by a law that does not depend on the data, trains, and outputs a
 model and a score; its guarantee covers both. K is drawn independently of the data and of the runs, the K runs are
 independent copies, and the run with the largest score is published, and nothing else. Ties are broken at random, by the
-order of running, or by any rule on the output; a run that fails counts as one with the lowest score. Where K = 0,
-nothing is published. Laws of K, with m = E K: the truncated negative binomial law with shape h > -1 and 0 < g < 1,
-K >= 1, φ′(z) ∝ (1 − (1−g)z)^{−(1+h)} (h = 1 is geometric, h = 0 logarithmic); and the Poisson law.
+order of running, or by an order of the outputs that is fixed beforehand; a run that fails counts as one with the lowest
+score. Where K = 0, nothing is published. Laws of K, with m = E K: the truncated negative binomial law with shape h > −1
+and 0 < g < 1, K >= 1, φ′(z) ∝ (1 − (1−g)z)^{−(1+h)} (h = 1 is geometric, h = 0 logarithmic); and the Poisson law.
 
 Let Q and Q′ be the laws of the candidate on neighbouring data sets, δ(ε) its privacy profile, the larger one of both
 directions, and φ the generating function of K.
@@ -20,8 +20,9 @@ r = (e^{ε₀}+g)/(1+g·e^{ε₀}), and for the Poisson law c = m·tanh(ε₀/2)
 
 Proof. Attach to each candidate an independent uniform number, and order by the score and then by this number. The runs
 are independent and have the same law, so a rule that breaks ties by the order of running gives the same law of the
-published output, and a rule on the output only refines the order. The numbers carry no data, and δ is unchanged. The
-order is now continuous: with F(y) = Q(below y), the published output has the density a = q·φ′(F), and a′ = q′·φ′(F′) on
+published output, and a fixed order of the outputs refines that of the scores. The numbers carry no data, and δ is
+unchanged; an event of outputs and numbers is a randomised event of outputs, to which δ applies, too. The order is now
+continuous: with F(y) = Q(below y), the published output has the density a = q·φ′(F), and a′ = q′·φ′(F′) on
 the other data set, where 1 − F′ is the probability Q′ of the same event "above y". By definition of c, φ′(F′) >=
 e^{−c}φ′(F). So (a − e^ε a′)₊ <= φ′(F)(q − e^{ε−c}q′)₊ <= φ′(1)(q − e^{ε−c}q′)₊, and φ′(1) = m: the profile. (K = 0 has
 the same probability on both, and adds nothing where ε >= 0.) Likewise ∫a^α a′^{1−α} <= e^{(α−1)c}∫φ′(F)q^α q′^{1−α} <=
@@ -104,7 +105,7 @@ def search_at_order(alpha: float, candidate: Candidate, law: Law) -> dict[str, f
     """log r, or for a Poisson law δ(log(α/(α−1))) of the candidate."""
     if law.shape is not None:
         return search(candidate, law)
-    log_delta = candidate.log_delta(log1p(1 / (alpha - 1)) * (1 - RTOL))
+    log_delta = candidate.rough_log_delta(log1p(1 / (alpha - 1)) * (1 - RTOL))
     return {"delta_at_order": up(exp(log_delta), RTOL * (1 + min(abs(log_delta), 1e3)))}
 
 
@@ -151,14 +152,14 @@ def exact_of_pure(mp: Any, candidate: Candidate, law: Law) -> dict[str, Any]:
 
 
 def of_tv(candidate: Candidate, law: Law) -> dict[str, float]:
-    epsilon = _point_for_tv(candidate, law)
+    epsilon = point_for_tv(candidate, law)
     delta = exp(value(epsilon, candidate, law, **search(candidate, law)))
     by_point = up((expm1(epsilon) + 2 * delta) / (exp(epsilon) + 1) if epsilon < 30 else 1.0, 10 * RTOL)
     return {"tv": min(1.0, by_point, _tv_by_runs(candidate, law))}
 
 
 @lru_cache(maxsize=64)
-def _point_for_tv(candidate: Candidate, law: Law) -> float:
+def point_for_tv(candidate: Candidate, law: Law) -> float:
     """An ε at which (ε, δ) gives about the least total variation."""
     c = added_loss(law, **search(candidate, law))
 
@@ -184,7 +185,7 @@ def _tv_by_runs(candidate: Candidate, law: Law) -> float:
 
 
 def exact_of_tv(mp: Any, candidate: Candidate, law: Law) -> dict[str, Any]:
-    point = mp.mpf(_point_for_tv(candidate, law))
+    point = mp.mpf(point_for_tv(candidate, law))
     delta = exact(mp, point, candidate, law, **search(candidate, law))
     by_point = (mp.expm1(point) + 2 * delta) / (mp.exp(point) + 1)
     return {"tv": min(by_point, exact_tv_by_runs(mp, candidate.tv(), law))}
@@ -209,8 +210,8 @@ class _OfCandidate(ProfileBound):
     """A profile that is composed numerically where that of the candidate is."""
 
     def is_numerical(self, params: Params) -> bool:
-        candidate = params.get("candidate")
-        return candidate is None or bool(candidate.is_numerical)
+        """`numerical` says it of parameters that are not complete."""
+        return bool(params["candidate"].is_numerical if "candidate" in params else params.get("numerical", True))
 
     @property
     def is_closed_form(self) -> bool:

@@ -6,7 +6,7 @@ from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple, Protocol
 
 from dpcalc.numerics.elementary import log_expm1
-from dpcalc.numerics.root import boundary, bracket
+from dpcalc.numerics.root import Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
 
 RTOL = 1e-14  # relative: the rounding errors of a logarithm, an exponential and a few products
@@ -65,7 +65,11 @@ class Candidate(Protocol):
 
     @property
     def precision(self) -> float: ...
+    def __hash__(self) -> int: ...
     def log_delta(self, epsilon: float) -> float: ...
+    def rough_log_delta(self, epsilon: float) -> float:
+        """An upper bound of log δ that is cheap at many ε."""
+
     def epsilon(self, log_delta: float) -> float: ...
     def pure(self) -> float: ...
     def rdp(self, alpha: float) -> float: ...
@@ -81,15 +85,19 @@ class Candidate(Protocol):
 def log_r(candidate: Candidate, law: Law) -> float:
     """log r of a truncated negative binomial law: nearly the least one, and one that meets the condition."""
     assert law.gamma is not None
-    if law.gamma == 1 or candidate.log_delta(0.0) == -inf:
+    if law.gamma == 1 or candidate.rough_log_delta(0.0) == -inf:
         return 0.0
     ratio = log1p(-law.gamma) - log(law.gamma)
 
     def residual(x: float) -> float:
-        left, right = ratio + candidate.log_delta(x), log_expm1(x)
+        left, right = ratio + candidate.rough_log_delta(x), log_expm1(x)
         return -inf if left == -inf else left - right + RTOL * (1 + abs(left) + abs(right))
 
-    around = bracket(residual, 0.1, +1, 1e-300, 1e300)
+    most = -log(law.gamma) * (1 + RTOL)  # where the condition holds whatever the candidate is, as δ <= 1
+    try:
+        around = bracket(residual, 0.1, +1, 1e-300, most)
+    except Unreachable:
+        return most
     return boundary(residual, *around, candidate.precision / 10 if candidate.is_numerical else _NEAR)
 
 
