@@ -182,8 +182,8 @@ def pair_of_selected(g: Mapping[str, Any]) -> LossPair:
     assert isinstance(selected, Selected)
     found, one, law = profile(selected), one_run(selected), law_of(selected)
     if one.is_numerical:
-        raise Unchecked("the profile of the best of several runs has too many points to prove where one run is composed "
-                        "numerically; verify the result about the best run alone")
+        raise Unchecked("the profile of the best of several runs has too many points to prove where one run is "
+                        "composed numerically; verify the result about the best run alone")
     answer = Answer("convert", Question("delta"), {}, (), {}, "", "")
     known = Row(Route(selection.PROFILE), {}, selection.search(one, law), {"candidate": one, "law": law})
     _require(_of_added_loss(known, answer))

@@ -76,6 +76,8 @@ def value(epsilon: float, candidate: Candidate, law: Law, **c_from: float) -> fl
     left = nextafter(epsilon - added_loss(law, **c_from), -inf)
     # δ(−y) = 1 − e^{−y} + e^{−y}·δ(y)
     one = candidate.log_delta(left) if left >= 0 else log(-expm1(left) + exp(left + candidate.log_delta(-left)))
+    if one == -inf:
+        return -inf
     return min(0.0, one + log(law.mean) + RTOL * (1 + abs(one) + abs(log(law.mean))))
 
 
@@ -113,6 +115,8 @@ def rdp(alpha: float, candidate: Candidate, law: Law, log_r: float = 0.0, delta_
     one, log_mean = candidate.rdp(alpha), log(law.mean)
     if law.shape is not None:
         return up(one + added_loss(law, log_r) + log_mean / (alpha - 1), RTOL)
+    if one == inf:
+        return inf
     exponent = log_mean + (alpha - 1) * (one + law.mean * delta_at_order)
     most = max(exponent, -law.mean)
     whole = most + log(exp(exponent - most) + exp(-law.mean - most))

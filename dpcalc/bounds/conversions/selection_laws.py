@@ -5,12 +5,14 @@ from functools import lru_cache
 from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple, Protocol
 
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log_expm1
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
 
 RTOL = 1e-14  # relative: the rounding errors of a logarithm, an exponential and a few products
 _NEAR = 1e-13  # relative: how near log r is searched for where the candidate's profile is a closed form
+_LARGEST_LOG = 700.0  # of 1/g, so that g is a normal double
 GEOMETRIC, LOGARITHMIC = 1.0, 0.0  # shapes h of the truncated negative binomial law
 
 
@@ -42,10 +44,13 @@ def truncated(shape: float, gamma: float) -> Law:
 
 def truncated_with_mean(mean: float, shape: float) -> Law:
     """The truncated negative binomial law with this shape whose mean is about `mean` >= 1; its own mean is that of its
-    parameter g, a double."""
+    parameter g, a double. Raises OutOfScope where that is too small for one."""
     if shape == GEOMETRIC or mean == 1:
         return truncated(shape, 1 / mean)
-    far, near = bracket(lambda x: _mean(shape, x) / mean - 1, log(mean), -1, 1e-300, 700.0)
+    far, near = bracket(lambda x: _mean(shape, x) / mean - 1, log(mean), -1, 1e-300, _LARGEST_LOG)
+    if far == near:
+        raise OutOfScope("out-of-range", f"{mean:g} is too many for the shape {shape:g}, whose law has at most "
+                         f"{_mean(shape, _LARGEST_LOG):.6g} runs on average; give a larger --tries-shape", "--tries")
     return truncated(shape, exp(-boundary(lambda x: _mean(shape, x) / mean - 1, far, near, 1e-16)))
 
 

@@ -1,6 +1,6 @@
-"""Bounds on private selection against exact output laws of small candidates.
+"""dpcalc's bounds on the best of several runs against exact output laws of small candidates.
 
-The function `bound_delta` is the bound under test; everything else follows from the definition of selection."""
+`bound_delta`, `bound_rdp` and `bound_pure` are dpcalc's; everything else follows from the definition of selection."""
 
 from dataclasses import replace
 from itertools import product
@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from conftest import slow
+from one_run import in_both_directions, law_of, randomized_response
 from scipy.special import log_ndtr, ndtr
 from selection_candidates import KINDS, random_laws, random_response, rounded_gaussian, split_response
 from selection_laws import (
@@ -24,6 +25,8 @@ from selection_laws import (
     selected_exact,
     selected_pair,
 )
+
+from dpcalc.bounds.conversions import selection
 
 ROUNDING = 1e-9  # relative; sums of doubles near the bound
 LEAST = 1e-14  # absolute; differences of probabilities near 1
@@ -42,22 +45,36 @@ def slope_log_ratio(reverse, law):
     return (1 + law.shape) * high
 
 
-def bound_delta(profile, reverse, law, epsilon, c=None):
-    """The upper bound on δ(ε) of the published outcome. `profile` and `reverse` are the privacy profiles of one run at
-    ε ≥ 0 in this direction and in the other one. To test another implementation, replace this function."""
-    x = epsilon - (slope_log_ratio(reverse, law) if c is None else c)
+def bounds_of_delta(profile, reverse, law, epsilons):
+    """δ of the published outcome at each ε, in both directions. `profile` and `reverse` are the privacy profiles of one
+    run at ε ≥ 0 in this direction and in the other one."""
+    run, law = in_both_directions(profile, reverse), law_of(law)
+    c_from = selection.search(run, law)
+    return [exp(selection.value(epsilon, run, law, **c_from)) for epsilon in epsilons]
+
+
+def bound_delta(profile, reverse, law, epsilon):
+    return bounds_of_delta(profile, reverse, law, [epsilon])[0]
+
+
+def delta_with(c, profile, reverse, law, epsilon):
+    """The same bound with any c, as the theorem prints it for one direction."""
+    x = epsilon - c
     at = profile(x) if x >= 0 else -expm1(x) + exp(x) * reverse(-x)
     return min(1.0, law.mean * at)
 
 
 def bound_rdp(candidate, law, alpha):
-    """The upper bound on the Rényi divergence of order α of the published outcome, from that of one run and its privacy
-    profile."""
-    one, reverse = renyi(candidate.q, candidate.other, alpha), profile_of(candidate.reversed)
-    if isinstance(law, NegativeBinomial):
-        return one + slope_log_ratio(reverse, law) + log(law.mean) / (alpha - 1)
-    power = (alpha - 1) * (one + law.mean * reverse(log(alpha / (alpha - 1))))
-    return float(np.logaddexp(-law.mean, log(law.mean) + power)) / (alpha - 1)
+    """The Rényi divergence of order α of the published outcome, in both directions."""
+    run = in_both_directions(profile_of(candidate), profile_of(candidate.reversed),
+                             lambda a: renyi(candidate.q, candidate.other, a),
+                             lambda a: renyi(candidate.other, candidate.q, a))
+    return selection.rdp(alpha, run, law_of(law), **selection.search_at_order(alpha, run, law_of(law)))
+
+
+def bound_pure(epsilon, law):
+    """ε of the published outcome where one run is pure."""
+    return selection.of_pure(randomized_response(epsilon), law_of(law))["epsilon"]
 
 
 def profile_of(candidate):
@@ -86,7 +103,7 @@ def ratios_of(candidate, law, profiles, epsilons):
     at = [0.0, *(x * (c + 0.1) for x in epsilons), *(c + 2 * x for x in epsilons[:2])]
     at += [-epsilons[0]] * isinstance(law, NegativeBinomial)
     exact = delta(*selected_pair(law, candidate), at)
-    bounds = np.array([bound_delta(profile, reverse, law, e, c) for e in at])
+    bounds = np.array(bounds_of_delta(profile, reverse, law, at))
     wrong = exact > bounds * (1 + ROUNDING) + LEAST
     assert not wrong.any(), (
         candidate,
@@ -150,7 +167,7 @@ def test_pure_candidates_reach_the_pure_bound(law, epsilon):
         assert c == pytest.approx((1 + law.shape) * log((exp(epsilon) + law.g) / (1 + law.g * exp(epsilon))), rel=1e-12)
     output = selected_pair(law, candidate)
     loss = max_log_ratio(*output)
-    assert 0.998 * (epsilon + c) < loss <= (epsilon + c) * (1 + 1e-12)
+    assert 0.998 * (epsilon + c) < loss <= bound_pure(epsilon, law) <= (epsilon + c) * (1 + 1e-12)
     assert 1e-10 < delta(*output, 0.999 * loss) <= bound_delta(profile, profile, law, 0.999 * loss)
 
 
@@ -160,8 +177,8 @@ def test_random_pure_candidates_are_within_the_pure_bound(seed, candidates):
     for _ in range(candidates):
         candidate, law = random_response(rng), random_law(rng)
         for one in (candidate, candidate.reversed):
-            most = max_log_ratio(one.q, one.other) + slope_log_ratio(profile_of(one.reversed), law)
-            assert max_log_ratio(*selected_pair(law, one)) <= most + 1e-11
+            epsilon = max(max_log_ratio(one.q, one.other), max_log_ratio(one.other, one.q))
+            assert max_log_ratio(*selected_pair(law, one)) <= bound_pure(epsilon, law) + 1e-11
 
 
 @pytest.mark.parametrize("seed, candidates", [(1, 40), slow(2, 2000)])
@@ -207,11 +224,12 @@ def test_c_comes_from_the_other_direction():
     wrong, right = slope_log_ratio(profile, law), slope_log_ratio(reverse, law)
     exact = delta(*selected_pair(law, candidate), 1.1)
     assert (
-        bound_delta(profile, reverse, law, 1.1, wrong)
+        delta_with(wrong, profile, reverse, law, 1.1)
         == 0.0
         < 0.1
         < exact
-        <= bound_delta(profile, reverse, law, 1.1, right)
+        <= delta_with(right, profile, reverse, law, 1.1)
+        <= bound_delta(profile, reverse, law, 1.1) * (1 + ROUNDING)
     )
 
 
@@ -219,8 +237,9 @@ def test_any_larger_c_is_valid_and_gives_a_larger_bound():
     profile = gaussian_profile(0.7)
     law = NegativeBinomial(1, 0.1)
     c = slope_log_ratio(profile, law)
-    values = [bound_delta(profile, profile, law, 2.0, c + x) for x in (0.0, 0.1, 1.0, 5.0)]
+    values = [delta_with(c + x, profile, profile, law, 2.0) for x in (0.0, 0.1, 1.0, 5.0)]
     assert values == sorted(values) and values[-1] == 1.0
+    assert bound_delta(profile, profile, law, 2.0) == pytest.approx(values[0], rel=1e-9)
 
 
 def enumerated(law, q, score, runs):
