@@ -157,7 +157,7 @@ class Selected(_Kind):
     """The best of a random number of runs: the law of their number, and the guarantees that one run composes."""
 
     kind: Literal["selected"]
-    tries: Tries
+    law: Tries
     candidate: Annotated[tuple[Annotated[OfOneRun, Field(discriminator="kind")], ...], Field(min_length=1)]
 
     @property
@@ -170,8 +170,8 @@ class Selected(_Kind):
         return tuple(g.model_copy(update={"adjacency": g.adjacency or self.adjacency}) for g in self.candidate)
 
     def as_json(self) -> dict[str, Any]:
-        tries = self.tries.model_dump(mode="json", exclude_none=True)
-        return {**super().as_json(), "tries": tries, "candidate": [g.as_json() for g in self.candidate]}
+        law = self.law.model_dump(mode="json", exclude_none=True)
+        return {**super().as_json(), "law": law, "candidate": [g.as_json() for g in self.candidate]}
 
 
 Guarantee = OfOneRun | Selected

@@ -42,19 +42,24 @@ class OneRun:
         return self._rows[question]
 
     def _best(self, question: Question) -> Row:
-        found, why_not = list[Row](), list[DpcalcError]()
-        for route in without_conversions(select(self.routes(question), ()), question):
-            if route.bound.status != "proven":
+        try:
+            routes = without_conversions(select(self.routes(question), ()), question)
+        except DpcalcError as reason:  # no theorem leads there, which others may
+            raise OutOfScope(reason.code, reason.message, reason.option) from None
+        found, why_not = list[Row](), [OutOfScope("unsupported", "no bound on one run answers this")]
+        for route in routes:
+            needs_conversion = route.bound.kind == "rdp" and question.asks != "rdp" and route.conversion is None
+            if route.bound.status != "proven" or how_to_answer(route, question) is None or needs_conversion:
                 continue
             try:
                 found.append(evaluate(route, self.params, question))
             except (OutOfScope, NoSolution) as reason:
-                why_not.append(reason)
+                why_not.append(OutOfScope(reason.code, reason.message, reason.option))
             except (OverflowError, ZeroDivisionError, Unreachable):
                 why_not.append(OutOfScope("no-solution", f"{route.label} gives a number outside the range of double "
                                                          "precision here"))
         if not found:
-            raise why_not[0]
+            raise why_not[min(1, len(why_not) - 1)]
         by = "log_delta" if question.asks == "delta" else question.asks
         return min(found, key=lambda row: row.result[by])
 

@@ -50,7 +50,7 @@ def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
     expected = float(run["tries"] or f"{law.mean:.12g}")
     if one_run:
         own = {"adjacency": answer.adjacency} if answer.adjacency in ("add-remove", "replace-one", "zero-out") else {}
-        guarantee = {"kind": "selected", "tries": _parameters(law), "candidate": [{**own, **g} for g in one_run]}
+        guarantee = {"kind": "selected", "law": _parameters(law), "candidate": [{**own, **g} for g in one_run]}
     numbers = {"expected_runs": expected, **({} if law.gamma is None else {"gamma": law.gamma})}
     costs = "; ".join((*_one_run(answer), *_fixed(answer, law, one_run)))
     return answer._replace(guarantee=guarantee, released="the selected run only", extra={**answer.extra, **numbers},
@@ -70,7 +70,7 @@ def best_of(one_run: Guarantee, options: Mapping[str, Any]) -> Selected:
         raise DpcalcError("refused", "it is the best of several runs already; drop tries", "--tries")
     given = validate(calculator("convert"), options)
     law = law_of(given.values)
-    return Selected(kind="selected", tries=Tries(**_parameters(law)), candidate=(one_run,), index=one_run.index,
+    return Selected(kind="selected", law=Tries(**_parameters(law)), candidate=(one_run,), index=one_run.index,
                     adjacency=one_run.adjacency, promises=promises(law, given["tries"]))
 
 

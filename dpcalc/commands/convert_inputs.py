@@ -14,7 +14,8 @@ from dpcalc.core.errors import DpcalcError
 THOSE_OF_INPUT = "those of the input"  # the neighbours of an answer, where the given guarantee does not name them
 EVERY_OUTPUT = "every output of each input"  # what is released
 # The options that ask about an (ε, δ) from JSON, or for several of it.
-_ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha", "to", "solve", "slack", "steps"})
+_ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha", "to", "solve", "slack", "steps",
+                  *tries.NAMES})
 
 
 def with_inputs(given: Given) -> Given:

@@ -35,6 +35,8 @@ def dp_routes(run: Run) -> tuple[Route, ...]:
     if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=True)
     if run.question.asks == "rdp":
+        if run["delta"]:
+            raise DpcalcError("refused", "an (ε, δ) guarantee with δ > 0 implies no RDP", "--alpha")
         return (Route(pure.RDP),)
     if run.question.asks == "tv":
         return tv_routes_of_dp(run["steps"] > 1)

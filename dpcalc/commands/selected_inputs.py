@@ -22,7 +22,7 @@ _LEAST_STEP = 1e-9  # ε of the last point, where nothing is lost
 
 def law_of(selected: Selected) -> Law:
     """The law of the number of runs."""
-    tries = selected.tries
+    tries = selected.law
     if tries.shape is None or tries.gamma is None:
         assert tries.mean is not None
         return poisson(tries.mean)

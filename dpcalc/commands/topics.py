@@ -170,10 +170,29 @@ TOPICS = (
          "ledger composes the releases that a file lists, and prints what is left of a budget. All of them must have "
          "the same adjacency.",
          "A guarantee for one command covers that release only. What else is computed from the same data, such as "
-         "the choice of hyper-parameters, must be counted too."),
+         "the choice of hyper-parameters, must be counted too (dpcalc help tuning)."),
         (("rdp --sigma 10 --steps 100 --delta 1e-5", "ε = 4.37718"),
          ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
           "--delta 1e-5", "ε = 0.622123")),
+    ),
+    Topic(
+        "tuning", "what a search over hyper-parameters costs",
+        ("hyper-parameters", "hyperparameters", "hyperparameter", "hyper-parameter", "selection", "private-selection",
+         "grid-search", "random-search", "repeat-and-select", "tries", "trials", "best-of"),
+        ("Every run on the same data counts, also one whose model is thrown away: whoever ran 30 times, and looked at "
+         "all results, composes 30 runs (--steps 30, or a ledger of all of them).",
+         "If only the best run is published, and the number of runs was drawn at random before the first one and stays "
+         "secret, the search costs far less. --tries 30 is that number on average, --tries-law its law (geometric, "
+         "logarithmic or poisson; --tries-shape for a truncated negative binomial one).",
+         "Each run draws its settings anew from a law that does not depend on the data. The score is part of the run: "
+         "on private data it must be computed privately, and the guarantee of one run covers it. Published is the run "
+         "with the largest score, and nothing else.",
+         "Not covered: a fixed number of runs, a grid that is run through once, settings that are chosen in view of "
+         "earlier results, stopping at a good score, and a largest number of runs. For these, count every run."),
+        (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --tries 30 --delta 1e-5",
+          "ε = 2.46849"),
+         ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --json | dpcalc convert - "
+          "--steps 30 --delta 1e-5", "ε = 8.9212")),
     ),
     Topic(
         "group-privacy", "a person with several records",

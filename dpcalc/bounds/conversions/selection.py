@@ -59,6 +59,7 @@ from dpcalc.bounds.conversions.selection_laws import (
     log_r,
 )
 from dpcalc.core.bound import Choices, Params, PointBound, ProfileBound, RdpBound, Theorem
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import sum_up, up
 
@@ -84,7 +85,11 @@ def value(epsilon: float, candidate: Candidate, law: Law, **c_from: float) -> fl
 def inverse(log_delta: float, candidate: Candidate, law: Law, **c_from: float) -> float:
     """c + the ε of one candidate at δ/m."""
     share = log_delta - log(law.mean)
-    one = candidate.epsilon(min(share - RTOL * (1 + abs(share)), 0.0))
+    try:
+        one = candidate.epsilon(min(share - RTOL * (1 + abs(share)), 0.0))
+    except OutOfScope as reason:
+        raise OutOfScope(reason.code, f"of the best of {law.mean:.6g} expected runs this δ takes "
+                         f"{exp(share):.6g} of one run: {reason.message}", "--delta") from None
     return sum_up((one, added_loss(law, **c_from)))
 
 
