@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dpcalc.accounting.by_bound import by_bound
 from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.conversions import selection
 from dpcalc.core.bound import Directions, Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
@@ -45,6 +46,9 @@ class Profile:
         """δ at ε by the kind of bound."""
         if self.route.bound.kind == "point":
             return by_bound(self.route, self.params, Question("tv")).result["tv"]
+        if self.route.bound is selection.PROFILE:
+            own = own_params(selection.PROFILE, self.params)
+            return delta_result(selection.rough_value(epsilon, **own), epsilon)["delta"]
         if self.route.bound.is_composed(self.params):
             return _composed(self.route, self.params, epsilon, self.side)
         if self.side and (directions := _directions(self.route)):

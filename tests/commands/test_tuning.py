@@ -196,6 +196,7 @@ def test_the_noise_of_each_run_for_a_budget():
         assert (number(f"{line} --delta 1e-5") <= 2) is meets
 
 
+@pytest.mark.slow
 def test_a_ledger_finds_how_many_runs_fit():
     release = {"kind": "gdp", "mu": 0.3, "tries": "?"}
     other = {"kind": "gdp", "mu": 0.3}

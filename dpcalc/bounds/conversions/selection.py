@@ -46,6 +46,7 @@ K. The published outputs differ only if some pair differs, which has the probabi
 for every (ε, δ)-DP mechanism: with x = A(E) and x′ = A′(E), x − x′ <= (e^ε − 1)x′ + δ and, by the complement,
 x − x′ <= (e^ε − 1)(1 − x) + δ; half their sum is (e^ε − 1)(1 − (x − x′))/2 + δ. ∎"""
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, nextafter, tanh
 from typing import Any
@@ -74,9 +75,18 @@ def search(candidate: Candidate, law: Law, **at: float) -> dict[str, float]:
 
 def value(epsilon: float, candidate: Candidate, law: Law, **c_from: float) -> float:
     """log of m·δ(ε − c), at most 0."""
+    return _value(epsilon, candidate.log_delta, law, **c_from)
+
+
+def rough_value(epsilon: float, candidate: Candidate, law: Law) -> float:
+    """An upper bound of the value that is cheap at many ε."""
+    return _value(epsilon, candidate.rough_log_delta, law, **search(candidate, law))
+
+
+def _value(epsilon: float, log_delta: Callable[[float], float], law: Law, **c_from: float) -> float:
     left = nextafter(epsilon - added_loss(law, **c_from), -inf)
     # δ(−y) = 1 − e^{−y} + e^{−y}·δ(y)
-    one = candidate.log_delta(left) if left >= 0 else log(-expm1(left) + exp(left + candidate.log_delta(-left)))
+    one = log_delta(left) if left >= 0 else log(-expm1(left) + exp(left + log_delta(-left)))
     if one == -inf:
         return -inf
     return min(0.0, one + log(law.mean) + RTOL * (1 + abs(one) + abs(log(law.mean))))
