@@ -101,7 +101,7 @@ def widen(domain, key, x, known=False):
         domain.setdefault(key, set()).add(x if known else word(x))
 
 
-_KINDS = {"design": "strategies of up to 60 steps"}  # what the points of a domain hold that is no number
+_KINDS = {"design": "strategies of up to 60 steps", "law": "laws of the number of runs"}  # what the points of a domain hold that is no number
 
 
 def word(x):

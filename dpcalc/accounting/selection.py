@@ -134,6 +134,9 @@ class OneRun:
         return how.exact(mp, row, question)
 
 
+BOUNDS = (Route(selection.PROFILE), *converted(selection.RDP), Route(selection.PURE), Route(selection.TV))
+
+
 # --- the question about the run that is published --------------------------------------------------------------------
 
 
@@ -184,7 +187,7 @@ def of_best(run: Run, routes: Callable[[Run], Routes]) -> tuple[Run, Routes]:
 
     def params(asked: Run) -> dict[str, Any]:
         one = fixed or one_of(asked)
-        return {"candidate": one, "law": law_of(asked), "steps": 1, "precision": asked["precision"],
+        return {"candidate": one, "runs": law_of(asked), "steps": 1, "precision": asked["precision"],
                 **{name: one.params[name] for name in _ORDERS_OF if name in one.params}}
 
     steps = {"steps": 2 if run.unknown == "steps" else run["steps"] or 2}

@@ -11,6 +11,7 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import NotANumber, number, plain
 from dpcalc.core.quantities import LARGEST_COUNT, RDP, SENSITIVITY, Quantity
 from dpcalc.core.results import Question, Row
+from dpcalc.core.tries import TRIES
 from dpcalc.core.validate import near
 from dpcalc.numerics.rounding import ratio_up
 
@@ -72,7 +73,7 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 def _solvable(command: Command, given: Given) -> str:
     """The parameters that can be solved for, in words: for Gaussian noise only 'noise-multiplier (or sigma)', for
     another mechanism all of its own; elsewhere those that are not given, the noise first."""
-    names, mechanism = command.solvable(), given["mechanism"] or "gaussian"
+    names, mechanism = tuple(x for x in command.solvable() if x != TRIES.name), given["mechanism"] or "gaussian"
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
     if given["mechanism"]:

@@ -1,10 +1,11 @@
 """What an answer about the best of a random number of runs says: the law of their number, what one run costs and what a
 fixed number would cost, and the guarantee for the next command."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from dpcalc.accounting.guarantee import Guarantee, Selected, Tries, read
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from dpcalc.accounting.selection import OneRun, is_asked, law_of
 from dpcalc.bounds.conversions.selection_laws import GEOMETRIC, LOGARITHMIC, Law
 from dpcalc.commands import calculator
@@ -12,9 +13,13 @@ from dpcalc.core import tries
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
+from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
+
+if TYPE_CHECKING:
+    from dpcalc.accounting.guarantee import Guarantee, Selected
 
 _MOST_RUNS = 10_000  # of a fixed number whose cost is computed for a note
 _SETTING = ("each run must draw its hyper-parameters and seeds anew, from one law that does not depend on the data; "
@@ -49,7 +54,7 @@ def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
     law, guarantee = law_of(run), answer.guarantee
     expected = float(run["tries"] or f"{law.mean:.12g}")
     if one_run:
-        own = {"adjacency": answer.adjacency} if answer.adjacency in ("add-remove", "replace-one", "zero-out") else {}
+        own = {"adjacency": answer.adjacency} if answer.adjacency in RELATIONS else {}
         guarantee = {"kind": "selected", "law": _parameters(law), "candidate": [{**own, **g} for g in one_run]}
     numbers = {"expected_runs": expected, **({} if law.gamma is None else {"gamma": law.gamma})}
     costs = "; ".join((*_one_run(answer), *_fixed(answer, law, one_run)))
@@ -66,6 +71,8 @@ def keys_of_tries(entry: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 def best_of(one_run: Guarantee, options: Mapping[str, Any]) -> Selected:
     """The best of a random number of runs with a guarantee. Raises DpcalcError for options that name no law."""
+    from dpcalc.accounting.guarantee import Selected, Tries
+
     if isinstance(one_run, Selected):
         raise DpcalcError("refused", "it is the best of several runs already; drop tries", "--tries")
     given = validate(calculator("convert"), options)
@@ -100,8 +107,9 @@ def _fixed(answer: Answer, law: Law, one_run: Sequence[dict[str, Any]]) -> tuple
     if (question.asks != "epsilon" or not question.delta or question.unknown or not one_run
             or not 1 < runs <= _MOST_RUNS or abs(law.mean - runs) > 1e-9):
         return ()
-    convert = calculator("convert")
-    given: tuple[Guarantee, ...] = tuple(read(g, "one run") for g in one_run)
+    from dpcalc.accounting.guarantee import read
+
+    convert, given = calculator("convert"), tuple(read(g, "one run") for g in one_run)
     try:
         found = convert.answer(validate(convert, {"delta": question.delta, "steps": runs}, given))
     except DpcalcError:

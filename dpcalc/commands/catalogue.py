@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands import CALCULATORS, calculator
-from dpcalc.core import quantities
+from dpcalc.core import quantities, tries
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
 from dpcalc.core.quantities import Quantity
@@ -140,6 +140,8 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "terms": ("ρ_i", "ρ of each release, as numerators and denominators, and how often it is used"),
     "profile_points": ("ε_i, δ_i", "known (ε, δ) of one record"),
     "pairs": ("", "dominating pair of each release, and how often it is used"),
+    "candidate": ("", "guarantee of one run"),
+    "runs": ("", "law of the number of runs, --tries with --tries-law or --tries-shape"),
     "tail": ("", "probability that an epoch may move to an infinite loss; chosen from δ and the number of epochs"),
     "parts": ("", "RDP curve of each guarantee that is composed"),
     "alphas": ("α", "Rényi orders of the curve, --alpha"),
@@ -154,7 +156,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
 def named_quantities() -> dict[str, Quantity]:
     """Name → quantity; where several have one name, the first of them."""
     found: dict[str, Quantity] = {}
-    for quantity in vars(quantities).values():
+    for quantity in (*vars(quantities).values(), *tries.OPTIONS):
         if isinstance(quantity, Quantity):
             found.setdefault(quantity.name, quantity)
     return found

@@ -1,12 +1,13 @@
 """The answer of convert: the converted guarantee, also as JSON for the next command."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.accounting.selection import of_best
+from dpcalc.accounting.selection import BOUNDS, OneRun, of_best
 from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
 from dpcalc.commands import best_of_runs
 from dpcalc.commands import convert_questions as questions
@@ -87,7 +88,7 @@ def _of_one_run(run: Run, name: str) -> list[dict[str, Any]]:
 def _described(given: Given) -> tuple[Given, str]:
     """The call with its inputs, and the name of its source. Raises DpcalcError where it has none, and for a list where
     the source takes one value."""
-    given = with_inputs(given)
+    given = with_inputs(given, one_run)
     name = given["source"] or ("mixture" if given["from"] == "rdp" and given.has("weights") else given["from"])
     if name not in ("rdp", "mixture"):
         for option in ("alpha", "rdp"):
@@ -119,10 +120,19 @@ class Composition(NamedTuple):
 
 def composition(guarantees: tuple[Any, ...], question: Question, options: Mapping[str, Any]) -> Composition:
     """The composition of guarantees by the bounds that also answer the same question about them as inputs."""
-    given = with_inputs(Given({**options, "steps": 1}, frozenset(), guarantees))
+    given = with_inputs(Given({**options, "steps": 1}, frozenset(), guarantees), one_run)
     source = SOURCES[given["from"]]
     run = Run(COMMAND, given, question, source.params)
     return Composition(given["from"], source.routes(run), run.params)
+
+
+@lru_cache(maxsize=64)
+def one_run(guarantees: tuple[Any, ...]) -> OneRun:
+    """What is proven about one run that composes these guarantees."""
+    given = with_inputs(Given({"steps": 1}, frozenset(), guarantees), one_run)
+    source = SOURCES[given["from"]]
+    run = Run(COMMAND, given, Question("epsilon"), source.params)
+    return OneRun(lambda question: source.routes(run.asking(question)), run.params)
 
 
 def _notes(run: Run, head: Route) -> tuple[str, ...]:
@@ -205,6 +215,7 @@ SOURCES: dict[str, _Source] = {
 
 
 def theorems() -> Iterator[Route]:
+    yield from BOUNDS
     for name, source in SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
             options = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dpcalc.accounting import neighbours
+from dpcalc.accounting.selection import OneRun
+from dpcalc.commands import selected_inputs
 from dpcalc.core import tries
 from dpcalc.core.checks import refuse, require
 from dpcalc.core.command import Given
@@ -18,14 +20,17 @@ _ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha",
                   *tries.NAMES})
 
 
-def with_inputs(given: Given) -> Given:
+OneRunOf = Callable[[tuple[Any, ...]], OneRun]  # what is proven of one run, from the guarantees that it composes
+
+
+def with_inputs(given: Given, one_run: OneRunOf) -> Given:
     """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
     source that describes them together."""
     given = _of_selected(_checked(given))
     if given.has("adjacency") and not given.inputs:
         given = given.having(promise=neighbours.of_numbers(given["adjacency"]))
     if (given["group_size"] or 1) > 1:
-        return _of_group(given)
+        return _of_group(given, one_run)
     if not given.inputs:
         return given
     from dpcalc.accounting.guarantee import Dp, Outcomes
@@ -48,7 +53,7 @@ def with_inputs(given: Given) -> Given:
         return given.having(**{"from": "gdp"}, mu=mu)
     if rho is not None:
         return given.having(**{"from": "zcdp"}, rho=rho)
-    return given.having(**{"from": "parts"}, **_composed(given))
+    return given.having(**{"from": "parts"}, **_composed(given, one_run))
 
 
 def _of_selected(given: Given) -> Given:
@@ -58,13 +63,11 @@ def _of_selected(given: Given) -> Given:
     refuse(given, tries.NAMES, "the input is the best of several runs already; drop it", "contradictory")
     if (given["steps"] or 1) > 1:
         return given
-    from dpcalc.commands.selected_inputs import law_of
-
     (selected,) = given.inputs
     runs = tuple(g.model_copy(update={"name": selected.name, "promises": (*(selected.promises or ()),
                                                                           *(g.promises or ()))})
                  for g in selected.of_one_run)
-    found = given.having(law=law_of(selected))
+    found = given.having(law=selected_inputs.law_of(selected))
     return found.replace(found.values, inputs=runs)
 
 
@@ -81,7 +84,7 @@ def _of_point(given: Given, epsilon: float, delta: float) -> Given:
     return given.having(**{"from": "dp"}, epsilon=epsilon, delta=delta, **_as_targets(given))
 
 
-def _of_group(given: Given) -> Given:
+def _of_group(given: Given, one_run: OneRunOf) -> Given:
     """The call about groups of records: with mechanisms from JSON as they are for groups, or with the known (ε, δ) of
     one record, whatever the mechanism is. Raises DpcalcError for other guarantees."""
     from dpcalc.accounting.guarantee import Dp, Mechanisms, Sampled
@@ -99,7 +102,7 @@ def _of_group(given: Given) -> Given:
     if inputs and all(isinstance(g, Mechanisms) and not g.upper_bound for g in inputs):
         groups = tuple(g.model_copy(update={"group_size": size}) for g in inputs)
         one = given.having(group_size=1)
-        return with_inputs(one.replace(one.values, inputs=groups)).having(group_size=size)
+        return with_inputs(one.replace(one.values, inputs=groups), one_run).having(group_size=size)
     first = inputs[0] if len(inputs) == 1 else None
     if not isinstance(first, Dp | Sampled):
         raise DpcalcError("refused", "groups of records are supported for mechanisms in JSON, for one (ε, δ) (--from "
@@ -112,7 +115,7 @@ def _of_group(given: Given) -> Given:
     return given.having(profile_points=tuple(zip(first.epsilon, first.delta, strict=True)))
 
 
-def _composed(given: Given) -> dict[str, Any]:
+def _composed(given: Given, one_run: OneRunOf) -> dict[str, Any]:
     """The guarantees as JSON (`described`), and their RDP curves (`parts`), dominating pairs (`pairs`), (ε, δ)
     (`points`), ρ (`terms`), and μ or pure ε (`mus` and `pure`), each where all guarantees have them; else the error
     that says why not. The guarantees are sorted, and equal ones counted, so that the answer does not depend on their
@@ -120,17 +123,19 @@ def _composed(given: Given) -> dict[str, Any]:
     from dpcalc.accounting.guarantee import Selected
     from dpcalc.accounting.guarantee_pld import pairs_of_all
     from dpcalc.accounting.guarantee_sums import curves, mus, points, pure_points, rho_terms
-    from dpcalc.commands.selected_inputs import curve, point_or_profile, profile
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
     guarantees = [g for g, _ in each]
-    points_of = [point_or_profile(g) if isinstance(g, Selected) else g for g in guarantees]
-    profiles = [profile(g) if isinstance(g, Selected) else g for g in guarantees]
+    runs = [one_run(g.of_one_run) if isinstance(g, Selected) else None for g in guarantees]
+    points_of = [selected_inputs.point_or_profile(g, one) if one else g
+                 for g, one in zip(guarantees, runs, strict=True)]
+    profiles = [selected_inputs.profile(g, one) if one else g for g, one in zip(guarantees, runs, strict=True)]
     kinds: dict[str, Callable[[], Iterable[Any]]] = {
         "mus": lambda: map(mus, points_of), "pure": lambda: map(pure_points, points_of),
         "terms": lambda: map(rho_terms, points_of), "points": lambda: map(points, points_of),
-        "parts": lambda: (((curve(g), 1),) if isinstance(g, Selected) else curves(g) for g in guarantees),
+        "parts": lambda: (((selected_inputs.curve(g, one), 1),) if one else curves(g)
+                          for g, one in zip(guarantees, runs, strict=True)),
         "pairs": lambda: pairs_of_all(profiles)}
     for name, parts in kinds.items():
         try:

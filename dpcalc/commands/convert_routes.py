@@ -35,9 +35,7 @@ def dp_routes(run: Run) -> tuple[Route, ...]:
     if run.question.asks == "rho":
         return _pure_to_zcdp(may_have_bounded_range=True)
     if run.question.asks == "rdp":
-        if run["delta"]:
-            raise DpcalcError("refused", "an (ε, δ) guarantee with δ > 0 implies no RDP", "--alpha")
-        return (Route(pure.RDP),)
+        return () if run["delta"] else (Route(pure.RDP),)
     if run.question.asks == "tv":
         return tv_routes_of_dp(run["steps"] > 1)
     if run["slack"] is not None:

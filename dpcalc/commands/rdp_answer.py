@@ -1,13 +1,13 @@
 """The answer of rdp: ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import partial
 
 from dpcalc.accounting import neighbours
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism, with_steps
 from dpcalc.accounting.mechanisms.record import unsampled
-from dpcalc.accounting.selection import of_best
+from dpcalc.accounting.selection import BOUNDS, of_best
 from dpcalc.commands import best_of_runs
 from dpcalc.commands.asking import level_hints, lower_end, read_question
 from dpcalc.commands.rdp import COMMAND
@@ -50,5 +50,5 @@ def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
     return routes
 
 
-def theorems() -> Iterator[Route]:
-    return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
+def theorems() -> Iterable[Route]:
+    return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *BOUNDS)

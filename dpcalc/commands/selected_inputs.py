@@ -1,19 +1,22 @@
 """The best of a random number of runs as one of several guarantees that are composed: its Rényi curve, and its privacy
 profile at points, from what is proven about one run."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from math import exp, inf, log
+from typing import TYPE_CHECKING
 
-from dpcalc.accounting.guarantee import Dp, OfOneRun, Sampled, Selected
 from dpcalc.accounting.selection import OneRun
 from dpcalc.bounds.conversions import selection
 from dpcalc.bounds.conversions.selection_laws import Law, added_loss, poisson, truncated
 from dpcalc.bounds.curve import Curve
-from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.results import Question
-from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import sum_up, up
+
+if TYPE_CHECKING:
+    from dpcalc.accounting.guarantee import Dp, Sampled, Selected
 
 _POINTS = 200  # of a profile; with twice as many, the ε of a composition is 3e-4 smaller, relative
 _LEAST_DELTAS = (1e-30, 1e-15, 1e-8)  # of one run at the last point: the first that its guarantee reaches
@@ -29,35 +32,22 @@ def law_of(selected: Selected) -> Law:
     return truncated(tries.shape, tries.gamma)
 
 
-def one_run(selected: Selected) -> OneRun:
-    """What is proven about one run."""
-    return _one_run(selected.of_one_run)
-
-
-@lru_cache(maxsize=64)
-def _one_run(guarantees: tuple[OfOneRun, ...]) -> OneRun:
-    from dpcalc.commands.convert import COMMAND
-    from dpcalc.commands.convert_answer import SOURCES
-    from dpcalc.commands.convert_inputs import with_inputs
-
-    given = with_inputs(Given({"steps": 1}, frozenset(), guarantees))
-    source = SOURCES[given["from"]]
-    run = Run(COMMAND, given, Question("epsilon"), source.params)
-    return OneRun(lambda question: source.routes(run.asking(question)), run.params)
-
-
-def point_or_profile(selected: Selected) -> Dp | Sampled:
+def point_or_profile(selected: Selected, one: OneRun) -> Dp | Sampled:
     """Its pure ε, or where it has none its profile at points."""
+    from dpcalc.accounting.guarantee import Dp
+
     try:
-        epsilon = selection.pure(one_run(selected), law_of(selected))
+        epsilon = selection.pure(one, law_of(selected))
     except DpcalcError:
-        return profile(selected)
+        return profile(selected, one)
     return Dp(kind="dp", epsilon=epsilon, delta=0.0)
 
 
-def profile(selected: Selected) -> Sampled:
+def profile(selected: Selected, one: OneRun) -> Sampled:
     """Its privacy profile at points."""
-    one, law = one_run(selected), law_of(selected)
+    from dpcalc.accounting.guarantee import Sampled
+
+    law = law_of(selected)
     least = added_loss(law, **selection.search(one, law))
     points = [(sum_up((least, x)), log_delta + log(law.mean)) for x, log_delta in _samples(one)]
     deltas = [min(1.0, up(exp(y), 1e-13 * (1 + abs(y)))) if y > -inf else 0.0 for _, y in points]
@@ -79,9 +69,9 @@ def _samples(one: OneRun) -> tuple[tuple[float, float], ...]:
     return tuple((x, log_delta(x)) for x in epsilons)
 
 
-def curve(selected: Selected) -> Curve:
+def curve(selected: Selected, one: OneRun) -> Curve:
     """Its Rényi curve. Raises DpcalcError where one run has none."""
-    one, law = one_run(selected), law_of(selected)
+    law = law_of(selected)
     one.routes(Question("rdp", alpha=2.0))  # raises where there is none
     own = [part for part, _ in one.params.get("parts", ())]
     orders = tuple(sorted({alpha for part in own for alpha in part.orders}))

@@ -9,7 +9,7 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.neighbours import NOTHING
 from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of, shuffle
-from dpcalc.accounting.selection import is_asked, of_best
+from dpcalc.accounting.selection import BOUNDS, is_asked, of_best
 from dpcalc.bounds.sampling import amplification
 from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands import best_of_runs
@@ -245,6 +245,7 @@ def _with_scheme(run: Run, scheme: str, **options: Any) -> Answer | None:
 
 def theorems() -> Iterator[Route]:
     yield Route(amplification.BOUND)
+    yield from BOUNDS
     for scheme in SCHEMES.values():
         for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
             yield from scheme.routes({"scheme": scheme.name, "mechanism": mechanism}, adjacency)

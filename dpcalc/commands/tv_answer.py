@@ -8,10 +8,11 @@ from math import exp, log
 
 from dpcalc.accounting.answer import answer_rows, select
 from dpcalc.accounting.attack import meaning, sharpest
-from dpcalc.accounting.selection import is_asked, of_best
+from dpcalc.accounting.selection import BOUNDS, is_asked, of_best
 from dpcalc.commands import best_of_runs
 from dpcalc.commands.asking import lower_end, read_unknown
 from dpcalc.commands.convert_answer import SOURCES as CONVERTED
+from dpcalc.commands.convert_answer import one_run
 from dpcalc.commands.convert_inputs import with_inputs
 from dpcalc.commands.tv import COMMAND, SCHEMES
 from dpcalc.commands.tv_sources import SOURCES, Source
@@ -46,7 +47,7 @@ def answer(given: Given) -> Answer:
     routes = tuple(r._replace(on_request=False) for r in select(routes, run.bounds))
     searched = tuple(sharpest([source.profile(r) for r in routes])) if question.asks == "tpr" else routes
     rows = answer_rows(asked, searched, ())
-    run = run.solved(rows)
+    run, asked = run.solved(rows), asked.solved(rows)
     tv_rows = rows if question.asks == "tv" else answer_rows(asked.asking(Question("tv")), routes, ())
     proven = tuple(dict.fromkeys(source.profile(row.route) for row in tv_rows if row.route.bound.status == "proven"))
     head, rates, count, end = tv_rows[0], tuple(run["fpr"] or ()), run["roc"], log(9999.0)
@@ -56,7 +57,7 @@ def answer(given: Given) -> Answer:
     if not proven and (rates or run["prior"] or run["loss_range"]):
         raise DpcalcError("refused", unproven, "--bound")
     tv = head.result["tv"]
-    attacks = meaning(tv, proven, asked.solved(rows).params, rates, run["prior"])
+    attacks = meaning(tv, proven, asked.params, rates, run["prior"])
     (stability, stability_note), (one_record, one_record_note) = _stability(run, tv), _one_record(run, tv)
     numbers = {"tv": tv, **attacks.numbers, **stability, **one_record, **source.numbers(run),
                **(lower_end(question, rows) if question.asks == "tv" else {})}
@@ -109,7 +110,7 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
         if kinds:
             raise DpcalcError("contradictory", "not used with an input, which describes the guarantee; drop it",
                               flag(next(iter(kinds.values()))))
-        given = with_inputs(given)
+        given = with_inputs(given, one_run)
         return given, given["from"]
     names = frozenset(kinds)
     name = _TOGETHER.get(names) or (next(iter(names)) if len(names) == 1 else None if names else "mechanism")
@@ -160,6 +161,7 @@ def _stability(run: Run, tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
 
 
 def theorems() -> Iterator[Route]:
+    yield from BOUNDS
     schemes = (*SCHEMES, noise_multiplier.TRUNCATED)
     for (name, source), scheme, mechanism, steps, delta in product(SOURCES.items(), schemes, q.MECHANISM.choices,
                                                                    (1, 2), (0.0, 0.5)):

@@ -72,7 +72,7 @@ NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it 
 # (options, values of other tools and papers that these options do not have, what to write instead). A value that may
 # stand for several values of dpcalc, or that needs another option beside it, is refused with this text, not replaced.
 WAYS_OUT = (
-    ("tries_law", "fixed constant deterministic none all", "a fixed number of runs is composition: use --steps 10 in "
+    ("tries-law", "fixed constant deterministic none all", "a fixed number of runs is composition: use --steps 10 in "
      "place of --tries 10"),
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),
@@ -94,7 +94,7 @@ WAYS_OUT = (
 
 def way_out(option: str, value: object) -> str | None:
     """What to write instead of a value that is none of the option, or None."""
-    word = str(value).lower().replace("_", "-")
+    word, option = str(value).lower().replace("_", "-"), option.replace("_", "-")
     return next((text for options, words, text in WAYS_OUT if option in options.split() and word in words.split()),
                 None)
 

@@ -34,6 +34,7 @@ from dpcalc.verify.formulas import (
     rdp_of_profile,
     refuse_positive_delta,
 )
+from dpcalc.verify.selection import Maker, claims_of_selection
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -47,9 +48,7 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
     if make_claims is None:
         raise Unchecked(f"nothing is known here about a {kind} bound that answers {question.asks}")
     if row.route.bound in selection.BOUNDS:
-        from dpcalc.verify.selection import claims_of_selection
-
-        return claims_of_selection(row, answer, make_claims)
+        return claims_of_selection(row, answer, Maker(make_claims, claims_of_row))
     is_composed = composition_parts.is_composed(row) and question.asks != "rdp"
     if is_composed and row.route.bound.status == "lower":
         return _claims_from_below(row, answer)

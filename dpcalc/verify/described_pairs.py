@@ -4,14 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 from typing import Any
 
+from dpcalc.accounting.guarantee import Selected, read
 from dpcalc.accounting.guarantee_pld import best_orders, profile_samples, zcdp_orders
 from dpcalc.accounting.schemes import SCHEMES
+from dpcalc.bounds.conversions import selection
+from dpcalc.commands.convert_answer import one_run
+from dpcalc.commands.selected_inputs import law_of, profile
 from dpcalc.core.relations import RELATIONS
 from dpcalc.pld.atoms import either_order_points, hull
 from dpcalc.verify import composition_atoms, loss_distributions, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import losses
+from dpcalc.verify.unchecked import Unchecked
 
 
 def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
@@ -41,10 +46,6 @@ def parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
     if g["kind"] == "mechanisms":
         size, relation = int(g.get("group_size") or 1), g.get("adjacency")
         return tuple((_use_of_mechanism(part, relation, size), int(part.get("count", 1))) for part in g["mechanisms"])
-    if g["kind"] == "selected":
-        from dpcalc.verify.selection import pair_of_selected
-
-        return ((Use(pair_of_selected(g)), 1),)
     return ((Use(_PAIR_OF_KIND[g["kind"]](g)), int(g.get("count", 1))),)
 
 
@@ -88,6 +89,27 @@ def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
     return delta if float(delta) < 1 else mp.mpf(1)
 
 
+def _pair_of_selected(g: Mapping[str, Any]) -> LossPair:
+    """Return the pair of the best of several runs, by its profile at the points that the calculator chooses, as the
+    theorem prints it. Raises Unchecked where the profile of one run has no closed form."""
+    selected = read(dict(g), "an input")
+    assert isinstance(selected, Selected)
+    one, law = one_run(selected.of_one_run), law_of(selected)
+    if one.is_numerical or one.at(1.0).route.bound.kind != "profile":
+        raise Unchecked("the profile of the best of several runs is proven here where that of one run is a closed form")
+    found, c_from = profile(selected, one), selection.search(one, law)
+
+    def delta(mp: Any, epsilon: float) -> Any:
+        if "log_r" in c_from and law.gamma and law.gamma < 1:
+            x, gamma = c_from["log_r"], mp.mpf(law.gamma)
+            if not float(gamma * mp.expm1(mp.mpf(x)) - (1 - gamma) * one.exact_delta(mp, x)) >= 0:
+                raise Unchecked("log r does not meet its condition")
+        return selection.exact(mp, epsilon, one, law, **c_from)
+
+    return composition_atoms.profile_pair(
+        [e for e, _ in hull(found.epsilon, [log(d) if d > 0 else -inf for d in found.delta])], delta)
+
+
 _PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
     "gdp": lambda g: loss_distributions.gaussian(lambda mp: mp.mpf(g["mu"])),
     "dp": lambda g: composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(g["epsilon"]), g["delta"]),
@@ -95,5 +117,6 @@ _PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
     "profile": _pair_of_profile,
     "rdp": lambda g: _pair_of_orders(tuple(zip(g["alpha"], g["rdp"], strict=True))),
     "zcdp": lambda g: _pair_of_orders(zcdp_orders(g["rho"])),
+    "selected": _pair_of_selected,
     "outcomes": lambda g: composition_atoms.finite_pair(g["p"], g["q"]),
 }

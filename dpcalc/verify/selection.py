@@ -4,46 +4,47 @@ themselves, and from an inequality between numbers.
 What the calculator knows of one run is computed again, not read from the record: its rows hold the free choices of the
 theorems behind them, and the claims about these rows are decided like all others. """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from math import exp, log, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpcalc.accounting.guarantee import Selected, read
 from dpcalc.accounting.selection import OneRun
 from dpcalc.bounds.conversions import selection
 from dpcalc.bounds.conversions.selection_laws import Law, added_loss, exact_added_loss
-from dpcalc.commands.selected_inputs import law_of, one_run, profile
-from dpcalc.core.results import Answer, Question, Route, Row
+from dpcalc.core.results import Answer, Question, Row
 from dpcalc.numerics.rounding import difference_down
-from dpcalc.pld.atoms import hull
-from dpcalc.verify import composition_atoms
 from dpcalc.verify.arb.context import Formula
 from dpcalc.verify.claim import Claim, claim_always_true, require_same
-from dpcalc.verify.claims import claims_of_row
 from dpcalc.verify.decide import decide
-from dpcalc.verify.loss_distributions import LossPair
 from dpcalc.verify.unchecked import Unchecked
 
 Claims = tuple[Claim, ...]
 
 
-def claims_of_selection(row: Row, answer: Answer, make_claims: Callable[[Row, Question], Claims]) -> Claims:
+class Maker(NamedTuple):
+    """The functions that make the claims of a row by other bounds: by the kind of the row's own, and of any row."""
+
+    of_kind: Callable[[Row, Question], Claims]
+    of_row: Callable[[Row, Answer], Claims]
+
+
+def claims_of_selection(row: Row, answer: Answer, make: Maker) -> Claims:
     """Return the claims of a row by one of the bounds of bounds/conversions/selection.py, its own number first."""
     bound, question = row.route.bound, answer.question
     if bound is selection.PURE or (bound is selection.PROFILE and question.asks == "epsilon" and not question.delta):
-        return _pure(row, answer)
+        return _pure(row, answer, make)
     if bound is selection.TV:
-        return _total_variation(row, answer)
+        return _total_variation(row, answer, make)
     if bound is selection.RDP:
-        return (*make_claims(row, question), *_of_added_loss(row, answer))
+        return (*make.of_kind(row, question), *_of_added_loss(row, answer, make))
     if question.asks == "epsilon":
-        return (*_epsilon(row, answer), *_of_added_loss(row, answer))
-    return (*_delta(row, answer), *_of_added_loss(row, answer))
+        return (*_epsilon(row, answer, make), *_of_added_loss(row, answer, make))
+    return (*_delta(row, answer, make), *_of_added_loss(row, answer, make))
 
 
 def _parts(row: Row) -> tuple[OneRun, Law]:
-    one, law = row.params["candidate"], row.params["law"]
+    one, law = row.params["candidate"], row.params["runs"]
     assert isinstance(one, OneRun)
     return one, law
 
@@ -52,8 +53,8 @@ def _c_from(row: Row) -> dict[str, float]:
     return {name: row.witness[name] for name in ("log_r", "total_variation") if name in row.witness}
 
 
-def _claims_of_run(row: Row, answer: Answer, question: Question) -> Claims:
-    return claims_of_row(row, answer._replace(question=question))
+def _claims_of_run(row: Row, answer: Answer, question: Question, make: Maker) -> Claims:
+    return make.of_row(row, answer._replace(question=question))
 
 
 def _compared(name: str, claimed: float, value: Formula) -> Claim:
@@ -61,16 +62,16 @@ def _compared(name: str, claimed: float, value: Formula) -> Claim:
     return Claim(name, claimed, lambda mp: mp.mpf(claimed) - value(mp), value, name)
 
 
-def _of_added_loss(row: Row, answer: Answer) -> Claims:
+def _of_added_loss(row: Row, answer: Answer, make: Maker) -> Claims:
     """Return the claims that the numbers from which c follows are valid."""
     one, law = _parts(row)
     if law.shape is None or law.gamma is None:
         if "delta_at_order" in row.witness:
             return _delta_of_run(one, answer, log(row.witness["alpha"] / (row.witness["alpha"] - 1)) * (1 - 1e-14),
-                                 row.witness["delta_at_order"])
+                                 row.witness["delta_at_order"], make)
         if "total_variation" not in row.witness:
             return ()
-        return _delta_of_run(one, answer, 0.0, row.witness["total_variation"])
+        return _delta_of_run(one, answer, 0.0, row.witness["total_variation"], make)
     x = float(row.witness["log_r"])
     if law.gamma == 1 or x >= -log(law.gamma) * (1 + 1e-15):  # the condition holds whatever one run does
         return ()
@@ -83,18 +84,18 @@ def _of_added_loss(row: Row, answer: Answer) -> Claims:
     own = one.at(x)
     condition = _compared("delta", own.result["delta"], lambda mp: mp.mpf(own.result["delta"]))
     return (condition._replace(slack=lambda mp: most(mp) - mp.mpf(own.result["delta"]), exact=most, gives="δ"),
-            *_claims_of_run(own, answer, Question("delta", epsilon=x)))
+            *_claims_of_run(own, answer, Question("delta", epsilon=x), make))
 
 
-def _delta_of_run(one: OneRun, answer: Answer, epsilon: float, claimed: float) -> Claims:
+def _delta_of_run(one: OneRun, answer: Answer, epsilon: float, claimed: float, make: Maker) -> Claims:
     """Return the claims that δ of one run at ε is at most a number."""
     row = one.at(epsilon)
     value = row.result["delta"]
     return (_compared("delta", claimed, lambda mp: mp.mpf(value)),
-            *_claims_of_run(row, answer, Question("delta", epsilon=epsilon)))
+            *_claims_of_run(row, answer, Question("delta", epsilon=epsilon), make))
 
 
-def _epsilon(row: Row, answer: Answer) -> Claims:
+def _epsilon(row: Row, answer: Answer, make: Maker) -> Claims:
     """Return the claims that one run has an ε at δ/m, and that c + this ε is at most the claimed one."""
     require_same(row, "delta", answer.question.delta)
     one, law = _parts(row)
@@ -111,10 +112,10 @@ def _epsilon(row: Row, answer: Answer) -> Claims:
                   lambda mp: exact_added_loss(mp, law, **_c_from(row)) + left, "epsilon"),
             Claim("delta", delta, lambda mp: mp.mpf(delta) - law.exact_mean(mp) * at_most,
                   lambda mp: law.exact_mean(mp) * at_most, "δ"),
-            *_claims_of_run(of_run, answer, Question("epsilon", delta=at_most)))
+            *_claims_of_run(of_run, answer, Question("epsilon", delta=at_most), make))
 
 
-def _delta(row: Row, answer: Answer) -> Claims:
+def _delta(row: Row, answer: Answer, make: Maker) -> Claims:
     """Return the claims about δ, or about the total variation as δ at ε = 0, by δ of one run at ε − c."""
     one, law = _parts(row)
     name = answer.question.asks
@@ -133,10 +134,10 @@ def _delta(row: Row, answer: Answer) -> Claims:
     found = [_compared(name, claimed, value)]
     if name == "delta" and (claimed_log := row.result["log_delta"]) > float("-inf"):
         found.append(Claim("log_delta", claimed_log, lambda mp: mp.exp(mp.mpf(claimed_log)) - value(mp), value, "δ"))
-    return (*found, *_claims_of_run(of_run, answer, Question("delta", epsilon=left)))
+    return (*found, *_claims_of_run(of_run, answer, Question("delta", epsilon=left), make))
 
 
-def _pure(row: Row, answer: Answer) -> Claims:
+def _pure(row: Row, answer: Answer, make: Maker) -> Claims:
     one, law = _parts(row)
     of_run = one.row(Question("epsilon", delta=0.0))
     claimed = row.result["epsilon"]
@@ -147,18 +148,18 @@ def _pure(row: Row, answer: Answer) -> Claims:
         return mp.mpf(of_run.result["epsilon"]) + exact_added_loss(mp, law, **selection.search(one, law))
 
     known = row._replace(witness={**row.witness, **selection.search(one, law)})
-    return (_compared("epsilon", claimed, value), *_claims_of_run(of_run, answer, Question("epsilon", delta=0.0)),
-            *(() if row.route.bound is selection.PURE else _of_added_loss(known, answer)))
+    return (_compared("epsilon", claimed, value), *_claims_of_run(of_run, answer, Question("epsilon", delta=0.0), make),
+            *(() if row.route.bound is selection.PURE else _of_added_loss(known, answer, make)))
 
 
-def _total_variation(row: Row, answer: Answer) -> Claims:
+def _total_variation(row: Row, answer: Answer, make: Maker) -> Claims:
     """Return the claims about the total variation: by that of one run, or by a pair (ε, δ) of the selection."""
     one, law = _parts(row)
     claimed, of_run = row.result["tv"], one.row(Question("tv", upper_only=True))
     t = of_run.result["tv"]
     by_runs = _compared("tv", claimed, lambda mp: selection.exact_tv_by_runs(mp, t, law))
     if decide(by_runs).holds:
-        return (by_runs, *_claims_of_run(of_run, answer, Question("tv")))
+        return (by_runs, *_claims_of_run(of_run, answer, Question("tv"), make))
     point = selection.point_for_tv(one, law)
     delta = exp(selection.value(point, one, law, **selection.search(one, law)))
     of_point = Row(row.route._replace(bound=selection.PROFILE), {"delta": delta, "log_delta": log(delta)},
@@ -168,34 +169,5 @@ def _total_variation(row: Row, answer: Answer) -> Claims:
     def value(mp: Any) -> Any:
         return (mp.expm1(mp.mpf(point)) + 2 * mp.mpf(delta)) / (mp.exp(mp.mpf(point)) + 1)
 
-    return (_compared("tv", claimed, value), *_delta(of_point, answer._replace(question=question)),
-            *_of_added_loss(of_point, answer))
-
-
-# --- the best of several runs as one of the guarantees that are composed ---------------------------------------------
-
-
-def pair_of_selected(g: Mapping[str, Any]) -> LossPair:
-    """Return a dominating pair, by the profile at the points that the calculator chooses, each of which is proven.
-    Raises Unchecked where one is not, and where each proof would take a second."""
-    selected = read(dict(g), "an input")
-    assert isinstance(selected, Selected)
-    found, one, law = profile(selected), one_run(selected), law_of(selected)
-    if one.is_numerical:
-        raise Unchecked("the profile of the best of several runs has too many points to prove where one run is "
-                        "composed numerically; verify the result about the best run alone")
-    answer = Answer("convert", Question("delta"), {}, (), {}, "", "")
-    known = Row(Route(selection.PROFILE), {}, selection.search(one, law), {"candidate": one, "law": law})
-    _require(_of_added_loss(known, answer))
-    deltas = dict(zip(found.epsilon, found.delta, strict=True))
-    corners = [e for e, _ in hull(found.epsilon, [log(d) if d > 0 else float("-inf") for d in found.delta])]
-    for e in corners:
-        row = known._replace(result={"delta": deltas[e], "log_delta": log(deltas[e]) if deltas[e] else float("-inf")})
-        _require(_delta(row, answer._replace(question=Question("delta", epsilon=e))))
-    return composition_atoms.profile_pair(corners, lambda mp, e: mp.mpf(deltas[e]))
-
-
-def _require(claims: Claims) -> None:
-    for claim in claims:
-        if not decide(claim).holds:
-            raise Unchecked("the profile of the best of several runs is not proven at a point")
+    return (_compared("tv", claimed, value), *_delta(of_point, answer._replace(question=question), make),
+            *_of_added_loss(of_point, answer, make))

@@ -4,6 +4,7 @@ import random
 from math import expm1, inf, log, log10
 
 import correlated_designs
+import selected_runs
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
@@ -606,7 +607,9 @@ DRAW = {
                                      "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-4, 1))),
                                      "noise_multiplier": log_uniform(r, 0.2, 50)},
     "with-replacement-profile": drawn_with_replacement, "with-replacement-lower": few_draws,
-    "profile-composition": composed,
+    "profile-composition": composed, "selection-profile": selected_runs.of_profile,
+    "selection-rdp": selected_runs.of_curve, "selection-pure": selected_runs.of_pure_run,
+    "selection-tv": selected_runs.of_variation,
     "allocation-profile": allocation, "allocation-lower": allocation,
     "allocation-replace-one-profile": replaced_allocation, "allocation-replace-one-lower": replaced_allocation,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
@@ -717,6 +720,7 @@ INCREASING = {
     "wor-zero-out-profile": ("sampling_rate",), "wor-zero-out-lower": (), "with-replacement-profile": (),
     "with-replacement-lower": (),
     "truncated-poisson-lower": ("sampling_rate",), "profile-composition": (), "allocation-profile": (),
+    "selection-profile": (), "selection-rdp": (), "selection-pure": (), "selection-tv": (),
     "allocation-lower": (), "allocation-replace-one-profile": (), "allocation-replace-one-lower": (),
     "poisson-rdp": ("sampling_rate",), "poisson-rdp-closed": (),
     "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",), "amplification": ("step_epsilon", "sampling_rate"),

@@ -9,7 +9,7 @@ class OneRun:
     """δ at ε >= 0 is `profile(epsilon)` in both directions, and the Rényi divergence `curve(alpha)`; of a pure run
     `most` is its ε."""
 
-    is_numerical, precision = False, 1e-3
+    name, is_numerical, precision = "a run with a known profile", False, 1e-3
 
     def __init__(self, profile, curve=None, most=None, exact=None, exact_curve=None):
         self.profile, self.curve, self.most = profile, curve, most

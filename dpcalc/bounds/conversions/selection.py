@@ -65,157 +65,157 @@ from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import sum_up, up
 
 
-def search(candidate: Candidate, law: Law, **at: float) -> dict[str, float]:
+def search(candidate: Candidate, runs: Law, **at: float) -> dict[str, float]:
     """What c follows from: log r, or the total variation of the candidate."""
-    return {"total_variation": candidate.tv()} if law.shape is None else {"log_r": log_r(candidate, law)}
+    return {"total_variation": candidate.tv()} if runs.shape is None else {"log_r": log_r(candidate, runs)}
 
 
 # --- the privacy profile ---------------------------------------------------------------------------------------------
 
 
-def value(epsilon: float, candidate: Candidate, law: Law, **c_from: float) -> float:
+def value(epsilon: float, candidate: Candidate, runs: Law, **c_from: float) -> float:
     """log of m·δ(ε − c), at most 0."""
-    return _value(epsilon, candidate.log_delta, law, **c_from)
+    return _value(epsilon, candidate.log_delta, runs, **c_from)
 
 
-def rough_value(epsilon: float, candidate: Candidate, law: Law) -> float:
+def rough_value(epsilon: float, candidate: Candidate, runs: Law) -> float:
     """An upper bound of the value that is cheap at many ε."""
-    return _value(epsilon, candidate.rough_log_delta, law, **search(candidate, law))
+    return _value(epsilon, candidate.rough_log_delta, runs, **search(candidate, runs))
 
 
-def _value(epsilon: float, log_delta: Callable[[float], float], law: Law, **c_from: float) -> float:
-    left = nextafter(epsilon - added_loss(law, **c_from), -inf)
+def _value(epsilon: float, log_delta: Callable[[float], float], runs: Law, **c_from: float) -> float:
+    left = nextafter(epsilon - added_loss(runs, **c_from), -inf)
     # δ(−y) = 1 − e^{−y} + e^{−y}·δ(y)
     one = log_delta(left) if left >= 0 else log(-expm1(left) + exp(left + log_delta(-left)))
     if one == -inf:
         return -inf
-    return min(0.0, one + log(law.mean) + RTOL * (1 + abs(one) + abs(log(law.mean))))
+    return min(0.0, one + log(runs.mean) + RTOL * (1 + abs(one) + abs(log(runs.mean))))
 
 
-def inverse(log_delta: float, candidate: Candidate, law: Law, **c_from: float) -> float:
+def inverse(log_delta: float, candidate: Candidate, runs: Law, **c_from: float) -> float:
     """c + the ε of one candidate at δ/m."""
-    share = log_delta - log(law.mean)
+    share = log_delta - log(runs.mean)
     try:
         one = candidate.epsilon(min(share - RTOL * (1 + abs(share)), 0.0))
     except OutOfScope as reason:
-        raise OutOfScope(reason.code, f"of the best of {law.mean:.6g} expected runs this δ takes "
+        raise OutOfScope(reason.code, f"of the best of {runs.mean:.6g} expected runs this δ takes "
                          f"{exp(share):.6g} of one run: {reason.message}", "--delta") from None
-    return sum_up((one, added_loss(law, **c_from)))
+    return sum_up((one, added_loss(runs, **c_from)))
 
 
-def pure(candidate: Candidate, law: Law) -> float:
+def pure(candidate: Candidate, runs: Law) -> float:
     """ε₀ + c."""
-    return sum_up((candidate.pure(), added_loss(law, **search(candidate, law))))
+    return sum_up((candidate.pure(), added_loss(runs, **search(candidate, runs))))
 
 
-def exact(mp: Any, epsilon: float, candidate: Candidate, law: Law, **c_from: float) -> Any:
-    left = mp.mpf(epsilon) - exact_added_loss(mp, law, **c_from)
-    one = (candidate.exact_delta(mp, left) if left >= 0 else
+def exact(mp: Any, epsilon: float, candidate: Candidate, runs: Law, **c_from: float) -> Any:
+    left = mp.mpf(epsilon) - exact_added_loss(mp, runs, **c_from)
+    one = (candidate.exact_delta(mp, left) if float(left) >= 0 else
            -mp.expm1(left) + mp.exp(left) * candidate.exact_delta(mp, -left))
-    return min(mp.mpf(1), law.exact_mean(mp) * one)
+    return min(mp.mpf(1), runs.exact_mean(mp) * one)
 
 
 # --- the Rényi curve -------------------------------------------------------------------------------------------------
 
 
-def search_at_order(alpha: float, candidate: Candidate, law: Law) -> dict[str, float]:
+def search_at_order(alpha: float, candidate: Candidate, runs: Law) -> dict[str, float]:
     """log r, or for a Poisson law δ(log(α/(α−1))) of the candidate."""
-    if law.shape is not None:
-        return search(candidate, law)
+    if runs.shape is not None:
+        return search(candidate, runs)
     log_delta = candidate.rough_log_delta(log1p(1 / (alpha - 1)) * (1 - RTOL))
     return {"delta_at_order": up(exp(log_delta), RTOL * (1 + min(abs(log_delta), 1e3)))}
 
 
-def rdp(alpha: float, candidate: Candidate, law: Law, log_r: float = 0.0, delta_at_order: float = 0.0) -> float:
-    one, log_mean = candidate.rdp(alpha), log(law.mean)
-    if law.shape is not None:
-        return up(one + added_loss(law, log_r) + log_mean / (alpha - 1), RTOL)
+def rdp(alpha: float, candidate: Candidate, runs: Law, log_r: float = 0.0, delta_at_order: float = 0.0) -> float:
+    one, log_mean = candidate.rdp(alpha), log(runs.mean)
+    if runs.shape is not None:
+        return up(one + added_loss(runs, log_r) + log_mean / (alpha - 1), RTOL)
     if one == inf:
         return inf
-    exponent = log_mean + (alpha - 1) * (one + law.mean * delta_at_order)
-    most = max(exponent, -law.mean)
-    whole = most + log(exp(exponent - most) + exp(-law.mean - most))
-    return max(0.0, whole + RTOL * (1 + abs(exponent) + abs(log_mean) + law.mean)) / (alpha - 1) * (1 + RTOL)
+    exponent = log_mean + (alpha - 1) * (one + runs.mean * delta_at_order)
+    most = max(exponent, -runs.mean)
+    whole = most + log(exp(exponent - most) + exp(-runs.mean - most))
+    return max(0.0, whole + RTOL * (1 + abs(exponent) + abs(log_mean) + runs.mean)) / (alpha - 1) * (1 + RTOL)
 
 
-def exact_rdp(mp: Any, alpha: float, candidate: Candidate, law: Law, log_r: float = 0.0,
+def exact_rdp(mp: Any, alpha: float, candidate: Candidate, runs: Law, log_r: float = 0.0,
               delta_at_order: float = 0.0) -> Any:
-    one, m, a = candidate.exact_rdp(mp, alpha), law.exact_mean(mp), mp.mpf(alpha)
-    if law.shape is not None:
-        return one + exact_added_loss(mp, law, log_r) + mp.log(m) / (a - 1)
+    one, m, a = candidate.exact_rdp(mp, alpha), runs.exact_mean(mp), mp.mpf(alpha)
+    if runs.shape is not None:
+        return one + exact_added_loss(mp, runs, log_r) + mp.log(m) / (a - 1)
     return mp.log(mp.exp(-m) + m * mp.exp((a - 1) * (one + m * mp.mpf(delta_at_order)))) / (a - 1)
 
 
 # --- pure differential privacy, and the total variation --------------------------------------------------------------
 
 
-def of_pure(candidate: Candidate, law: Law) -> dict[str, float]:
+def of_pure(candidate: Candidate, runs: Law) -> dict[str, float]:
     e = candidate.pure()
-    if law.gamma is None or law.shape is None:
-        return {"epsilon": sum_up((e, up(law.mean * tanh(e / 2), RTOL))), "delta": 0.0}
-    g = law.gamma
-    log_r = log1p(expm1(e) * (1 - g) / (1 + g * exp(e))) if e < 30 else e + log1p(g * exp(-e)) - _log1pexp(log(g) + e)
-    return {"epsilon": sum_up((e, up((1 + law.shape) * log_r, RTOL * (1 + e if e >= 30 else 1)))), "delta": 0.0}
+    if runs.gamma is None or runs.shape is None:
+        return {"epsilon": sum_up((e, up(runs.mean * tanh(e / 2), RTOL))), "delta": 0.0}
+    g = runs.gamma
+    # log[(e^ε₀ + g)/(1 + g·e^ε₀)], without a difference of nearly equal numbers
+    far, rest = exp(-e), 1 - g
+    log_r = (log1p(expm1(e) * rest / (1 + g * exp(e))) if e < 30 else
+             log1p(g * far) - (log(g + far) if g < 0.5 else log1p(far - rest)))
+    return {"epsilon": sum_up((e, up((1 + runs.shape) * log_r, RTOL))), "delta": 0.0}
 
 
-def _log1pexp(x: float) -> float:
-    return max(x, 0.0) + log1p(exp(-abs(x)))
-
-
-def exact_of_pure(mp: Any, candidate: Candidate, law: Law) -> dict[str, Any]:
+def exact_of_pure(mp: Any, candidate: Candidate, runs: Law) -> dict[str, Any]:
     e = mp.mpf(candidate.pure())
-    if law.gamma is None or law.shape is None:
-        return {"epsilon": e + mp.mpf(law.mean) * mp.tanh(e / 2), "delta": mp.mpf(0)}
-    g = mp.mpf(law.gamma)
-    return {"epsilon": e + (1 + mp.mpf(law.shape)) * mp.log((mp.exp(e) + g) / (1 + g * mp.exp(e))), "delta": mp.mpf(0)}
+    if runs.gamma is None or runs.shape is None:
+        return {"epsilon": e + mp.mpf(runs.mean) * mp.tanh(e / 2), "delta": mp.mpf(0)}
+    g = mp.mpf(runs.gamma)
+    return {"epsilon": e + (1 + mp.mpf(runs.shape)) * mp.log((mp.exp(e) + g) / (1 + g * mp.exp(e))), "delta": mp.mpf(0)}
 
 
-def of_tv(candidate: Candidate, law: Law) -> dict[str, float]:
-    epsilon = point_for_tv(candidate, law)
-    delta = exp(value(epsilon, candidate, law, **search(candidate, law)))
+def of_tv(candidate: Candidate, runs: Law) -> dict[str, float]:
+    epsilon = point_for_tv(candidate, runs)
+    delta = exp(value(epsilon, candidate, runs, **search(candidate, runs)))
     by_point = up((expm1(epsilon) + 2 * delta) / (exp(epsilon) + 1) if epsilon < 30 else 1.0, 10 * RTOL)
-    return {"tv": min(1.0, by_point, _tv_by_runs(candidate, law))}
+    return {"tv": min(1.0, by_point, _tv_by_runs(candidate, runs))}
 
 
 @lru_cache(maxsize=64)
-def point_for_tv(candidate: Candidate, law: Law) -> float:
+def point_for_tv(candidate: Candidate, runs: Law) -> float:
     """An ε at which (ε, δ) gives about the least total variation."""
-    c = added_loss(law, **search(candidate, law))
+    c = added_loss(runs, **search(candidate, runs))
 
     def variation(u: float) -> float:
         epsilon = c + exp(u)
-        delta = exp(value(epsilon, candidate, law, **search(candidate, law)))
+        delta = exp(value(epsilon, candidate, runs, **search(candidate, runs)))
         return (expm1(epsilon) + 2 * delta) / (exp(epsilon) + 1) if epsilon < 30 else 1.0
 
     return c + exp(minimise(variation, log(max(c, 1e-300)), -700.0, 3.5, 0.5, 1e-3))
 
 
-def _tv_by_runs(candidate: Candidate, law: Law) -> float:
+def _tv_by_runs(candidate: Candidate, runs: Law) -> float:
     """1 − φ(1 − t), rounded up."""
     t = candidate.tv()
-    if law.gamma is None or law.shape is None:
-        found = -expm1(-law.mean * t)
-    elif law.gamma == 1:
+    if runs.gamma is None or runs.shape is None:
+        found = -expm1(-runs.mean * t)
+    elif runs.gamma == 1:
         found = t
     else:  # by u = log((g + (1−g)t)/g), from 0 to log(1/g)
-        u, most = log1p((1 / law.gamma - 1) * t), -log(law.gamma)
-        found = u / most if law.shape == 0 else expm1(-law.shape * u) / expm1(-law.shape * most)
+        u, most = log1p((1 - runs.gamma) / runs.gamma * t), -log(runs.gamma)
+        found = u / most if runs.shape == 0 else expm1(-runs.shape * u) / expm1(-runs.shape * most)
     return up(found, 10 * RTOL)
 
 
-def exact_of_tv(mp: Any, candidate: Candidate, law: Law) -> dict[str, Any]:
-    point = mp.mpf(point_for_tv(candidate, law))
-    delta = exact(mp, point, candidate, law, **search(candidate, law))
+def exact_of_tv(mp: Any, candidate: Candidate, runs: Law) -> dict[str, Any]:
+    point = mp.mpf(point_for_tv(candidate, runs))
+    delta = exact(mp, point, candidate, runs, **search(candidate, runs))
     by_point = (mp.expm1(point) + 2 * delta) / (mp.exp(point) + 1)
-    return {"tv": min(by_point, exact_tv_by_runs(mp, candidate.tv(), law))}
+    by_runs = exact_tv_by_runs(mp, candidate.tv(), runs)
+    return {"tv": by_runs if float(by_runs) < float(by_point) else by_point}
 
 
-def exact_tv_by_runs(mp: Any, tv: float, law: Law) -> Any:
+def exact_tv_by_runs(mp: Any, tv: float, runs: Law) -> Any:
     """1 − φ(1 − t) of a total variation t of one run."""
     t = mp.mpf(tv)
-    if law.gamma is None or law.shape is None:
-        return -mp.expm1(-mp.mpf(law.mean) * t)
-    g, h = mp.mpf(law.gamma), mp.mpf(law.shape)
+    if runs.gamma is None or runs.shape is None:
+        return -mp.expm1(-mp.mpf(runs.mean) * t)
+    g, h = mp.mpf(runs.gamma), mp.mpf(runs.shape)
     if g == 1:
         return t
     reached = g + (1 - g) * t
@@ -253,7 +253,7 @@ def _theorem(name: str, example: str, statement: str, source: str = _SOURCE) -> 
                    released="the selected run only")
 
 
-_PARAMS = ("candidate", "law")
+_PARAMS = ("candidate", "runs")
 PROFILE: ProfileBound = _OfCandidate(
     _theorem("selection-profile", "convert --from gdp --mu 1 --tries 10 --delta 1e-5",
              "δ(ε) ≤ m·δ_run(ε − c), with c from the profile δ_run of one run", f"{_SHARPER.format(2)}; of the kind "
@@ -261,15 +261,15 @@ PROFILE: ProfileBound = _OfCandidate(
     params=_PARAMS, value=value, exact=exact, rtol=1e-12, pure=pure, inverse=inverse, choices=Choices(search=search))
 RDP = RdpBound(
     _theorem("selection-rdp", "convert --from zcdp --rho 0.1 --tries 10 --alpha 8",
-             "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson law, log[e^(−m) + "
+             "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson runs, log[e^(−m) + "
              "m·exp((α−1)(ε_run(α) + m·δ_run(log(α/(α−1)))))]/(α−1)",
              _SHARPER.format("2 (for a Poisson law Theorem 6, with the outcome K = 0)")),
-    params=_PARAMS, value=rdp, exact=exact_rdp, rtol=1e-12, choices=Choices(search=search_at_order))
+    params=_PARAMS, value=rdp, exact=exact_rdp, rtol=2e-8, choices=Choices(search=search_at_order))
 PURE = PointBound(
     _theorem("selection-pure", "convert --from dp --epsilon 1 --delta 0 --tries 10 --target-delta 0",
              "ε = ε₀ + (1+h)·log((e^ε₀ + g)/(1 + g·e^ε₀)) where one run is ε₀-DP; for a Poisson law ε₀ + m·tanh(ε₀/2)",
              f"sharper than Liu & Talwar 2019, Theorem 3.2, arXiv:1811.07971; {_SOURCE}"),
-    params=_PARAMS, value=of_pure, exact=exact_of_pure, rtol=1e-13, gives=("epsilon", "delta"))
+    params=_PARAMS, value=of_pure, exact=exact_of_pure, rtol=1e-12, gives=("epsilon", "delta"))
 TV = PointBound(
     _theorem("selection-tv", "convert --from gdp --mu 0.1 --tries 10 --to tv",
              "the total variation is at most 1 − φ(1 − t), with t that of one run and φ the generating function of K, "
