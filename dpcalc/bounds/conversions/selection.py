@@ -241,7 +241,8 @@ _SOURCE = "proof in dpcalc/bounds/conversions/selection.py"
 _SHARPER = "sharper than Papernot & Steinke 2022, Theorem {}, arXiv:2110.03620v2; " + _SOURCE
 _ASSUMES = ("the number K of runs is drawn independently of the data and of the runs, by the stated law",
             "the runs are independent copies of one mechanism, whose guarantee covers the score, too",
-            "only the run with the largest score is published: not K, not the other runs, not their scores")
+            "only the run with the largest score is published: not K, not the other runs, not their scores; equal "
+            "scores are decided at random, by the order of running, or by an order of the outputs fixed beforehand")
 _RUNS = "the best of K independent runs is published, K drawn from a truncated negative binomial or Poisson law with " \
         "mean m"
 
