@@ -139,7 +139,23 @@ class Sampled(_Kind):
         return self
 
 
-Guarantee = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+_Single = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+_Part = Annotated[tuple[Annotated[_Single, Field(discriminator="kind")], ...], Field(min_length=1)]
+
+
+class Parallel(_Kind):
+    """Disjoint parts of the data: the guarantees of what is released of each part, which read its records alone. See
+    accounting/disjoint_parts.py. For replace-one they are those of records that are added or removed. """
+
+    kind: Literal["parallel"]
+    parts: Annotated[tuple[_Part, ...], Field(min_length=1)]
+
+    def as_json(self) -> dict[str, Any]:
+        """The guarantee for the record of an answer."""
+        return {**super().as_json(), "parts": [[one.as_json() for one in part] for part in self.parts]}
+
+
+Guarantee = _Single | Parallel
 _KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(Guarantee))
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
@@ -217,7 +233,8 @@ def read(data: Any, where: str) -> Guarantee:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
-    _refuse_unproven(found.status, found.bound, where)
+    for one in (found, *(one for part in getattr(found, "parts", ()) for one in part)):
+        _refuse_unproven(one.status, one.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})
     return found

@@ -7,11 +7,11 @@ from itertools import pairwise
 from math import exp, log
 from typing import Any
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import to_replace_one
 from dpcalc.core.errors import DpcalcError, NoSolution
-from dpcalc.core.relations import REPLACE_ONE
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
 from dpcalc.numerics.rounding import ratio_up, up
 
 _POINTS = 200  # of a profile that is sampled; with half as many, ε is 1e-3 larger
@@ -97,6 +97,16 @@ def _curve(g: Rdp, name: str) -> Guarantee:
     return _profile(points, g)
 
 
+def _parallel(g: Parallel, name: str) -> Guarantee:
+    """Disjoint parts: their releases are about a record that is added or removed, from which follows what they lose
+    where one is replaced, or moves (accounting/disjoint_parts.py)."""
+    if g.adjacency != ADD_REMOVE:
+        raise DpcalcError("refused", f"{name} holds for {g.adjacency} neighbours, from which nothing follows for a record "
+                          f"that moves to another part; compute it with --adjacency {ADD_REMOVE}", "--adjacency")
+    return g.model_copy(update={"parts": tuple(tuple(one.model_copy(update={"adjacency": ADD_REMOVE}) for one in part)
+                                               for part in g.parts)})
+
+
 _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {
     Mechanisms: _mechanisms,
     Dp: _dp,
@@ -106,4 +116,5 @@ _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {
     Sampled: lambda g, name: _profile(tuple(zip(g.epsilon, g.delta, strict=True)), g),
     Rdp: _curve,
     Outcomes: _outcomes,
+    Parallel: _parallel,
 }

@@ -25,6 +25,8 @@ def _described(item: Values) -> str:
     """A guarantee of an earlier result in words."""
     if item["kind"] == "mechanisms":
         return _counted([_part(part, item.get("adjacency")) for part in item["mechanisms"]])
+    if item["kind"] == "parallel":
+        return f"releases of {len(item['parts'])} disjoint parts of the data"
     if item["kind"] == "dp":
         return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
     words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),

@@ -37,9 +37,14 @@ def rdp(alpha: float, mu: float) -> float:
 
 def composition(mus: Mus, pure: Points) -> dict[str, float]:
     """μ = √Σμ_i², rounded up; `pure` are (ε, 0, count) of the pure releases."""
+    return {"mu": root_up(total_square(mus, pure))}
+
+
+def total_square(mus: Mus, pure: Points) -> Fraction:
+    """Σμ_i², exactly."""
     squares = [count * (Fraction(top) / Fraction(bottom)) ** 2 for top, bottom, count in mus]
     squares += [count * Fraction(_mu_of(epsilon)) ** 2 for epsilon, _, count in pure]
-    return {"mu": root_up(sum(squares, Fraction(0)))}
+    return sum(squares, Fraction(0))
 
 
 def _mu_of(epsilon: float) -> float:

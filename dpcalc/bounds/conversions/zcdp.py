@@ -22,18 +22,18 @@ PURE, BOUNDED_RANGE = (2.0,), (8.0,)  # the denominators of ε²/2 and η²/8
 
 def total(terms: Terms) -> dict[str, float]:
     """ρ = Σρ_i, rounded up exactly: 1 for 0.1 and 0.9."""
-    found = _total(terms)
+    found = exact_sum(terms)
     return {"rho": quotient_up(found.numerator, found.denominator)}
 
 
-def _total(terms: Terms) -> Fraction:
+def exact_sum(terms: Terms) -> Fraction:
     """Σρ_i, exactly, of the decimals that were given."""
     return sum((count * prod(map(decimal, up), start=Fraction(1)) / prod(map(decimal, down), start=Fraction(1))
                 for up, down, count in terms), Fraction(0))
 
 
 def exact_total(mp: Any, terms: Terms) -> Any:
-    found = _total(terms)
+    found = exact_sum(terms)
     return {"rho": mp.mpf(found.numerator) / found.denominator}
 
 
