@@ -29,10 +29,17 @@ def relation(guarantee: Parallel, name: str, of_guarantee: Callable[[Guarantee, 
         _refuse_sizes(one, where)
         if (own := of_guarantee(one, where)) is not None:
             stated.add(own)
+        if any(part.mechanism.query.not_sampled for part in getattr(one, "mechanisms", ())):
+            raise DpcalcError("refused", f"{where} has reports of respondents, which show who belongs to which "
+                              "part; give the reports with the largest ε as one release of all data", "--input")
         if own == REPLACE_ONE:
-            raise DpcalcError("refused", f"{where} holds for {REPLACE_ONE} neighbours, from which nothing follows for a "
-                              f"record that moves to another part; compute it with --adjacency {ADD_REMOVE}, or leave "
-                              "out its adjacency", "--input")
+            raise DpcalcError("refused", f"{where} holds for {REPLACE_ONE} neighbours, from which nothing follows for "
+                              f"a record that moves to another part; compute it with --adjacency {ADD_REMOVE}, or "
+                              "leave out its adjacency", "--input")
+    for k, part in enumerate(guarantee.replaced or (), 1):
+        if any(of_guarantee(one, name) in (ADD_REMOVE, ZERO_OUT) or one.size_of_group > 1 or one.index for one in part):
+            raise DpcalcError("refused", f"replaced, part {k} of {name}, is about a record that is replaced; state "
+                              f"{REPLACE_ONE} as its adjacency", "--input")
     outer = guarantee.adjacency
     if len(stated | ({outer} - {None, REPLACE_ONE})) > 1 or (outer == REPLACE_ONE and ZERO_OUT in stated):
         raise DpcalcError("refused", f"{name} has parts for different neighbours "
@@ -47,8 +54,8 @@ def _releases(guarantee: Parallel, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _of_one_record(where: str) -> DpcalcError:
-    return DpcalcError("refused", f"{where} is about groups of records, or about one position of a run, and the records "
-                       "of a group may be in several parts; compute it for every single record", "--input")
+    return DpcalcError("refused", f"{where} is about groups of records, or about one position of a run, and the "
+                       "records of a group may be in several parts; compute it for every single record", "--input")
 
 
 def _refuse_sizes(guarantee: Guarantee, where: str) -> None:
@@ -61,18 +68,21 @@ def _refuse_sizes(guarantee: Guarantee, where: str) -> None:
 
 
 def conditions(guarantees: Sequence[Parallel]) -> list[str]:
-    """What must hold of disjoint parts, in sentences without a full stop; nothing where there are none."""
-    sampled = any(part.sampling for g in guarantees for _, one in _releases(g, "")
-                  for part in getattr(one, "mechanisms", ()))
-    return [*([_FIXED] if guarantees else []), *([_CONSTANT] if sampled else [])]
+    """What must hold of disjoint parts, and of their releases and batches, in sentences without a full stop; nothing
+    where there are none."""
+    each = [one for g in guarantees for _, one in _releases(g, "")]
+    schemes = [part.sampling.record for one in each for part in getattr(one, "mechanisms", ()) if part.sampling]
+    return [*([_FIXED] if guarantees else []), *([_CONSTANT] if schemes else []),
+            *(sentence for one in each for sentence in one.promises or ()),
+            *(scheme.promise for scheme in schemes if scheme.promise)]
 
 
 def promises(guarantee: Parallel, name: str, wanted: str, of_release: Callable[[Guarantee, str, str], Any]
              ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What must hold of releases that state no relation, as (sentences, warnings). Where a record is replaced, it may
     move to another part, so that their numbers must hold for a record that is added or removed, too."""
-    each = [of_release(one, where, wanted) for where, one in _releases(guarantee, name)]
+    each = [of_release(one, f"the parts of {name}", wanted) for _, one in _releases(guarantee, name)]
     sentences = [sentence for promise in each for sentence in promise.sentences]
-    moved = [f"{sentence.split(' must ')[0]} must hold when a record is added to the part or removed from it, too"
+    moved = [f"{sentence.split(' must ')[0]} must hold when a record is added to a part or removed from it, too"
              for sentence in sentences if wanted == REPLACE_ONE]
     return (*sentences, *moved), tuple(warning for promise in each for warning in promise.warnings)

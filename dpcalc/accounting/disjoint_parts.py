@@ -6,7 +6,7 @@ pair that dominates the releases of part a with and without a record. Where a re
 all releases lose at most the largest loss of one part, δ(ε) = max_a δ_a(ε). Where a record is replaced, they lose at
 most the largest of what one part loses by a replaced record, and of what (P_a, Q_a) ⊗ (Q_b, P_b) loses, for a ≠ b.
 
-Proof. Given all that was released before and all other records, the record that is added or removed is in one part, and
+Why it holds (a proof). Given all that was released before and all other records, the record that is added or removed is in one part, and
 what is released of the other parts has the same law on both data sets. So the ratio of the laws of all outputs is that
 of the releases of this part, adaptively composed. A record that is replaced stays in its part, or it leaves part a and
 its successor enters part b: then the ratio is the product of those of the two parts, which use independent noise. A
@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcalc.accounting import replaced
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
 
@@ -51,7 +50,7 @@ def cases(guarantee: Parallel) -> tuple[Case, ...]:
     counted = Counter(tuple(sorted(part, key=lambda one: one.model_dump_json())) for part in guarantee.parts)
     if relation != REPLACE_ONE:
         return tuple(Case(_stated(part, relation)) for part in counted)
-    found = [Case(tuple(_for_replaced(one) for one in part)) for part in counted]
+    found = [Case(_stated(part, REPLACE_ONE)) for part in guarantee.replaced or guarantee.parts]
     parts = [_stated(part, ADD_REMOVE) for part, count in counted.items() for _ in range(min(count, 2))]
     if len(parts) * (len(parts) - 1) // 2 > _MOST_CASES:
         raise DpcalcError("too-large", f"{len(parts)} different parts have too many pairs between which a record may "
@@ -63,11 +62,4 @@ def cases(guarantee: Parallel) -> tuple[Case, ...]:
 def _stated(part: tuple[Guarantee, ...], relation: str) -> tuple[Guarantee, ...]:
     """The releases of a part, as guarantees for these neighbours."""
     return tuple(one.model_copy(update={"adjacency": relation}) for one in part)
-
-
-def _for_replaced(one: Guarantee) -> Guarantee:
-    """A release of a part where the part has a record of another value. A number that states no neighbours holds for
-    them as it stands, by a promise."""
-    found = one if one.adjacency is None else replaced.guarantee(one, ADD_REMOVE, one.name or "a part")
-    return found.model_copy(update={"adjacency": REPLACE_ONE})
 

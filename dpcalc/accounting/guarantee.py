@@ -145,14 +145,24 @@ _Part = Annotated[tuple[Annotated[_Single, Field(discriminator="kind")], ...], F
 
 class Parallel(_Kind):
     """Disjoint parts of the data: the guarantees of what is released of each part, which read its records alone. See
-    accounting/disjoint_parts.py. For replace-one they are those of records that are added or removed. """
+    accounting/disjoint_parts.py. For replace-one they are those for records that are added or removed, and `replaced`
+    are those for records that are replaced and stay in their part, where they are other ones. """
 
     kind: Literal["parallel"]
     parts: Annotated[tuple[_Part, ...], Field(min_length=1)]
+    replaced: tuple[_Part, ...] | None = None
+
+    @model_validator(mode="after")
+    def _same_parts(self) -> Parallel:
+        if self.replaced is not None and len(self.replaced) != len(self.parts):
+            raise ValueError("replaced and parts differ in length")
+        return self
 
     def as_json(self) -> dict[str, Any]:
         """The guarantee for the record of an answer."""
-        return {**super().as_json(), "parts": [[one.as_json() for one in part] for part in self.parts]}
+        each = {name: [[one.as_json() for one in part] for part in found]
+                for name, found in (("parts", self.parts), ("replaced", self.replaced)) if found}
+        return {**{name: x for name, x in super().as_json().items() if name != "replaced"}, **each}
 
 
 Guarantee = _Single | Parallel
@@ -233,7 +243,8 @@ def read(data: Any, where: str) -> Guarantee:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
-    for one in (found, *(one for part in getattr(found, "parts", ()) for one in part)):
+    for one in (found, *(one for name in ("parts", "replaced") for part in getattr(found, name, None) or ()
+                       for one in part)):
         _refuse_unproven(one.status, one.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})

@@ -89,12 +89,12 @@ def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]
 @lru_cache(maxsize=16)  # the running totals of a ledger read the same parts several times
 def _disjoint(guarantee: Parallel) -> Parts:
     """The pair of the largest loss of all cases of disjoint parts, or the pairs of the only case."""
-    return largest_profile.parts([(_in_either_order(case.members), _in_either_order(case.entered))
+    return largest_profile.parts([(pairs_in_either_order(case.members), pairs_in_either_order(case.entered))
                                   for case in disjoint_parts.cases(guarantee)],
                                  RELATIONS[str(guarantee.adjacency)].sensitivity > 1)
 
 
-def _in_either_order(guarantees: Sequence[Guarantee]) -> Parts:
+def pairs_in_either_order(guarantees: Sequence[Guarantee]) -> Parts:
     """The pairs of releases of which the probabilities p of an `outcomes` guarantee belong to an unknown data set."""
     each = (((atoms.outcomes_in_either_order(g.p, g.q), g.count),) if isinstance(g, Outcomes) else dominating_pairs(g)
             for g in guarantees)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dpcalc.accounting import disjoint_parts
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
@@ -245,7 +245,7 @@ def _largest_curve(cases: list[tuple[tuple[Curve, int], ...]]) -> tuple[tuple[Cu
     if len(cases) == 1:
         return cases[0]
 
-    def exact(mp: object, alpha: object) -> object:
+    def exact(mp: Any, alpha: Any) -> Any:
         return max((rdp_curves.exact_composition(mp, alpha, case) for case in cases), key=float)
 
     each = [one for case in cases for one, _ in case]

@@ -98,13 +98,15 @@ def _curve(g: Rdp, name: str) -> Guarantee:
 
 
 def _parallel(g: Parallel, name: str) -> Guarantee:
-    """Disjoint parts: their releases are about a record that is added or removed, from which follows what they lose
-    where one is replaced, or moves (accounting/disjoint_parts.py)."""
+    """Disjoint parts: the releases for a record that is added or removed, as it may move to another part, and the same
+    ones for a record that is replaced and stays in its part."""
     if g.adjacency != ADD_REMOVE:
-        raise DpcalcError("refused", f"{name} holds for {g.adjacency} neighbours, from which nothing follows for a record "
-                          f"that moves to another part; compute it with --adjacency {ADD_REMOVE}", "--adjacency")
-    return g.model_copy(update={"parts": tuple(tuple(one.model_copy(update={"adjacency": ADD_REMOVE}) for one in part)
-                                               for part in g.parts)})
+        raise DpcalcError("refused", f"{name} holds for {g.adjacency} neighbours, from which nothing follows for a "
+                          f"record that moves to another part; compute it with --adjacency {ADD_REMOVE}", "--adjacency")
+    of_parts = tuple(tuple(one.model_copy(update={"adjacency": ADD_REMOVE}) for one in part) for part in g.parts)
+    staying = tuple(tuple(guarantee(one, ADD_REMOVE, name).model_copy(update={"adjacency": REPLACE_ONE})
+                          for one in part) for part in of_parts)
+    return g.model_copy(update={"parts": of_parts, "replaced": staying})
 
 
 _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.cautions import large_delta, of_records
-from dpcalc.accounting.guarantee import Mechanisms
+from dpcalc.accounting.guarantee import Mechanisms, Parallel
 from dpcalc.accounting.neighbours import Composed
 from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
@@ -52,6 +52,8 @@ def answer(given: Given) -> Answer:
     composed = composed_of(entries, given["adjacency"], unknown, value)
     total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
     shown = _releases([entry.name(unknown, value) for entry in entries], total, composed.guarantees, given)
+    shown = tuple(release._replace(parts=entry.names_of_parts(unknown, value) or None)
+                  for release, entry in zip(shown, entries, strict=True))
     total = total._replace(rows=rows, question=question) if unknown else total
     found = _answer(given, total, composed, listed, shown)
     sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
@@ -123,13 +125,16 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     if guarantee["kind"] == "dp" and len(parts) == len(composed.guarantees):  # all mechanisms say more than a point
         guarantee = {"kind": "mechanisms", "mechanisms": [part for g in parts for part in g.as_json()["mechanisms"]],
                      **({"upper_bound": True} if any(g.upper_bound for g in parts) else {})}
+    elif guarantee["kind"] == "dp" and len(composed.guarantees) == 1 and isinstance(composed.guarantees[0], Parallel):
+        guarantee = composed.guarantees[0].as_json()
     adjacency = composed.relation or "those that each release refers to"
     converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
+    several = len(releases) > 1 or any(isinstance(g, Parallel) for g in composed.guarantees)
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=guarantee, extra=extra, released="every output of each release",
         warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=over,
-        promises=(*((_FIXED,) if len(releases) > 1 else ()), *composed.promise.sentences),
+        promises=(*((_FIXED,) if several else ()), *composed.promise.sentences),
         notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
 
 

@@ -94,10 +94,44 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
         return [{**named, **_guarantee({k: x for k, x in data.items() if k != "name"}, where)}]
     if "file" in data and "command" not in data:
         return _of_file(data, where, folder, name)
+    if "parallel" in data:
+        return [{**named, "parallel": _parts(data, where, folder)}]
     if "command" not in data:
-        close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
-        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}', "--file")
+        close = next(filter(None, (near(str(k), ("command", "file", "kind", "parallel", "release")) for k in data)), "")
+        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed, or parallel = '
+                          f"[[…], […]]{close}", "--file")
     return [_of_command(data, where, folder)]
+
+
+def _parts(data: Mapping[str, Any], where: str, folder: Folder) -> list[list[dict[str, Any]]]:
+    """The releases of each of several disjoint parts of the data. Their command is rdp where they name none."""
+    parts = data["parallel"]
+    if others := data.keys() - {"parallel", "name"}:
+        raise DpcalcError("unneeded", f"{where}: {min(others)[:40]!r} does not stand beside parallel; write it into "
+                          "the releases of the parts", "--file")
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, list) and part for part in parts):
+        raise DpcalcError("bad-toml", f"{where}: parallel is a list of parts, each a list of its releases, as "
+                          "parallel = [[{sigma = 2}], [{sigma = 3}, {sigma = 4}]]", "--file")
+    return [[_of_constant_size(found, there) for r, one in enumerate(part, 1)
+             for there in (f"{where}, part {k}, release {r}",)
+             for found in _release(_with_command(one, there), there, folder)] for k, part in enumerate(parts, 1)]
+
+
+def _with_command(one: Any, where: str) -> Any:
+    """A release of a part, by rdp where it names nothing else. Raises DpcalcError for parts within parts."""
+    if isinstance(one, Mapping) and "parallel" in one:
+        raise DpcalcError("refused", f"{where}: a part is not divided again; list all parts in one parallel", "--file")
+    is_short = isinstance(one, Mapping) and not one.keys() & {"command", "file", "kind", "schema", "history"}
+    return {"command": "rdp", **one} if is_short else one
+
+
+def _of_constant_size(release: dict[str, Any], where: str) -> dict[str, Any]:
+    """A release of a part. Raises DpcalcError where its options say how many records the part has."""
+    names = spellings(command_of(release["command"])) if "command" in release else {}
+    if sizes := [key for key in release if names.get(key) in ("n", "batch_size")]:
+        raise DpcalcError("refused", f"{where}: {sizes[0]} is a size of the part, which is not fixed where a record is "
+                          "added, removed or moved; give a constant sampling-rate, and steps", "--file")
+    return release
 
 
 def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> list[dict[str, Any]]:

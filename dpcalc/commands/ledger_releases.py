@@ -1,5 +1,7 @@
 """The releases of a ledger as guarantees: by the command of each, or as they stand in its file."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,17 +27,26 @@ _FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
 
 
 class Unknown(NamedTuple):
-    """The number to be solved for: the place of its release, from 0, its key there, and its quantity."""
+    """The number to be solved for: the place of its release, from 0, its key there, and its quantity. Within a release
+    of disjoint parts, `within` is the place of its part and its place there."""
 
     place: int
     key: str
     quantity: Quantity
+    within: tuple[int, int] | None = None
+
+    def replaced(self, data: Mapping[str, Any], value: Any) -> dict[str, Any]:
+        """The release with a value in its place."""
+        if self.within is None:
+            return {**data, self.key: value}
+        return {**data, "parallel": [[{**one, self.key: value} if (k, r) == self.within else one
+                                      for r, one in enumerate(part)] for k, part in enumerate(data["parallel"])]}
 
 
 class Entry:
     """A release as it stands in a ledger, and the δ of the ledger."""
 
-    def __init__(self, number: int, data: Mapping[str, Any], delta: float, is_only: bool) -> None:
+    def __init__(self, number: int | str, data: Mapping[str, Any], delta: float, is_only: bool) -> None:
         self.number, self.data, self.delta, self.is_only = number, data, delta, is_only
         self.parameters: Mapping[str, Any] = {}  # of its answer
         self._known: Any = None  # its guarantee, where no number of it is unknown
@@ -48,31 +59,51 @@ class Entry:
     @property
     def _first(self) -> str:
         """Its command, or else its kind of guarantee."""
-        return str(self.data.get("command") or self.data["kind"])
+        return str(self.data.get("command") or self.data.get("kind") or "parallel")
 
     def name(self, unknown: Unknown | None = None, value: float | None = None) -> str:
         """The name of the release, or else its command with its options, or its guarantee. A solution stands in its
         place."""
-        if unknown and value is not None and unknown.place == self.number - 1:
+        if unknown and value is not None and unknown.place + 1 == self.number:
             shown = human(value, upward=unknown.quantity.safe_direction > 0)
-            described = _described({**self.data, unknown.key: shown})
+            described = _described(unknown.replaced(self.data, shown))
             return f"{self.data['name']}: {unknown.key} = {shown}" if "name" in self.data else described
         return str(self.data.get("name") or _described(self.data))
 
     def guarantee(self, unknown: Unknown | None = None, value: float | None = None) -> Any:
         """The guarantee of the release, with the value of its unknown number. Raises DpcalcError that names it."""
-        if unknown and unknown.place == self.number - 1:
-            return self._read({**self.data, unknown.key: value})
+        if unknown and unknown.place + 1 == self.number:
+            return self._read(unknown.replaced(self.data, value))
         self._known = self._known or self._read(self.data)
         return self._known
 
     def _read(self, entry: Mapping[str, Any]) -> Any:
         """The guarantee that an entry without unknown numbers describes."""
         data = {key: x for key, x in entry.items() if key != "name"}
+        if "parallel" in data:
+            return self._of_parts(data["parallel"])
         if "command" not in data:
             return read(data, self.title)
         with about(self.title):
             return self._of_command(data)
+
+    def _of_parts(self, parts: Any) -> Any:
+        """The guarantee of disjoint parts of the data, from those of their releases."""
+        found = [[one.guarantee().model_copy(update={"name": None}).as_json() for one in part]
+                 for part in self.parts(parts)]
+        return read({"kind": "parallel", "parts": found}, self.title)
+
+    def parts(self, parts: Any = None) -> list[list[Entry]]:
+        """The releases of each of its parts, as entries; none where it has no parts."""
+        return [[Entry(f"{self.number}, part {k}, release {r}", one, self.delta, False)
+                 for r, one in enumerate(part, 1)] for k, part in enumerate(parts or self.data.get("parallel", ()), 1)]
+
+    def names_of_parts(self, unknown: Unknown | None = None, value: float | None = None) -> tuple[str, ...]:
+        """The names of the releases of each part, where it has parts."""
+        own = unknown if unknown and unknown.place + 1 == self.number else None
+        shown = human(value or 0.0, upward=own.quantity.safe_direction > 0) if own else ""
+        data = own.replaced(self.data, shown) if own else self.data
+        return tuple("; ".join(one.name() for one in part) for part in self.parts(data.get("parallel")))
 
     def can_be_for(self, relation: str) -> bool:
         """Whether its command answers for these neighbours, too."""
@@ -115,6 +146,8 @@ _MOST_PARTS = 2  # mechanisms of one guarantee that are listed in its descriptio
 
 def _described(data: Mapping[str, Any]) -> str:
     """A release in words: its command with its options, or its kind of guarantee with its numbers."""
+    if "parallel" in data:
+        return f"{len(data['parallel'])} disjoint parts"
     if data.get("kind") == "mechanisms":
         return "; ".join(map(_part_in_words, data["mechanisms"][:_MOST_PARTS])) + (
             f"; … ({len(data['mechanisms'])} mechanisms)" if len(data["mechanisms"]) > _MOST_PARTS else "")
@@ -140,16 +173,18 @@ def _part_in_words(part: Mapping[str, Any]) -> str:
 
 def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
     """The number that is "?", or None. Raises DpcalcError where there are two, or where it cannot be solved for."""
-    found = [(entry, key) for entry in entries for key, x in entry.data.items() if x == UNKNOWN]
+    each: list[tuple[Entry, int, tuple[int, int] | None]] = [(entry, k, None) for k, entry in enumerate(entries)]
+    each += [(one, k, (p, r)) for k, entry in enumerate(entries) for p, part in enumerate(entry.parts())
+             for r, one in enumerate(part)]
+    found = [(entry, key, k, within) for entry, k, within in each for key, x in entry.data.items() if x == UNKNOWN]
     if not found:
         return None
     if len(found) > 1:
-        (first, key), (second, other) = found[:2]
+        (first, key, *_), (second, other, *_) = found[:2]
         raise DpcalcError("contradictory", f'{first.title} has "?" for {key} and {second.title} for {other}; exactly '
                           "one number can be solved for", "--file")
-    entry, key = found[0]
-    quantity = _quantity(entry, key)
-    return Unknown(entry.number - 1, key, quantity)
+    entry, key, place, within = found[0]
+    return Unknown(place, key, _quantity(entry, key), within)
 
 
 def _quantity(entry: Entry, key: str) -> Quantity:

@@ -77,6 +77,22 @@ TOPICS = (
          ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.55 --delta 1e-5", "ε = 8.78539")),
     ),
     Topic(
+        "parallel", "disjoint parts of the data, and what they cost together",
+        ("parallel-composition", "disjoint", "disjoint-parts", "parts", "partition", "partitions", "regions"),
+        ("If the data are partitioned and every part has releases of its own, a record is in one part, and is touched "
+         "by the releases of that part alone. Then all releases together lose no more than those of the worst part, "
+         "where a record is added or removed (McSherry 2009). In a ledger the parts are parallel = [[…], […]], a list "
+         "of parts, each a list of its releases.",
+         "Where a record is replaced, it may stay in its part, or leave one part and enter another one. The ledger "
+         "takes the worse of both: one part under replace-one, or two parts under add-remove, which add up. Two parts "
+         "of ε = 1 each have ε = 2 then. So a part needs to be known for records that are added or removed.",
+         "Which records belong to which part must be fixed beforehand, by a property of the single record alone, such "
+         "as the region of a person. Parts that follow from the data, as clusters or quantiles, are no such partition, "
+         "nor are parts of which a person has records in several. What is done with a part must not depend on its "
+         "size: sampling rates and steps are constants, and batches of a fixed size are refused."),
+        (("convert --from gdp --mu 0.5 --delta 1e-5", "ε = 1.9931"),),
+    ),
+    Topic(
         "sampling", "how batches are formed, and which command covers it",
         ("subsampling", "batching", "dataloader", "data-loader", "random-allocation", "balls-and-bins"),
         ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "

@@ -135,12 +135,14 @@ class Table(NamedTuple):
 
 class Release(NamedTuple):
     """One release of a ledger, at the δ of the ledger: its own ε, the ε of all releases up to it, and with a budget the
-    difference between the budget and that, which is 0 where nothing is left."""
+    difference between the budget and that, which is 0 where nothing is left. `parts` are in words what is released of
+    each of several disjoint parts of the data, where it is about these."""
 
     name: str
     epsilon: float
     total_epsilon: float
     left: float | None = None
+    parts: tuple[str, ...] | None = None
 
 
 class OneRecord(NamedTuple):

@@ -3,30 +3,41 @@
 from typing import Any
 
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.results import Answer
+from dpcalc.core.results import Answer, Release
 from dpcalc.output.tables import TextTable
 from dpcalc.output.values import in_full
+
+_MOST_PARTS = 10  # lines about the disjoint parts of one release, so that a table stays a page
 
 
 def rounded_releases(answer: Answer) -> TextTable:
     """The table for people: losses are rounded up, and what is left is rounded down."""
     budget = answer.extra.get("budget")
     left = () if budget is None else (f"left of {plain(budget)}",)
-    rows = [(f"{k}. {release.name}", human(release.epsilon), human(release.total_epsilon),
-             *(() if release.left is None else (human(release.left, upward=False),)))
-            for k, release in enumerate(answer.releases, 1)]
+    rows = list[tuple[str, ...]]()
+    for k, release in enumerate(answer.releases, 1):
+        rows.append((f"{k}. {release.name}", human(release.epsilon), human(release.total_epsilon),
+                     *(() if release.left is None else (human(release.left, upward=False),))))
+        rows += [(f"   {part}", "", "", *("" for _ in left)) for part in _parts_in_words(release)]
     return TextTable(("release", "ε alone", "total ε", *left), rows, frozenset({"release"}), frozenset({"release"}))
+
+
+def _parts_in_words(release: Release) -> list[str]:
+    """A line for each disjoint part of the data that a release is about; of many the first ones."""
+    lines = [f"part {k}: {part}" for k, part in enumerate(release.parts or (), 1)]
+    return lines if len(lines) <= _MOST_PARTS else [*lines[:_MOST_PARTS], f"… ({len(lines)} parts)"]
 
 
 def full_releases(answer: Answer) -> TextTable:
     """The table for programs: numbers in full."""
-    records = release_records(answer)
+    records = [{name: x for name, x in one.items() if name != "parts"} for one in release_records(answer)]
     return TextTable(tuple(records[0]), [in_full(one.values()) for one in records])
 
 
 def release_records(answer: Answer) -> list[dict[str, Any]]:
     """The releases as they stand in JSON; `left` only where there is a budget."""
-    return [{name: x for name, x in release._asdict().items() if x is not None} for release in answer.releases]
+    return [{name: list(x) if isinstance(x, tuple) else x for name, x in release._asdict().items() if x is not None}
+            for release in answer.releases]
 
 
 def budget_lines(answer: Answer) -> list[str]:

@@ -54,7 +54,8 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
             "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
     release = {"type": "object", "required": ["name", "epsilon", "total_epsilon"], "additionalProperties": False,
-               "properties": {"name": _TEXT, **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
+               "properties": {"name": _TEXT, "parts": _TEXTS,
+                              **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
     ledger = {"releases": {"type": "array", "items": release}}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}

@@ -8,7 +8,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer
+from dpcalc.core.results import Answer, Release
 from dpcalc.core.text import MOST_NAMED, listed
 
 Values = Mapping[str, Any]
@@ -95,7 +95,8 @@ def _of_options(given: Values) -> str:
 def releases(answer: Answer, values: Values) -> list[str]:
     """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
     several = len(answer.releases) > 1
-    named = "; ".join(f"({k}) {one.name}, alone ε = {human(one.epsilon)}" for k, one in enumerate(answer.releases, 1))
+    named = "; ".join(f"({k}) {one.name}{_of_parts(one)}, alone ε = {human(one.epsilon)}"
+                      for k, one in enumerate(answer.releases, 1))
     which = (f"The releases are {named}." if len(answer.releases) <= MOST_NAMED else
              f"There are {len(answer.releases)} releases.")
     parts = answer.guarantee.get("mechanisms", ())
@@ -109,3 +110,11 @@ def releases(answer: Answer, values: Values) -> list[str]:
             accesses if parts and of_steps else "",
             f"Where a number rests on random batches, these are {batches}, and not cut from shuffled data."
             if batches else ""]
+
+
+def _of_parts(release: Release) -> str:
+    """What is released of disjoint parts of the data, in words."""
+    if not release.parts:
+        return ""
+    each = _counted([f"[{part}]" for part in release.parts])
+    return f", of {len(release.parts)} disjoint parts of the data: {each}"

@@ -23,10 +23,8 @@ def parts(cases: Sequence[tuple[Parts, Parts]], either_order: bool) -> Parts:
     """The pairs of the largest loss of all cases: those of the only case, or a single one of them all. Of each case the
     first pairs are composed with the reverse of the second ones. With `either_order` it is not known which of the two
     data sets is which in a case, and the larger loss of both orders counts. Raises TooLarge."""
-    directed = [(_merged((*lost, *_reversed(gained))), _merged((*_reversed(lost), *gained))) for lost, gained in cases]
-    gaussians = [one for one, _ in directed if len(one) == 1 and isinstance(one[0][0], Gaussian)]
-    largest = max(gaussians, key=lambda one: one[0][0].mu, default=None)  # type: ignore[attr-defined]
-    directed = [both for both in directed if both[0] is largest or both[0] not in gaussians]
+    each = [directions(*case) for case in cases]
+    directed = [each[k] for k in largest(each)]
     if len(directed) == 1:
         return directed[0][0]
     if len(directed) > _MOST_CASES:
@@ -34,6 +32,18 @@ def parts(cases: Sequence[tuple[Parts, Parts]], either_order: bool) -> Parts:
                        f"{_MOST_CASES} are; give the parts with the least noise in place of similar ones", "--input")
     sides = [one for one, _ in directed], [other for _, other in directed]
     return ((_pair(*(([*sides[0], *sides[1]],) * 2 if either_order else sides)), 1),)
+
+
+def directions(lost: Parts, gained: Parts) -> tuple[Parts, Parts]:
+    """The pairs of a case, and those of its reverse; Gaussian ones are merged."""
+    return _merged((*lost, *_reversed(gained))), _merged((*_reversed(lost), *gained))
+
+
+def largest(cases: Sequence[tuple[Parts, Parts]]) -> list[int]:
+    """The indices of the cases without those that are Gaussian and lose less than another Gaussian one."""
+    mus = {k: one[0][0].mu for k, (one, _) in enumerate(cases) if len(one) == 1 and isinstance(one[0][0], Gaussian)}
+    worst = max(mus, key=lambda k: mus[k], default=-1)
+    return [k for k in range(len(cases)) if k == worst or k not in mus]
 
 
 def _merged(one: Parts) -> Parts:
@@ -73,9 +83,13 @@ def _profile(one: Parts) -> tuple[Callable[[float], float], float]:
     for share in (1e-6, 1e-3, 1.0) if one else ():  # by which δ is above the probability of an infinite loss
         least = max(log(_TAIL), log_infinite(one) + log1p(share))
         if least < 0 and (last := epsilon_at_delta(one, least, bracket=False, one_sided=True).upper) < inf:
-            log_delta = upper_profile(one, max(last, 1e-9))
-            return lambda epsilon: least if epsilon >= last else max(least, log_delta(epsilon)), last
+            return _until(last, least, upper_profile(one, max(last, 1e-9))), last
     return (lambda epsilon: 0.0 if one else -inf), 0.0
+
+
+def _until(last: float, least: float, log_delta: Callable[[float], float]) -> Callable[[float], float]:
+    """This bound on log δ up to `last`, and `least` from there on."""
+    return lambda epsilon: least if epsilon >= last else max(least, log_delta(epsilon))
 
 
 def _few_losses(one: Parts) -> Sequence[float]:

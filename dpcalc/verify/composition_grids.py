@@ -112,8 +112,8 @@ def infinite_mass(mp: Any, parts: Parts) -> Any:
 
 
 def in_direction(parts: Parts, added: bool) -> Parts:
-    """Return the parts for a record added, or removed."""
-    return tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
+    """Return the parts in the other direction where a record is added: what is removed is added then."""
+    return tuple((use._replace(added=added != use.added and not use.symmetric), count) for use, count in parts)
 
 
 def _all_losses_at_most(mp: Any, parts: Parts, epsilon: float) -> bool:

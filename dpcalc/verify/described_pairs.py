@@ -8,7 +8,7 @@ from dpcalc.accounting.guarantee_pld import best_orders, profile_samples, zcdp_o
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.relations import RELATIONS
 from dpcalc.pld.atoms import either_order_points, hull
-from dpcalc.verify import composition_atoms, disjoint_parts, loss_distributions, scheme_uses
+from dpcalc.verify import composition_atoms, loss_distributions, scheme_uses
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.loss_distributions import LossPair, Use
 from dpcalc.verify.mechanisms import losses
@@ -21,11 +21,17 @@ def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
     if all(use.symmetric for g, parts in zip(guarantees, each, strict=True) if g["kind"] != "outcomes"
            for use, _ in parts):
         return each
-    return [((Use(in_either_order(g["p"], g["q"])), int(g.get("count", 1))),) if g["kind"] == "outcomes" else parts
-            for g, parts in zip(guarantees, each, strict=True)]
+    return [uses_of(g, True) for g in guarantees]
 
 
-def in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:
+def uses_of(g: Mapping[str, Any], either_order: bool) -> Parts:
+    """Return the uses of a guarantee, with their counts; of `outcomes` in either order where that is wanted."""
+    if either_order and g["kind"] == "outcomes":
+        return ((Use(_in_either_order(g["p"], g["q"])), int(g.get("count", 1))),)
+    return parts_of_guarantee(g)
+
+
+def _in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:
     """Return the pair whose profile is the larger δ of both orders, linear in e^ε between the points that the
     calculator chooses; any choice is valid."""
     def delta(mp: Any, epsilon: float) -> Any:
@@ -38,8 +44,6 @@ def in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:
 
 def parts_of_guarantee(g: Mapping[str, Any]) -> Parts:
     """Return the uses of a guarantee, with their counts."""
-    if g["kind"] == "parallel":
-        return disjoint_parts.uses(g, parts_of_guarantee, in_either_order)
     if g["kind"] == "mechanisms":
         size, relation = int(g.get("group_size") or 1), g.get("adjacency")
         return tuple((_use_of_mechanism(part, relation, size), int(part.get("count", 1))) for part in g["mechanisms"])
