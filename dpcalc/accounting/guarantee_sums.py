@@ -1,7 +1,8 @@
 """What adds up where guarantees compose: their RDP curves, (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
@@ -99,6 +100,19 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     rounded up; else None."""
     total = _total_rho(guarantees, Fraction if len(guarantees) == 1 else decimal)
     return None if total is None or any(isinstance(g, Zcdp) for g in guarantees) else root_up(2 * total)
+
+
+def sums_of_first(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """The first guarantee, the first two, … and all of them as one of μ-GDP or ρ-zCDP, by their exact ρ; empty where
+    not every part has one."""
+    found = [_rho(g, decimal) for g in guarantees]
+    rhos = [rho for rho in found if rho is not None]
+    if len(rhos) < len(guarantees):
+        return []
+    gaussian = list(accumulate((not isinstance(g, Zcdp) for g in guarantees), min))
+    return [Gdp(kind="gdp", mu=root_up(2 * rho)) if is_gaussian else
+            Zcdp(kind="zcdp", rho=quotient_up(rho.numerator, rho.denominator))
+            for is_gaussian, rho in zip(gaussian, accumulate(rhos), strict=True)]
 
 
 # --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------
