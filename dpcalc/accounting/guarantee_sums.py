@@ -1,8 +1,9 @@
 """What adds up where guarantees compose: their RDP curves, (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from dpcalc.accounting import disjoint_parts
@@ -114,6 +115,19 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
 def _has_zcdp(guarantee: Guarantee) -> bool:
     members = (one for part in guarantee.parts for one in part) if isinstance(guarantee, Parallel) else (guarantee,)
     return any(isinstance(one, Zcdp) for one in members)
+
+
+def sums_of_first(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """The first guarantee, the first two, … and all of them as one of μ-GDP or ρ-zCDP, by their exact ρ; empty where
+    not every part has one."""
+    found = [_rho(g, decimal) for g in guarantees]
+    rhos = [rho for rho in found if rho is not None]
+    if len(rhos) < len(guarantees):
+        return []
+    gaussian = list(accumulate((not _has_zcdp(g) for g in guarantees), min))
+    return [Gdp(kind="gdp", mu=root_up(2 * rho)) if is_gaussian else
+            Zcdp(kind="zcdp", rho=quotient_up(rho.numerator, rho.denominator))
+            for is_gaussian, rho in zip(gaussian, accumulate(rhos), strict=True)]
 
 
 # --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------

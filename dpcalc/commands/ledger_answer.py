@@ -12,6 +12,7 @@ from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
 from dpcalc.commands.ledger_file import read
 from dpcalc.commands.ledger_releases import Entry, Unknown, composed_of, find_unknown, total_of
+from dpcalc.commands.ledger_totals import releases as releases_of
 from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
@@ -51,9 +52,9 @@ def answer(given: Given) -> Answer:
         value = rows[0].result[unknown.quantity.name]
     composed = composed_of(entries, given["adjacency"], unknown, value)
     total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
-    shown = _releases([entry.name(unknown, value) for entry in entries], total, composed.guarantees, given)
-    shown = tuple(release._replace(parts=entry.names_of_parts(unknown, value) or None)
-                  for release, entry in zip(shown, entries, strict=True))
+    shown = releases_of([entry.name(unknown, value) for entry in entries], composed.guarantees, given["delta"],
+                        total.headline.result["epsilon"], given["epsilon"]).beside(
+                            [{"parts": entry.names_of_parts(unknown, value) or None} for entry in entries])
     total = total._replace(rows=rows, question=question) if unknown else total
     found = _answer(given, total, composed, listed, shown)
     sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
@@ -83,38 +84,14 @@ def _refuse(given: Given) -> None:
         raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")
 
 
-def _releases(names: Sequence[str], total: Answer, guarantees: Sequence[Any], given: Given) -> tuple[Release, ...]:
-    """Each release with its own ε, the total ε up to it, and what is left of the budget.
-
-    Fewer releases lose no more, so that the total of more of them bounds theirs. Each number is the least of its own
-    and of those after it, as the rounding of numerical compositions may differ.
-    """
-    delta, budget, last = given["delta"], given["epsilon"], total.headline.result["epsilon"]
-    found: list[Release] = []
-    for k in range(len(names), 0, -1):
-        last = min(last, _epsilon(guarantees[:k], delta)) if k < len(names) else last
-        own = last if k == 1 else min(last, _epsilon(guarantees[k - 1:k], delta))
-        left = None if budget is None else decimal_down(decimal(budget) - decimal(last))
-        found.append(Release(names[k - 1], own, last, left))
-    return tuple(reversed(found))
-
-
-def _epsilon(guarantees: Sequence[Any], delta: float) -> float:
-    """ε at δ of some of the releases; infinity where no bound gives one."""
-    try:
-        return total_of(guarantees, delta).headline.result["epsilon"]
-    except DpcalcError:
-        return float("inf")
-
-
 def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[Any],
-            releases: tuple[Release, ...]) -> Answer:
+            releases: Sequence[Release]) -> Answer:
     """The answer of the ledger, from that of the composition."""
-    budget, epsilon = given["epsilon"], releases[-1].total_epsilon
+    budget, epsilon = given["epsilon"], total.headline.result["epsilon"]
     extra, warnings = dict[str, float](), tuple[str, ...]()
     over = budget is not None and epsilon > budget * (1 + ROUNDED)  # three times 1/3 is within a budget of 1
     if budget is not None:
-        extra = {"budget": budget, "left": releases[-1].left or 0.0}
+        extra = {"budget": budget, "left": decimal_down(decimal(budget) - decimal(epsilon))}
     if over:
         extra["over"] = decimal_up(decimal(epsilon) - decimal(budget))
         warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)

@@ -199,7 +199,7 @@ class Answer(NamedTuple):
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # "for one step" where the number is not about the whole run: words of the headline
     certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
-    releases: tuple[Release, ...] = ()  # of a ledger, in its order
+    releases: Sequence[Release] = ()  # of a ledger, in its order
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
     promises: tuple[str, ...] = ()  # what must hold besides the assumptions of theorems, which the next command reads
