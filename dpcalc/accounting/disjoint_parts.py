@@ -6,14 +6,14 @@ pair that dominates the releases of part a with and without a record. Where a re
 all releases lose at most the largest loss of one part, δ(ε) = max_a δ_a(ε). Where a record is replaced, they lose at
 most the largest of what one part loses by a replaced record, and of what (P_a, Q_a) ⊗ (Q_b, P_b) loses, for a ≠ b.
 
-Why it holds (a proof). Given all that was released before and all other records, the record that is added or removed is in one part, and
-what is released of the other parts has the same law on both data sets. So the ratio of the laws of all outputs is that
-of the releases of this part, adaptively composed. A record that is replaced stays in its part, or it leaves part a and
-its successor enters part b: then the ratio is the product of those of the two parts, which use independent noise. A
-record that leaves a part without entering another one is covered by the product, or by the part alone where there is no
-other one. ∎ (McSherry 2009, for pure DP and records that are added or removed.) A maximum of profiles is convex in e^ε,
-and so is the profile of a pair, which composes with other releases. The same holds of RDP, ρ, μ and (ε, δ), where the
-two losses of a product add up.
+Why it holds (a proof). Given all that was released before and all other records, the record that is added or removed
+is in one part, and what is released of the other parts has the same law on both data sets. So the ratio of the laws of
+all outputs is that of the releases of this part, adaptively composed. A record that is replaced stays in its part, or
+it leaves part a and its successor enters part b: then the ratio is the product of those of the two parts, which use
+independent noise. A record that leaves a part without entering another one is covered by the product, or by the part
+alone where there is no other one. ∎ (McSherry 2009, for pure DP and records that are added or removed.) A maximum of
+profiles is convex in e^ε, and so is the profile of a pair, which composes with other releases. The same holds of RDP,
+ρ, μ and (ε, δ), where the two losses of a product add up.
 
 What a part computes must not depend on its size, which differs between neighbouring data sets: rates are constants, and
 batches of a fixed size are refused. """

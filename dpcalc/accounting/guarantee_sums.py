@@ -15,7 +15,9 @@ from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.gdp import Mus
 from dpcalc.bounds.conversions.zcdp import PURE, Term, Terms
 from dpcalc.bounds.curve import Curve
+from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.relations import RELATIONS
 from dpcalc.numerics.rounding import decimal, decimal_up, quotient_up, ratio_down, root_up
 
 _T = TypeVar("_T")
@@ -139,13 +141,25 @@ def mus(guarantee: Guarantee) -> Mus:
         return ((guarantee.mu, 1.0, 1),)
     if isinstance(guarantee, Parallel):
         return _case_of_largest_mu(guarantee)[0]
-    each = [(part.params(guarantee.adjacency, guarantee.size_of_group), part.count)
-            for part in getattr(guarantee, "mechanisms", ()) if _is_gaussian(part)]
-    return tuple((p["sensitivity"], p["sigma"], count) for p, count in each)
+    each = [(on_all_records(part, guarantee), part.count) for part in getattr(guarantee, "mechanisms", ())
+            if part.name == "gaussian"]
+    return tuple((p["sensitivity"], p["sigma"], count) for p, count in each if p is not None)
 
 
 def _is_gaussian(part: Part) -> bool:
     return part.name == "gaussian" and part.sampling is None
+
+
+def on_all_records(part: Part, guarantee: Guarantee) -> Params | None:
+    """The parameters of one use, of which a use on a Poisson batch loses at most as much: ρ and μ are those without
+    sampling (proof in bounds/conversions/zcdp.py). None for other batches."""
+    size = guarantee.size_of_group
+    if part.sampling is None:
+        return part.params(guarantee.adjacency, size)
+    if part.sampling.scheme != "poisson":
+        return None
+    is_replaced = RELATIONS[str(part.relation(guarantee.adjacency))].sensitivity > 1  # one leaves, another one enters
+    return part.mechanism.of_group(part.params(guarantee.adjacency), 2 * size if is_replaced else size)
 
 
 def pure_points(guarantee: Guarantee) -> Points:
@@ -156,7 +170,7 @@ def pure_points(guarantee: Guarantee) -> Points:
         return _case_of_largest_mu(guarantee)[1]
     if isinstance(guarantee, Mechanisms):
         return tuple((_pure_part(part, guarantee), 0.0, part.count) for part in guarantee.mechanisms
-                     if not _is_gaussian(part))
+                     if part.name != "gaussian" or on_all_records(part, guarantee) is None)
     found = points(guarantee)
     if any(delta for _, delta, _ in found):
         raise _no_pure("a guarantee with δ > 0 is not pure")
@@ -177,9 +191,13 @@ def rho_terms(guarantee: Guarantee) -> Terms:
 
 
 def _rho_term(part: Part, guarantee: Mechanisms) -> Term:
-    if part.sampling is None and part.mechanism.zcdp:
-        return (*part.mechanism.zcdp(part.params(guarantee.adjacency, guarantee.size_of_group)), part.count)
-    return _pure_term(_pure_part(part, guarantee), part.count)
+    own = on_all_records(part, guarantee) if part.mechanism.zcdp else None
+    if own is None or not part.mechanism.zcdp:
+        return _pure_term(_pure_part(part, guarantee), part.count)
+    known: Term = (*part.mechanism.zcdp(own), part.count)
+    if part.sampling is None or part.mechanism.pure is None or guarantee.size_of_group > 1:
+        return known
+    return min(known, _pure_term(_pure_part(part, guarantee), part.count), key=lambda term: zcdp.exact_sum((term,)))
 
 
 def _pure_term(epsilon: float, count: int) -> Term:

@@ -8,6 +8,7 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.cautions import large_delta, of_records
 from dpcalc.accounting.guarantee import Mechanisms, Parallel
 from dpcalc.accounting.neighbours import Composed
+from dpcalc.commands import ledger_budgets as budgets
 from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
 from dpcalc.commands.ledger_file import read
@@ -16,12 +17,12 @@ from dpcalc.commands.ledger_totals import releases as releases_of
 from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
-from dpcalc.core.numbers import ROUNDED, human, plain
+from dpcalc.core.numbers import human
+from dpcalc.core.quantities import symbol
 from dpcalc.core.reading import about
-from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row, budget
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
-from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
 
 _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
               'one with "?" in place of a number')
@@ -37,26 +38,32 @@ def answer(given: Given) -> Answer:
         raise DpcalcError("missing", "no release is given: name a TOML or JSON file that lists them, a result of "
                           "dpcalc, or - for standard input", "--file")
     _refuse(given)
+    asks = budgets.asked(given)
     entries = [Entry(k, data, given["delta"], len(releases) == 1) for k, data in enumerate(releases, 1)]
     unknown = find_unknown(entries)
+    unknown = unknown and unknown.beside_budgets(given.values)
     options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
     rows: tuple[Row, ...] = ()
     value = None
     if unknown:
-        if given["epsilon"] is None:
+        if all(given[name] is None for name in budgets.NAMES):
             raise DpcalcError("missing", f'needed for the "?" in {entries[unknown.place].title}: the budget, as '
-                              "--epsilon or as epsilon = 3 in the file", "--epsilon")
-        question = Question("epsilon", epsilon=given["epsilon"], delta=given["delta"], orders=given["orders"] or (),
-                            unknown=unknown.quantity, target=given["epsilon"])
-        rows = _solved(entries, unknown, given, question)
+                              "--epsilon or as epsilon = 3 in the file, or as rho or mu", "--epsilon")
+        rows, question = budgets.most_restrictive(given, unknown.quantity,
+                                                  lambda asked: _solved(entries, unknown, given, asked))
         value = rows[0].result[unknown.quantity.name]
-    composed = composed_of(entries, given["adjacency"], unknown, value)
-    total = total_of(composed.guarantees, given["delta"], options, None if unknown else given)
-    shown = releases_of([entry.name(unknown, value) for entry in entries], composed.guarantees, given["delta"],
-                        total.headline.result["epsilon"], given["epsilon"]).beside(
-                            [{"parts": entry.names_of_parts(unknown, value) or None} for entry in entries])
+    composed, titles = composed_of(entries, given["adjacency"], unknown, value), [entry.title for entry in entries]
+    if asks != "epsilon":
+        budgets.spent(composed.guarantees, titles, budgets.question_of(given, asks))  # raises the error of a release
+    total = total_of(composed.guarantees, given["delta"], options, None if unknown else given, asks)
+    spent = budgets.budgets(given, composed.guarantees, titles, asks, total.headline.result[asks])
+    names = [entry.name(unknown, value) for entry in entries]
+    shown = (releases_of(names, composed.guarantees, given["delta"], total.headline.result["epsilon"], given["epsilon"])
+             if asks == "epsilon" else
+             budgets.running(names, composed.guarantees, budgets.question_of(given, asks), given[asks]))
+    shown = budgets.facts(shown, [entry.facts(unknown, value) for entry in entries], given[asks])
     total = total._replace(rows=rows, question=question) if unknown else total
-    found = _answer(given, total, composed, listed, shown)
+    found = _answer(given, total, composed, listed, shown, spent)
     sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
     may_add = "budget" in found.extra and not found.over_budget and not unknown
     return found._replace(notes=(*found.notes, *((_WHAT_FITS,) if may_add else ())),
@@ -80,26 +87,19 @@ def _refuse(given: Given) -> None:
                    "digits": "dpcalc convert takes it",
                    "plot": "it has no sweep to draw"}.get(name, "a ledger is about ε at --delta")
         raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
-    if given["delta"] is None:
-        raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")
 
 
 def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[Any],
-            releases: Sequence[Release]) -> Answer:
+            releases: Sequence[Release], spent: Sequence[budgets.Budget]) -> Answer:
     """The answer of the ledger, from that of the composition."""
-    budget, epsilon = given["epsilon"], total.headline.result["epsilon"]
-    extra, warnings = dict[str, float](), tuple[str, ...]()
-    over = budget is not None and epsilon > budget * (1 + ROUNDED)  # three times 1/3 is within a budget of 1
-    if budget is not None:
-        extra = {"budget": budget, "left": decimal_down(decimal(budget) - decimal(epsilon))}
-    if over:
-        extra["over"] = decimal_up(decimal(epsilon) - decimal(budget))
-        warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
-    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
+    extra = {name: x for one in spent for name, x in one.numbers.items()}
+    warnings = tuple(warning for one in spent for warning in one.warnings)
+    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", *budgets.NAMES, "adjacency")
                   if given[name] is not None}
     parameters |= {"file": [{"release": list(listed)}]} if listed else {}
     guarantee, parts = total.guarantee, [g for g in composed.guarantees if isinstance(g, Mechanisms)]
-    if guarantee["kind"] == "dp" and len(parts) == len(composed.guarantees):  # all mechanisms say more than a point
+    # mechanisms say more than a point, or than ρ
+    if guarantee["kind"] in ("dp", "zcdp") and len(parts) == len(composed.guarantees):
         guarantee = {"kind": "mechanisms", "mechanisms": [part for g in parts for part in g.as_json()["mechanisms"]],
                      **({"upper_bound": True} if any(g.upper_bound for g in parts) else {})}
     elif guarantee["kind"] == "dp" and len(composed.guarantees) == 1 and isinstance(composed.guarantees[0], Parallel):
@@ -110,9 +110,10 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=guarantee, extra=extra, released="every output of each release",
-        warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=over,
+        warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=any(one.over for one in spent),
         promises=(*((_FIXED,) if several else ()), *composed.promise.sentences),
-        notes=(*total.notes, *(converted if composed.converted else ()))), composed.guarantees)
+        notes=tuple(dict.fromkeys((*total.notes, *budgets.notes_on_sampling(spent, composed.guarantees),
+                                   *(converted if composed.converted else ()))))), composed.guarantees)
 
 
 # --- the number that is "?" ------------------------------------------------------------------------------------------
@@ -121,7 +122,8 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
 def _solved(entries: Sequence[Entry], unknown: Unknown, given: Given, question: Question) -> tuple[Row, ...]:
     """The rows of the answer, by every bound for the composition, each with its own solution. Raises NoSolution where
     no value meets the budget, and where every value does."""
-    options = {name: given[name] for name in ("orders", "precision", "bound", "delta") if given[name] is not None}
+    names = ("orders", "precision", "bound", "delta") if question.asks == "epsilon" else ()
+    options = {name: given[name] for name in names if given[name] is not None}
     options["solve"] = unknown.quantity.option[2:]
     _require_room(entries, unknown, given, question)
 
@@ -172,9 +174,10 @@ def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, ques
     others = [entry for k, entry in enumerate(entries) if k != unknown.place]
     if not others:
         return
-    epsilon = total_of(composed_of(others, given["adjacency"]).guarantees, question.delta).headline.result["epsilon"]
-    if epsilon >= (question.target or 0.0):
+    titles = [entry.title for entry in others]
+    spent = budgets.spent(composed_of(others, given["adjacency"]).guarantees, titles, question)
+    if spent >= (question.target or 0.0):
         raise NoSolution("no-solution",
-                         f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget ε ≤ "
-                         f"{plain(question.target or 0.0)}: the other releases alone have ε = {human(epsilon)}",
-                         "--file")
+                         f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget "
+                         f"{budget(question._replace(delta=None))}: the other releases alone have "
+                         f"{symbol(question.asks)} = {human(spent)}", "--file")

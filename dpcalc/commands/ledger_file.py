@@ -15,12 +15,13 @@ from dpcalc.commands.run_file import toml
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.named_files import Folder
+from dpcalc.core.remarks import remarks, without_remarks
 from dpcalc.core.validate import near
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
 _EXPECTED = "give a [[release]] for each release"
-_HEADER = ("delta", "epsilon", "adjacency")  # keys of a ledger beside its releases
+_HEADER = ("delta", "epsilon", "rho", "mu", "adjacency")  # keys of a ledger beside its releases
 _OF_STATE = "poisson_sampling must have been on, which a state of Opacus does not tell"
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 
@@ -87,20 +88,22 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
     if not isinstance(data, Mapping):
         raise DpcalcError("bad-json", f"{where} is no object with a command, a file or a guarantee", "--file")
     name = " ".join(str(data.get("name", name)).split())
-    named = {"name": name} if name else {}
+    beside = remarks(data, where)
+    data = without_remarks(data)
+    named = {**({"name": name} if name else {}), **beside}
     if "history" in data:
         return [{**named, **_of_opacus(data, where)}]
     if "schema" in data or "kind" in data:
         return [{**named, **_guarantee({k: x for k, x in data.items() if k != "name"}, where)}]
     if "file" in data and "command" not in data:
-        return _of_file(data, where, folder, name)
+        return [{**one, **beside} for one in _of_file(data, where, folder, name)]
     if "parallel" in data:
         return [{**named, "parallel": _parts(data, where, folder)}]
     if "command" not in data:
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "parallel", "release")) for k in data)), "")
         raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed, or parallel = '
                           f"[[…], […]]{close}", "--file")
-    return [_of_command(data, where, folder)]
+    return [{**_of_command(data, where, folder), **beside}]
 
 
 def _parts(data: Mapping[str, Any], where: str, folder: Folder) -> list[list[dict[str, Any]]]:

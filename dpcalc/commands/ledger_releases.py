@@ -17,11 +17,14 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.reading import about
 from dpcalc.core.relations import REPLACE_ONE
+from dpcalc.core.remarks import is_remark, without_remarks
 from dpcalc.core.results import Answer
 from dpcalc.core.validate import validate
 
 # The numbers of guarantees that can be solved for. An ε has a name of its own, as the total is an ε as well.
 _OF_KIND = {("gdp", "mu"): q.MU, ("zcdp", "rho"): q.RHO, ("dp", "epsilon"): q.RELEASE_EPSILON}
+_OF_ONE = {"rho": q.RELEASE_RHO, "mu": q.RELEASE_MU}
+_TO = {"rho": "zcdp", "mu": "gdp"}  # what convert turns guarantees into, for these quantities
 # What describes a guarantee of `convert` of which an answer at one δ would say less.
 _FIELDS = {"rdp": ("alpha", "rdp"), "dp": ("epsilon", "delta")}
 
@@ -35,6 +38,12 @@ class Unknown(NamedTuple):
     quantity: Quantity
     within: tuple[int, int] | None = None
 
+    def beside_budgets(self, given: Mapping[str, Any]) -> Unknown:
+        """The same, by a name of its own where the ledger has a budget on the total of this quantity."""
+        if given.get(self.quantity.name) is None or self.quantity.name not in _OF_ONE:
+            return self
+        return self._replace(quantity=_OF_ONE[self.quantity.name])
+
     def replaced(self, data: Mapping[str, Any], value: Any) -> dict[str, Any]:
         """The release with a value in its place."""
         if self.within is None:
@@ -44,9 +53,9 @@ class Unknown(NamedTuple):
 
 
 class Entry:
-    """A release as it stands in a ledger, and the δ of the ledger."""
+    """A release as it stands in a ledger, and the δ of the ledger, if it has one."""
 
-    def __init__(self, number: int | str, data: Mapping[str, Any], delta: float, is_only: bool) -> None:
+    def __init__(self, number: int | str, data: Mapping[str, Any], delta: float | None, is_only: bool) -> None:
         self.number, self.data, self.delta, self.is_only = number, data, delta, is_only
         self.parameters: Mapping[str, Any] = {}  # of its answer
         self._known: Any = None  # its guarantee, where no number of it is unknown
@@ -79,7 +88,7 @@ class Entry:
 
     def _read(self, entry: Mapping[str, Any]) -> Any:
         """The guarantee that an entry without unknown numbers describes."""
-        data = {key: x for key, x in entry.items() if key != "name"}
+        data = without_remarks({key: x for key, x in entry.items() if key != "name"})
         if "parallel" in data:
             return self._of_parts(data["parallel"])
         if "command" not in data:
@@ -105,6 +114,11 @@ class Entry:
         data = own.replaced(self.data, shown) if own else self.data
         return tuple("; ".join(one.name() for one in part) for part in self.parts(data.get("parallel")))
 
+    def facts(self, unknown: Unknown | None = None, value: float | None = None) -> dict[str, Any]:
+        """What is said of the release beside its numbers: what is released of disjoint parts, and its remarks."""
+        return {"parts": self.names_of_parts(unknown, value) or None,
+                "remarks": {key: x for key, x in self.data.items() if is_remark(key)}}
+
     def can_be_for(self, relation: str) -> bool:
         """Whether its command answers for these neighbours, too."""
         if "command" not in self.data:
@@ -125,10 +139,11 @@ class Entry:
             return read({"kind": given["from"], **{name: given[name] for name in fields}}, "it")
         answer = self._answer(command, raw, tuple(read(x, "its input") for x in data.get("input", ())))
         self.parameters = answer.parameters
-        if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == self.delta
-                                    and self.delta > 0 and not self.is_only):
+        delta = self.delta or 0.0
+        if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == delta
+                                    and delta > 0 and not self.is_only):
             raise DpcalcError("missing", "its guarantee is one (ε, δ), so it needs a δ of its own below the total "
-                              f"{plain(self.delta)}, for example delta = {self.delta / 10:.6g}", "--delta")
+                              f"{plain(delta)}, for example delta = {delta / 10:.6g}", "--delta")
         return read({"schema": "dpcalc/v1", "adjacency": answer.adjacency, "guarantee": answer.piped_guarantee}, "it")
 
     def _answer(self, command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...]) -> Answer:
@@ -138,6 +153,9 @@ class Entry:
         except DpcalcError as error:
             if error.code != "missing" or error.option is not None or "delta" in raw:
                 raise
+            if self.delta is None:
+                raise DpcalcError("missing", "it is known by its ε at a δ alone, which has no ρ or μ; give delta = 1e-5 "
+                                  "at the top of the ledger", "--delta") from None
         return answer(command, {**raw, "format": "json", "delta": self.delta}, inputs)
 
 
@@ -153,7 +171,8 @@ def _described(data: Mapping[str, Any]) -> str:
             f"; … ({len(data['mechanisms'])} mechanisms)" if len(data["mechanisms"]) > _MOST_PARTS else "")
     first = data.get("command") or data["kind"]
     options = ", ".join(key.replace("_", "-") if x is True else f"{key.replace('_', '-')} = {x}"
-                        for key, x in data.items() if key not in ("command", "kind", "name", "adjacency")
+                        for key, x in without_remarks(data).items()
+                        if key not in ("command", "kind", "name", "adjacency")
                         and isinstance(x, str | int | float) and x is not False)
     return f"{first}: {options}" if options else str(first)
 
@@ -176,7 +195,8 @@ def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
     each: list[tuple[Entry, int, tuple[int, int] | None]] = [(entry, k, None) for k, entry in enumerate(entries)]
     each += [(one, k, (p, r)) for k, entry in enumerate(entries) for p, part in enumerate(entry.parts())
              for r, one in enumerate(part)]
-    found = [(entry, key, k, within) for entry, k, within in each for key, x in entry.data.items() if x == UNKNOWN]
+    found = [(entry, key, k, within) for entry, k, within in each for key, x in entry.data.items()
+             if x == UNKNOWN and not is_remark(key)]
     if not found:
         return None
     if len(found) > 1:
@@ -236,9 +256,11 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
 # --- the composition -------------------------------------------------------------------------------------------------
 
 
-def total_of(guarantees: Sequence[Any], delta: Any, options: Any = None, given: Given | None = None) -> Answer:
-    """The total as `dpcalc convert` answers it. Where a record is verified, `given` holds its rows."""
+def total_of(guarantees: Sequence[Any], delta: Any, options: Any = None, given: Given | None = None,
+             asks: str = "epsilon") -> Answer:
+    """The total ε (or ρ, or μ) as `dpcalc convert` answers it. Where a record is verified, `given` holds its rows."""
     convert = calculator("convert")
-    call = validate(convert, {**(options or {}), "delta": delta}, tuple(guarantees))
+    question = {"delta": delta} if asks == "epsilon" else {"to": _TO[asks]}
+    call = validate(convert, {**(options or {}), **question}, tuple(guarantees))
     call.recorded = given.recorded if given else None
     return convert.answer(call)

@@ -4,7 +4,7 @@ Equal releases are answered once, and prefixes are composed together: Gaussian o
 grids (pld/prefixes.py). Every prefix is composed anew where there are few, or where an RDP curve is given, which adds
 up to a smaller loss than the dominating pair that follows from it. """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate
 from math import inf
@@ -33,10 +33,6 @@ class Releases(Sequence[Release]):
 
     def __getitem__(self, k: Any) -> Any:
         return self._found()[k]
-
-    def beside(self, facts: Sequence[Mapping[str, Any]]) -> "Releases":
-        """The releases with further facts about each of them."""
-        return Releases(len(self), lambda: tuple(one._replace(**more) for one, more in zip(self, facts, strict=True)))
 
 
 def releases(names: Sequence[str], guarantees: Sequence[Any], delta: float, total: float,

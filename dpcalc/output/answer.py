@@ -251,6 +251,6 @@ def _fitted(table: TextTable) -> str:
     below."""
     if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
         return aligned(table) + "\n"
-    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
+    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
     return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *sentences], "  ") + "\n"

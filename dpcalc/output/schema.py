@@ -53,9 +53,11 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
             "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
-    release = {"type": "object", "required": ["name", "epsilon", "total_epsilon"], "additionalProperties": False,
-               "properties": {"name": _TEXT, "parts": _TEXTS,
-                              **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
+    release = {"type": "object", "required": ["name"], "additionalProperties": False, "patternProperties": {"^_": {}},
+               "anyOf": [{"required": [of, f"total_{of}"]} for of in ("epsilon", "rho", "mu")],
+               "properties": {"name": _TEXT, "parts": _TEXTS, "date": _TEXT, "note": _TEXT, **dict.fromkeys(
+                   (*(f"{total}{of}" for of in ("epsilon", "rho", "mu") for total in ("", "total_")), "left", "share"),
+                   _NUMBER)}}
     ledger = {"releases": {"type": "array", "items": release}}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}

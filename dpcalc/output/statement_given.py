@@ -7,6 +7,7 @@ from typing import Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.numbers import human, plain
+from dpcalc.core.quantities import symbol
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer, Release
 from dpcalc.core.text import MOST_NAMED, listed
@@ -95,7 +96,7 @@ def _of_options(given: Values) -> str:
 def releases(answer: Answer, values: Values) -> list[str]:
     """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
     several = len(answer.releases) > 1
-    named = "; ".join(f"({k}) {one.name}{_of_parts(one)}, alone ε = {human(one.epsilon)}"
+    named = "; ".join(f"({k}) {one.name}{_of_parts(one)}, alone {symbol(one.quantity)} = {human(one.epsilon)}"
                       for k, one in enumerate(answer.releases, 1))
     which = (f"The releases are {named}." if len(answer.releases) <= MOST_NAMED else
              f"There are {len(answer.releases)} releases.")

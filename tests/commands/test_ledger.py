@@ -321,7 +321,7 @@ def test_every_format_lists_the_releases():
     found = total(TRAINING, {**LAPLACE, "name": "counts, by age"}, epsilon=3)
     rows = list(csv.DictReader(io.StringIO(found.text("csv"))))
     assert [float(row["total_epsilon"]) for row in rows] == [r["total_epsilon"] for r in found.record()["releases"]]
-    assert rows[1]["name"] == "counts, by age" and list(rows[0]) == ["name", "epsilon", "total_epsilon", "left"]
+    assert rows[1]["name"] == "counts, by age" and list(rows[0]) == ["name", "epsilon", "total_epsilon", "left", "share"]
     for form in ("tsv", "markdown", "latex", "table"):
         assert "counts, by age" in found.text(form)
     assert json.loads(found.text("jsonl"))["releases"] == found.record()["releases"]

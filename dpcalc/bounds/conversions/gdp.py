@@ -2,8 +2,9 @@
 differential privacy.
 
 Proof of gdp-composition. μ_i-GDP releases are √Σμ_i²-GDP together, also where they are chosen adaptively (Dong, Roth &
-Su 2022, Corollary 3.3), and an ε-DP release is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε)) by pure.py. (The sum of the ε of pure
-releases gives more: of 1 and 2 it is 3, and μ = 3.341 in place of 2.661.)
+Su 2022, Corollary 3.3), and an ε-DP release is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε)) by pure.py. Gaussian noise on a Poisson
+batch is μ-GDP with the μ without sampling, as δ(ε) is jointly convex in the laws of the outputs (see zcdp.py).
+(The sum of the ε of pure releases gives more: of 1 and 2 it is 3, and μ = 3.341 in place of 2.661.)
 """
 
 from fractions import Fraction
