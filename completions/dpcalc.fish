@@ -470,6 +470,8 @@ complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l file -xka "(__fish_complet
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l allow-files-anywhere -d 'let a ledger name files that are not in its folder or below'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l epsilon -s e -x -d 'the budget on the total ε'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l delta -s d -x -d 'δ of the total'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l rho -x -d 'the budget on the total ρ of zCDP, beside ε or alone'
+complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l mu -x -d 'the budget on the total μ of Gaussian DP, beside ε or alone'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l solve -x -d 'not for a ledger'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l adjacency -xka "add-remove replace-one zero-out" -d 'which data sets are neighbours'
 complete -c dpcalc -n '_shtab_dpcalc_using ledger' -l orders -x -d 'Rényi orders to try'

@@ -82,10 +82,9 @@ def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
 
 def _refuse(given: Given) -> None:
     """Raises DpcalcError for a question that a ledger does not answer."""
-    for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits", "plot"}):
+    for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits"}):
         instead = {"solve": 'write "?" in place of the number in the file',
-                   "digits": "dpcalc convert takes it",
-                   "plot": "it has no sweep to draw"}.get(name, "a ledger is about ε at --delta")
+                   "digits": "dpcalc convert takes it"}.get(name, "a ledger is about ε at --delta")
         raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
 
 
