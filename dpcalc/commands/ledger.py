@@ -30,8 +30,8 @@ COMMAND = Command(
         Option(q.ALLOW_FILES_ANYWHERE, RUN),
         Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
         Option(q.DELTA._replace(help="δ of the total"), QUESTION),
-        Option(q.RHO._replace(help="the budget on the total ρ of zCDP, beside ε or alone", safe_direction=0), QUESTION),
-        Option(q.MU._replace(help="the budget on the total μ of Gaussian DP, beside ε or alone", safe_direction=0),
+        Option(q.RHO._replace(help="the budget on the total ρ of zCDP; beside that on ε, or alone", safe_direction=0), QUESTION),
+        Option(q.MU._replace(help="the budget on the total μ of Gaussian DP; beside that on ε, or alone", safe_direction=0),
                QUESTION),
         Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: releases that do not say it are bound to it, "

@@ -154,8 +154,8 @@ class Entry:
             if error.code != "missing" or error.option is not None or "delta" in raw:
                 raise
             if self.delta is None:
-                raise DpcalcError("missing", "it is known by its ε at a δ alone, which has no ρ or μ; give delta = 1e-5 "
-                                  "at the top of the ledger", "--delta") from None
+                raise DpcalcError("missing", "it is known by its ε at a δ alone, which has no ρ or μ; give delta = "
+                                  "1e-5 at the top of the ledger", "--delta") from None
         return answer(command, {**raw, "format": "json", "delta": self.delta}, inputs)
 
 

@@ -1,13 +1,14 @@
 """The answer of rdp: ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import partial
 
 from dpcalc.accounting import neighbours
 from dpcalc.accounting.answer import answer_rows
-from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.mechanisms.record import unsampled
-from dpcalc.commands.asking import level_hints, lower_end, read_question
+from dpcalc.commands.asking import level_hints, lower_end
+from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
 from dpcalc.core import noise_multiplier
 from dpcalc.core.checks import Mode, check
@@ -17,15 +18,17 @@ from dpcalc.core.run import Run
 
 
 def answer(given: Given) -> Answer:
-    mechanism, question = MECHANISMS[given["mechanism"]], read_question(COMMAND, given)
+    mechanism, question = MECHANISMS[given["mechanism"]], question_of(COMMAND, given)
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
-    uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency"})
-    run = Run(COMMAND, given, question, partial(with_steps, mechanism), uses)
+    uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency",
+                      *(ROUTES.keys() & {question.asks})})
+    run = Run(COMMAND, given, question, partial(params_of, mechanism, question.asks), uses)
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=mechanism.ways_out,
                     hints=level_hints(given, question)))
     by_multiplier = noise_multiplier.NAME in needs
     relation = neighbours.of_mechanism(mechanism, run, by_multiplier)
     routes = mechanism.often if run.unknown == "steps" or run["steps"] > 1 else mechanism.once
+    routes = (ROUTES[question.asks][0],) if question.asks in ROUTES else routes
     if run.unknown:  # no parameter is solved for by a bound from below
         routes = tuple(route for route in routes if route.bound.status != "lower")
     rows = answer_rows(run, routes, run.bounds)
@@ -40,5 +43,5 @@ def answer(given: Given) -> Answer:
                       "every output", notes, numbers, of_respondents=bool(mechanism.query.not_sampled))
 
 
-def theorems() -> Iterator[Route]:
-    return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
+def theorems() -> Iterable[Route]:
+    return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *(x for x, _ in ROUTES.values()))
