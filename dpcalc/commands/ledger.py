@@ -34,16 +34,17 @@ COMMAND = Command(
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: releases that do not say it are bound to it, "
                                          "and replace-one converts those for other ones"), RUN),
         *options(QUESTION, q.ORDERS, q.PRECISION),
+        *options(RUN, q.ADAPTIVE, q.FILTER, q.FILTER_ORDER, q.DELTA_RESERVE),
     ),
     examples=(
         ("ledger releases.toml", "ε = 0.951868"),
         ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --json | dpcalc ledger - --delta "
          "1e-5", "ε = 1.1341"),
+        ("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
     ),
     inputs=True,
     files="file",
-    theorems_of="convert",
     usual=("epsilon", "delta", "file"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",

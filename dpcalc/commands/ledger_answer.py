@@ -1,6 +1,6 @@
 """The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -8,6 +8,8 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.cautions import large_delta, of_records
 from dpcalc.accounting.guarantee import Mechanisms
 from dpcalc.accounting.neighbours import Composed
+from dpcalc.bounds.conversions import filters
+from dpcalc.commands import convert_answer, ledger_adaptive
 from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
 from dpcalc.commands.ledger_file import read
@@ -18,7 +20,7 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import ROUNDED, human, plain
 from dpcalc.core.reading import about
-from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Route, Row
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
@@ -26,8 +28,11 @@ from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
 _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
               'one with "?" in place of a number')
 _FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
-          "its output")
+          "its output (else use adaptive = true)")
+_UNLESS_ADAPTIVE = ("holds if the noise, length and number of releases were fixed before the first output; if they "
+                    "were chosen in view of outputs, use adaptive = true")
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
+_OF_FILTER = ("filter", "order", "delta_reserve")  # options of an adaptive ledger
 
 
 def answer(given: Given) -> Answer:
@@ -37,7 +42,11 @@ def answer(given: Given) -> Answer:
         raise DpcalcError("missing", "no release is given: name a TOML or JSON file that lists them, a result of "
                           "dpcalc, or - for standard input", "--file")
     _refuse(given)
-    entries = [Entry(k, data, given["delta"], len(releases) == 1) for k, data in enumerate(releases, 1)]
+    is_only = len(releases) == 1 and not given["adaptive"]
+    entries = [Entry(k, data, given["delta"], is_only) for k, data in enumerate(releases, 1)]
+    if given["adaptive"]:
+        found = ledger_adaptive.answer(given, entries, _parameters(given, listed))
+        return _with_warnings(found, entries)
     unknown = find_unknown(entries)
     options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
     rows: tuple[Row, ...] = ()
@@ -56,24 +65,47 @@ def answer(given: Given) -> Answer:
                         total.headline.result["epsilon"], given["epsilon"])
     total = total._replace(rows=rows, question=question) if unknown else total
     found = _answer(given, total, composed, listed, shown)
-    sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
     may_add = "budget" in found.extra and not found.over_budget and not unknown
-    return found._replace(notes=(*found.notes, *((_WHAT_FITS,) if may_add else ())),
-                          warnings=(*found.warnings, *large_delta(min(sizes, default=None), found.question.delta)))
+    may_be_adaptive = (_UNLESS_ADAPTIVE,) if len(entries) > 1 and given["epsilon"] is not None else ()
+    notes = (*may_be_adaptive, *found.notes, *((_WHAT_FITS,) if may_add else ()))
+    return _with_warnings(found._replace(notes=notes), entries)
+
+
+def _with_warnings(found: Answer, entries: Sequence[Entry]) -> Answer:
+    """The answer with a warning where δ is large for the number of records of a release."""
+    sizes = [entry.parameters["n"] for entry in entries if "n" in entry.parameters]
+    return found._replace(warnings=(*found.warnings, *large_delta(min(sizes, default=None), found.question.delta)))
 
 
 def _with_files(given: Given) -> tuple[Given, tuple[dict[str, Any], ...]]:
     """The call with δ and the budget of the files where the command line has none, and the releases of the files."""
     ledger = read(given["file"] or (), bool(given["allow_files_anywhere"]))
-    header = {name: x for name, x in ledger.header.items() if not given.has(name)}
     with about("in the file"):
-        checked = validate(COMMAND, header)
-    both = {**given.values, **{name: checked[name] for name in header}}
+        checked = validate(COMMAND, ledger.header)
+    header = {name: checked[name] for name in ledger.header}
+    if given["adaptive"] or header.get("adaptive"):
+        _refuse_changes(given, header)
+    both = {**given.values, **{name: x for name, x in header.items() if not given.has(name)}}
     return given.replace(both, given.provided | header.keys()), ledger.releases
+
+
+def _refuse_changes(given: Given, header: Mapping[str, Any]) -> None:
+    """Raises DpcalcError where the command line changes the budget or the filter of an adaptive ledger."""
+    fixed = (*("epsilon", "delta", "adjacency"), *(_OF_FILTER if header.get("adaptive") else ()))
+    for name in fixed:
+        in_file = header.get(name)
+        if given.has(name) and given[name] != in_file and (name in header or name in _OF_FILTER):
+            says = f"not the {plain(in_file)}" if isinstance(in_file, float) else f"not {in_file or 'the default'}"
+            raise DpcalcError("contradictory", f"{given[name]} is {says} of the file; the budget of an adaptive ledger "
+                              "is fixed: change it in the file, before the first release", flag(name))
 
 
 def _refuse(given: Given) -> None:
     """Raises DpcalcError for a question that a ledger does not answer."""
+    for name in _OF_FILTER:
+        if given[name] is not None and not given["adaptive"]:
+            raise DpcalcError("unneeded", "it is of an adaptive ledger; add adaptive = true (--adaptive), or drop it",
+                              flag(name))
     for name in sorted(given.provided & {"alpha", "rdp", "solve", "digits", "plot"}):
         instead = {"solve": 'write "?" in place of the number in the file',
                    "digits": "dpcalc convert takes it",
@@ -81,6 +113,13 @@ def _refuse(given: Given) -> None:
         raise DpcalcError("unneeded", f"not for a ledger; {instead}", flag(name))
     if given["delta"] is None:
         raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file", "--delta")
+
+
+def _parameters(given: Given, listed: Sequence[Any]) -> dict[str, Any]:
+    """The options that the answer depends on, and with which it can be repeated."""
+    names = (*_OF_TOTAL, "delta", "epsilon", "adjacency", *(("adaptive", *_OF_FILTER) if given["adaptive"] else ()))
+    found = {name: given[name] for name in names if given[name] is not None}
+    return found | ({"file": [{"release": list(listed)}]} if listed else {})
 
 
 def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[Any],
@@ -94,9 +133,7 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
     if over:
         extra["over"] = decimal_up(decimal(epsilon) - decimal(budget))
         warnings = (f"over the budget ε ≤ {plain(budget)} by {human(extra['over'])}",)
-    parameters = {name: given[name] for name in (*_OF_TOTAL, "delta", "epsilon", "adjacency")
-                  if given[name] is not None}
-    parameters |= {"file": [{"release": list(listed)}]} if listed else {}
+    parameters = _parameters(given, listed)
     guarantee, parts = total.guarantee, [g for g in composed.guarantees if isinstance(g, Mechanisms)]
     if guarantee["kind"] == "dp" and len(parts) == len(composed.guarantees):  # all mechanisms say more than a point
         guarantee = {"kind": "mechanisms", "mechanisms": [part for g in parts for part in g.as_json()["mechanisms"]],
@@ -174,3 +211,9 @@ def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, ques
                          f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget ε ≤ "
                          f"{plain(question.target or 0.0)}: the other releases alone have ε = {human(epsilon)}",
                          "--file")
+
+
+def theorems() -> Iterable[Route]:
+    """Those of the composition, and the filters of adaptive ledgers."""
+    yield from convert_answer.theorems()
+    yield from map(Route, filters.BOUNDS)
