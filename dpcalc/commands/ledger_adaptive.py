@@ -227,7 +227,9 @@ def answer(given: Given, entries: Sequence[Entry], parameters: dict[str, Any]) -
     result = {"epsilon": given["epsilon"], "delta": given["delta"],
               **({} if kept.name == "pure" else {"spent": releases[-1].total_spent}),
               **({unknown.quantity.name: value} if unknown and value is not None else {})}
-    rows = recorded or (Row(route, result, params=run.at(value).params if unknown and value else run.params),)
+    # What is promised is the budget, also where a record claims less.
+    rows = tuple(row._replace(result={**row.result, "epsilon": given["epsilon"]}) for row in recorded) or (
+        Row(route, result, params=run.at(value).params if unknown and value else run.params),)
     return _answer(given, kept, composed, parameters, question, rows, releases)
 
 

@@ -53,9 +53,14 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
             "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
-    release = {"type": "object", "required": ["name", "epsilon", "total_epsilon"], "additionalProperties": False,
-               "properties": {"name": _TEXT, **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
-    ledger = {"releases": {"type": "array", "items": release}}
+    release, charged = ({"type": "object", "required": ["name", *names[:2]], "additionalProperties": False,
+                         "properties": {"name": _TEXT, **dict.fromkeys(names, _NUMBER)}}
+                        for names in (("epsilon", "total_epsilon", "left"), ("spent", "total_spent", "left")))
+    of_filter = ("order", "budget", "spent", "left", "delta_reserve")
+    adaptive = {"type": "object", "required": ["filter", *of_filter], "additionalProperties": False,
+                "properties": {"filter": {"enum": ["rdp", "gdp", "pure"]}, "order": {"type": ["number", "null"]},
+                               **dict.fromkeys(of_filter[1:], _NUMBER)}}
+    ledger = {"releases": {"type": "array", "items": {"anyOf": [release, charged]}}, "adaptive": adaptive}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object",
