@@ -21,14 +21,14 @@ from dpcalc.core.validate import near
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
 _EXPECTED = "give a [[release]] for each release"
-_HEADER = ("delta", "epsilon", "rho", "mu", "adjacency")  # keys of a ledger beside its releases
+# keys of a ledger beside its releases
+_HEADER = ("delta", "epsilon", "rho", "mu", "adjacency", "adaptive", "filter", "order", "delta-reserve")
 _OF_STATE = "poisson_sampling must have been on, which a state of Opacus does not tell"
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 
 
 class Ledger(NamedTuple):
-    """What the files hold: `delta`, `epsilon` and `adjacency` where they say them, and the releases as objects of
-    JSON."""
+    """What the files hold: the keys of a ledger where they say them, and the releases as objects of JSON."""
 
     header: dict[str, Any]
     releases: tuple[dict[str, Any], ...]
@@ -65,7 +65,7 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
                               f"{', '.join(known)}{near(key[:40], known)}", "--file")
         if not isinstance(value["release"], list):
             raise DpcalcError("bad-toml", f"{where}: {_EXPECTED} (in JSON \"release\": [{{…}}, …])", "--file")
-        header |= {key: value[key] for key in _HEADER if key in value}
+        header |= {key.replace("-", "_"): value[key] for key in _HEADER if key in value}
         for k, data in enumerate(value["release"], 1):
             releases += _release(data, f"{where}, release {k}", folder)
     return Ledger(header, tuple(releases))

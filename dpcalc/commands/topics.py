@@ -192,6 +192,24 @@ TOPICS = (
           "--delta 1e-5", "ε = 0.622123")),
     ),
     Topic(
+        "adaptive-ledger", "what is left of a budget, after looking at outputs",
+        ("adaptive", "filter", "filters", "privacy-filter", "odometer", "privacy-odometer", "adaptive-composition"),
+        ("The total of a ledger holds for releases whose noise, length and number were fixed before the first output. "
+         "Whoever looks at an output and then chooses the noise of the next release, or whether to go on, can lose "
+         "more than that total: up to 1.6 times the δ.",
+         "What a release asks may depend on earlier outputs anyway: queries, models, losses, starting points. For "
+         "noise, rates, steps, kinds and the number of releases there is a filter. ε, δ, the neighbours and the filter "
+         "are fixed before the first release, and a release that would exceed the budget is not made. Write "
+         "adaptive = true in the file, or --adaptive.",
+         "The filter adds up Rényi divergences of one order, which follows from ε and δ (order = X in the file is "
+         "another one); with filter = \"gdp\", for Gaussian noise on all records and for pure ε, it adds up μ² at no "
+         "cost. Releases that are (ε, δ) with δ > 0 need delta-reserve = X, a part of δ.",
+         "The guarantee is the budget, also where less of it was spent. \"?\" in place of a number finds the largest "
+         "release that may still be made."),
+        (("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
+         ("rdp --sigma 2 --json | dpcalc ledger - --adaptive --filter gdp --delta 1e-5 --epsilon 3", "ε = 3")),
+    ),
+    Topic(
         "group-privacy", "a person with several records",
         ("group", "groups", "group-size", "user-level", "unit-of-privacy"),
         ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker. "

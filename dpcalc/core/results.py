@@ -150,6 +150,19 @@ class Release(NamedTuple):
     quantity: str = "epsilon"
 
 
+class Charged(NamedTuple):
+    """One release of an adaptive ledger: what it takes from the budget of the filter, what all releases up to it take,
+    and what is left; and what stands beside it, as beside a Release."""
+
+    name: str
+    spent: float
+    total_spent: float
+    left: float
+    parts: tuple[str, ...] | None = None
+    share: float | None = None
+    remarks: Mapping[str, Any] = MappingProxyType({})
+
+
 class OneRecord(NamedTuple):
     """The words beside a number that holds for one record alone, and not for the whole data set, as 'for record 100
     only; the worst record, 1000, has δ = 0.507'."""
@@ -204,7 +217,9 @@ class Answer(NamedTuple):
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # "for one step" where the number is not about the whole run: words of the headline
     certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
-    releases: Sequence[Release] = ()  # of a ledger, in its order
+    releases: Sequence[Any] = ()  # of a ledger, in its order: Release, or of an adaptive one Charged
+    # Of an adaptive ledger: its filter, order, budget, what is spent and left of it, and the reserve of δ.
+    adaptive: Mapping[str, Any] | None = None
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
     promises: tuple[str, ...] = ()  # what must hold besides the assumptions of theorems, which the next command reads

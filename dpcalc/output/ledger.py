@@ -1,11 +1,12 @@
 """The releases of a ledger for people and programs, and the sentences on what is left of its budgets."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.remarks import DATE, NOTE
-from dpcalc.core.results import Answer, Release
+from dpcalc.core.results import Answer, Charged, Release
 from dpcalc.output.tables import TextTable
 from dpcalc.output.values import in_full
 
@@ -16,17 +17,19 @@ _BUDGETS = ("epsilon", "rho", "mu")  # in the order in which they are printed
 def rounded_releases(answer: Answer) -> TextTable:
     """The table for people: losses and shares are rounded up, and what is left is rounded down."""
     first = answer.releases[0]
-    of, limit = symbol(first.quantity), _numbers(answer, first.quantity).get("budget")
-    has_budget = limit is not None and first.left is not None
+    limit = None if answer.adaptive else _numbers(answer, first.quantity).get("budget")
+    has_budget = first.left is not None and (limit is not None or answer.adaptive is not None)
     remarks = [name for name in (DATE, NOTE) if any(name in one.remarks for one in answer.releases)]
-    left = (f"left of {plain(limit or 0.0)}", "share") if has_budget else ()
-    header = ("release", *(name for name in remarks if name == DATE), f"{of} alone", f"total {of}", *left,
+    left = (f"left of {plain(limit)}" if limit is not None else "left", "share") if has_budget else ()
+    numbers = ("spent", "total") if answer.adaptive else (f"{symbol(first.quantity)} alone",
+                                                          f"total {symbol(first.quantity)}")
+    header = ("release", *(name for name in remarks if name == DATE), *numbers, *left,
               *(name for name in remarks if name == NOTE))
     rows = list[tuple[str, ...]]()
     for k, one in enumerate(answer.releases, 1):
         beside = {name: (str(one.remarks.get(name, "")),) for name in remarks}
         budget = (human(one.left or 0.0, upward=False), _percent(one.share)) if has_budget else ()
-        rows.append((f"{k}. {one.name}", *beside.get(DATE, ()), human(one.epsilon), human(one.total_epsilon), *budget,
+        rows.append((f"{k}. {one.name}", *beside.get(DATE, ()), *map(human, one[1:3]), *budget,
                      *beside.get(NOTE, ())))
         rows += [(f"   {part}", *("" for _ in header[1:])) for part in _parts_in_words(one)]
     texts = frozenset({"release", *remarks})
@@ -38,7 +41,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{human(100 * share, 3)} %"
 
 
-def _parts_in_words(release: Release) -> list[str]:
+def _parts_in_words(release: Release | Charged) -> list[str]:
     """A line for each disjoint part of the data that a release is about; of many the first ones."""
     lines = [f"part {k}: {part}" for k, part in enumerate(release.parts or (), 1)]
     return lines if len(lines) <= _MOST_PARTS else [*lines[:_MOST_PARTS], f"… ({len(lines)} parts)"]
@@ -57,9 +60,9 @@ def release_records(answer: Answer) -> list[dict[str, Any]]:
     return [_record(release) for release in answer.releases]
 
 
-def _record(release: Release) -> dict[str, Any]:
-    of, parts = release.quantity, release.parts
-    found = {"name": release.name, of: release.epsilon, f"total_{of}": release.total_epsilon, "left": release.left,
+def _record(release: Release | Charged) -> dict[str, Any]:
+    of, parts = release.quantity if isinstance(release, Release) else "spent", release.parts
+    found = {"name": release.name, of: release[1], f"total_{of}": release[2], "left": release.left,
              "share": release.share, "parts": None if parts is None else list(parts), **release.remarks}
     return {name: x for name, x in found.items() if x is not None}
 
@@ -74,6 +77,8 @@ def _numbers(answer: Answer, quantity: str) -> dict[str, float]:
 def budget_lines(answer: Answer) -> list[str]:
     """What is left of each budget, or by how much it is exceeded; nothing without a budget, and of a number that was
     solved for nothing about its only budget, which it meets."""
+    if answer.adaptive:
+        return [_spent(answer.adaptive)]
     found = {name: numbers for name in _BUDGETS if "budget" in (numbers := _numbers(answer, name))}
     if answer.question.unknown and len(found) < 2 and not answer.over_budget:
         return []
@@ -91,3 +96,16 @@ def _budget_line(answer: Answer, name: str, numbers: dict[str, float]) -> str:
     if "over" in numbers:
         return f"Over the budget {of} ≤ {budget}{at} by {human(numbers['over'])}{total}."
     return f"{of} left of the budget {budget}{at}: {human(numbers['left'], upward=False)}{total}."
+
+
+def unit_of_filter(adaptive: Mapping[str, Any]) -> str:
+    """What the filter of an adaptive ledger adds up, in words."""
+    name, order = adaptive["filter"], adaptive["order"]
+    return {"pure": "sum of ε", "gdp": "sum of μ²"}.get(name) or f"Rényi divergence of order {order:.6g}"
+
+
+def _spent(adaptive: Mapping[str, Any]) -> str:
+    """What was spent of the budget of a filter, and what is left."""
+    spent, budget, left = (human(adaptive[name], upward=name != "left") for name in ("spent", "budget", "left"))
+    fixed = "" if adaptive["filter"] == "pure" else ", fixed by the budget"
+    return f"Spent: {spent} of {budget} ({unit_of_filter(adaptive)}{fixed}). Left: {left}."
