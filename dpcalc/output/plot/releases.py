@@ -23,9 +23,10 @@ def plot_releases(answer: Answer) -> Plot:
     x = tuple(float(at) for at in (days if in_order else range(1, len(releases) + 1)))
     totals = tuple(float(one[2]) for one in releases)
     finite = tuple(y if y < float("inf") else None for y in totals)
+    at_most = "" if budget is None else human(budget, upward=False) if adaptive else plain(budget)
     lines = [Series(f"total {symbol(of)}" if of != "spent" else of, x, finite)]
     if budget is not None:
-        lines.append(Series(f"budget {human(budget, upward=False) if adaptive else plain(budget)}", x, (budget,) * len(x), proven=False))
+        lines.append(Series(f"budget {at_most}", x, (budget,) * len(x), proven=False))
     notes = () if in_order or not days or len(releases) == 1 else (
         "drawn over the numbers of releases: for an axis of dates all have one, in increasing order, and not all the "
         "same",)
