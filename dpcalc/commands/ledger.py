@@ -49,6 +49,7 @@ COMMAND = Command(
     ),
     inputs=True,
     files="file",
+    theorems_in="ledger_theorems",
     usual=("epsilon", "delta", "file"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",

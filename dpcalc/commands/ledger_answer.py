@@ -1,6 +1,6 @@
 """The answer of ledger: the total ε of several releases of one data set, and what is left of a budget."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -8,8 +8,7 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.cautions import large_delta, of_records
 from dpcalc.accounting.guarantee import Mechanisms, Parallel
 from dpcalc.accounting.neighbours import Composed
-from dpcalc.bounds.conversions import filters
-from dpcalc.commands import convert_answer, ledger_adaptive
+from dpcalc.commands import ledger_adaptive
 from dpcalc.commands import ledger_budgets as budgets
 from dpcalc.commands.convert_answer import Composition, composition
 from dpcalc.commands.ledger import COMMAND
@@ -22,7 +21,7 @@ from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.reading import about
-from dpcalc.core.results import CONVERTED, Answer, Question, Release, Route, Row, budget
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row, budget
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 
@@ -226,9 +225,3 @@ def _require_room(entries: Sequence[Entry], unknown: Unknown, given: Given, ques
                          f"{entries[unknown.place].title}: no value of {unknown.key} meets the budget "
                          f"{budget(question._replace(delta=None))}: the other releases alone have "
                          f"{symbol(question.asks)} = {human(spent)}", "--file")
-
-
-def theorems() -> Iterable[Route]:
-    """Those of the composition, and the filters of adaptive ledgers."""
-    yield from convert_answer.theorems()
-    yield from map(Route, filters.BOUNDS)
