@@ -57,6 +57,9 @@ def asked(given: Given) -> str:
     if given["delta"] is not None:
         return "epsilon"
     others = [name for name in NAMES[1:] if given[name] is not None]
+    if unused := [name for name in ("orders", "precision") if others and given.has(name)]:
+        raise DpcalcError("unneeded", f"it is about ε at a δ, and this ledger is about {symbol(others[0])}; drop it",
+                          flag(unused[0]))
     if not others or given["epsilon"] is not None:
         other = "" if others else "; a ledger of ρ or μ alone has a budget rho or mu, and needs none"
         raise DpcalcError("missing", "needed: the δ of the total, as --delta or as delta = 1e-5 in the file" + other,

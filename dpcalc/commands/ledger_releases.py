@@ -250,7 +250,11 @@ def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown |
         said = "; ".join(f"{title}: {size}" for title, size in zip(titles, sizes, strict=True))
         raise DpcalcError("refused", "the releases are about groups of different numbers of records, whose guarantees "
                           f"do not compose ({said}); set group-size = {max(sizes)} in each of them", "--file")
-    return compose(found, wanted, titles, lambda places: _way_out(entries, places))
+    try:
+        return compose(found, wanted, titles, lambda places: _way_out(entries, places))
+    except DpcalcError as error:
+        error.option = "--file" if error.option == "--input" else error.option
+        raise
 
 
 # --- the composition -------------------------------------------------------------------------------------------------

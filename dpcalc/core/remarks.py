@@ -3,6 +3,7 @@ an underscore. They are kept and shown, and never used in a computation."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
+from math import isfinite
 from typing import Any
 
 from dpcalc.core.errors import DpcalcError
@@ -33,16 +34,18 @@ def remarks(data: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(found[NOTE], str) or len(found[NOTE]) > _LONGEST:
             raise DpcalcError("unknown-value", f"{where}: note is a text of at most {_LONGEST} characters; write other "
                               "things under a key that begins with _, as _people = 3", "--file")
-        found[NOTE] = " ".join(printable(found[NOTE]).split())
+        found[NOTE] = printable(" ".join(found[NOTE].split()))
     return found
 
 
 def _json_value(x: Any) -> Any:
-    """A value of TOML or JSON as one of JSON: dates and times become texts."""
+    """A value of TOML or JSON as one of JSON: dates, times, infinities and numbers that are none become texts."""
     if isinstance(x, Mapping):
         return {str(key): _json_value(y) for key, y in x.items()}
     if isinstance(x, list | tuple):
         return [_json_value(y) for y in x]
+    if isinstance(x, float) and not isfinite(x):
+        return str(x)
     return x.isoformat() if isinstance(x, date | time) else x
 
 

@@ -121,7 +121,8 @@ def _of_parts(release: Release | Charged) -> str:
     if not release.parts:
         return ""
     each, parts = _counted([f"[{part}]" for part in release.parts]), f"{len(release.parts)} disjoint parts"
-    return f" of the data: {each}" if release.name == parts else f", of {parts} of the data: {each}"
+    words = f"of the data (parallel composition, McSherry 2009): {each}"
+    return f" {words}" if release.name == parts else f", of {parts} {words}"
 
 
 def _filter(adaptive: Values) -> str:

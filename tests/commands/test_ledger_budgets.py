@@ -214,6 +214,12 @@ def test_mistakes_in_remarks(remark, said):
     assert said in raised.value.message
 
 
+def test_numbers_that_json_does_not_have_are_kept_as_texts():
+    text = 'delta = 1e-5\n[[release]]\n_x = nan\n_y = [1979-05-27, inf]\nnote = """a\n  b"""\ncommand = "rdp"\nsigma = 2\n'
+    (found,) = json.loads(call(["ledger", "-", "--json"], stdin=text).stdout)["releases"]
+    assert found["_x"] == "nan" and found["_y"] == ["1979-05-27", "inf"] and found["note"] == "a b"
+
+
 def test_a_note_cannot_control_the_terminal():
     page = ledger({**GAUSSIAN, "note": "a\x1b[31mred\nb"}, delta=DELTA).text("table")
     assert "\x1b" not in page and "red" in page
