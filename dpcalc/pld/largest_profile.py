@@ -5,9 +5,13 @@ the profile of a pair (see profile_pairs.py). """
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp, inf, log, log1p
+from dataclasses import replace
+from math import exp, fsum, inf, log, log1p
 
-from dpcalc.pld.atoms import Atoms, distinct, enumerate_sums
+import numpy as np
+
+from dpcalc.numerics.rounding import ULP
+from dpcalc.pld.atoms import Atoms, Point, distinct, enumerate_sums
 from dpcalc.pld.bracket import epsilon_at_delta, log_infinite, merge_gaussians, upper_profile
 from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pair import Gaussian
@@ -15,6 +19,7 @@ from dpcalc.pld.pilot import Parts
 from dpcalc.pld.profile_pairs import pair_of_points, walk
 
 _TAIL = 1e-30  # of δ: at larger ε than that of this δ the profile counts as constant
+_LEAST_GAP = 1e-5  # of neighbouring ε, as a part of the largest: at a tenth of it, rounding takes 1e-12 of the masses
 _MOST_LOSSES = 500  # of a case with finitely many losses, at which its profile is computed, too; all are near enough
 _MOST_CASES = 400  # that are composed on grids, each in some milliseconds
 
@@ -74,7 +79,37 @@ def _pair(forward: Sequence[Parts], backward: Sequence[Parts]) -> Atoms:
 
     walk(at_walk, exp(log_delta(0, 0.0)), _TAIL, max(ends))
     epsilons |= {loss for one in (*forward, *backward) for loss in _few_losses(one) if 0 <= loss <= max(ends)}
-    return pair_of_points(*([(e, log_delta(side, e)) for e in sorted(epsilons)] for side in (0, 1)))
+    at_zero = min(log_delta(0, 0.0), log_delta(1, 0.0))  # the total variation, which is one number
+    points = [[(0.0, at_zero), *((e, log_delta(side, e)) for e in _apart(sorted(epsilons))[1:])] for side in (0, 1)]
+    return _rounded_up(pair_of_points(*points), points)
+
+
+def _apart(epsilons: Sequence[float]) -> list[float]:
+    """The ε without those that are so near to the one before, or to the last one, that slopes between them would be
+    rounding errors. Any ε are valid."""
+    kept, gap = [epsilons[0]], _LEAST_GAP * epsilons[-1]
+    for epsilon in epsilons[1:-1]:
+        if epsilon - kept[-1] >= gap and epsilons[-1] - epsilon >= gap:
+            kept.append(epsilon)
+    return [*kept, epsilons[-1]]
+
+
+def _rounded_up(pair: Atoms, points: Sequence[Sequence[Point]]) -> Atoms:
+    """The pair with all that rounding errors may have taken from it as a probability of infinite losses: what its
+    masses under P lack of 1, those under Q exceed 1, and its profiles lack of δ at their corners, where there are
+    losses, is enough, as E_γ(P‖Q) = P(all) − γQ(all) + γE_{1/γ}(Q‖P) at γ < 1."""
+    assert pair.reverse is not None
+    lacking = 0.0
+    for one, side in zip((pair, pair.reverse), points, strict=True):
+        losses, log_p = one.sorted_atoms
+        masses, infinite = np.exp(log_p), exp(one.log_infinite)
+        corners = set(losses.tolist())
+        epsilons, deltas = np.array([point for point in side if point[0] in corners or point is side[-1]]).T
+        profile = (masses * -np.expm1(np.minimum(epsilons[:, None] - losses, 0.0))).sum(axis=1) + infinite
+        lacking += max(float((np.exp(deltas) - profile).max()), 0.0) + abs(1 - fsum((*masses, infinite)))
+    extra = lacking + 8 * ULP
+    return replace(pair, log_infinite=log(exp(pair.log_infinite) + extra), reverse=replace(
+        pair.reverse, log_infinite=log(exp(pair.reverse.log_infinite) + extra)))
 
 
 def _profile(one: Parts) -> tuple[Callable[[float], float], float]:
