@@ -84,13 +84,13 @@ def _on_shared_grids(guarantees: Sequence[Any], delta: float) -> list[float]:
     """ε of each prefix by composing dominating pairs, or by adding (ε, δ) where that is less; ∞ where pairs give none
     that is close."""
     from dpcalc.accounting.guarantee_pld import pairs_of_all
-    from dpcalc.pld.prefixes import epsilons
+    from dpcalc.pld import prefixes
 
     try:
         each = pairs_of_all(guarantees)
     except DpcalcError:
         return [inf] * len(guarantees)
-    of_parts = [0.0, *epsilons([part for parts in each for part in parts], _log(delta))]
+    of_parts = [0.0, *prefixes.epsilons([part for parts in each for part in parts], _log(delta))]
     ends, sums = accumulate(map(len, each)), _by_sums(guarantees, delta)
     return [min(of_parts[end], x) if of_parts[end] < inf else inf for end, x in zip(ends, sums, strict=True)]
 

@@ -249,14 +249,10 @@ FILE = Quantity("file", "a ledger of releases, an earlier result, or the state o
                 "is standard input)", kind="text", metavar="FILE|-", reads=True)
 ALLOW_FILES_ANYWHERE = Quantity("allow_files_anywhere", "let a ledger name files that are not in its folder or below",
                                 kind="switch")
-ADAPTIVE = Quantity("adaptive", "later releases were chosen in view of earlier outputs: the guarantee is the budget, "
-                    "as long as a filter lets every release through", kind="switch")
-FILTER = Quantity("filter", "what an adaptive ledger adds up: the Rényi divergence of one order (rdp, the default), or "
-                  "μ² of Gaussian DP", kind="choice", choices=("rdp", "gdp"))
-FILTER_ORDER = Quantity("order", "Rényi order of the filter of an adaptive ledger (default: the best one for the "
-                        "budget)", "α", gt=1, le=1e10)
-DELTA_RESERVE = Quantity("delta_reserve", "part of δ for releases of an adaptive ledger that are (ε, δ) with δ > 0 "
-                         "(default 0)", "δ_r", ge=0, lt=1)
+ADAPTIVE = Quantity("adaptive", "keep a filter: later releases may be chosen in view of earlier outputs", kind="switch")
+FILTER = Quantity("filter", "what it adds up: Rényi divergence (default), or μ²", kind="choice", choices=("rdp", "gdp"))
+FILTER_ORDER = Quantity("order", "Rényi order of the filter (default: by the budget)", "α", gt=1, le=1e10)
+DELTA_RESERVE = Quantity("delta_reserve", "part of δ for (ε, δ) releases in a filter (default 0)", "δ_r", ge=0, lt=1)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
                    kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
