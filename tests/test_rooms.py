@@ -59,7 +59,8 @@ def test_few_modules_stand_outside_the_rooms():
 def test_one_module_decides_about_neighbours():
     """No module compares the names of relations, or looks for one, but that one and its parts: the conversion, the words
     of its errors, and what an earlier version wrote."""
-    own = {f"dpcalc.accounting.{name}" for name in ("neighbours", "replaced", "ways_out", "older_records")}
+    own = {f"dpcalc.accounting.{name}" for name in ("neighbours", "replaced", "ways_out", "older_records", "disjoint_data",
+                                                 "disjoint_parts")}
     names, words = {"ADD_REMOVE", "REPLACE_ONE", "ZERO_OUT"}, {"add-remove", "replace-one", "zero-out"}
 
     def is_named(node):

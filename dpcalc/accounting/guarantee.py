@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from dpcalc.accounting import older_records
-from dpcalc.accounting.guarantee_complaints import complaint
+from dpcalc.accounting.guarantee_complaints import complaint, refuse_without_count
 from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
@@ -150,7 +150,35 @@ class Tries(Model):
         return self
 
 
-OfOneRun = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+Single = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+
+
+_Part = Annotated[tuple[Annotated[Single, Field(discriminator="kind")], ...], Field(min_length=1)]
+
+
+class Parallel(_Kind):
+    """Disjoint parts of the data: the guarantees of what is released of each part, which read its records alone. See
+    accounting/disjoint_parts.py. For replace-one they are those for records that are added or removed, and `replaced`
+    are those for records that are replaced and stay in their part, where they are other ones. """
+
+    kind: Literal["parallel"]
+    parts: Annotated[tuple[_Part, ...], Field(min_length=1)]
+    replaced: tuple[_Part, ...] | None = None
+
+    @model_validator(mode="after")
+    def _same_parts(self) -> Parallel:
+        if self.replaced is not None and len(self.replaced) != len(self.parts):
+            raise ValueError("replaced and parts differ in length")
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The guarantee for the record of an answer."""
+        each = {name: [[one.as_json() for one in part] for part in found]
+                for name, found in (("parts", self.parts), ("replaced", self.replaced)) if found}
+        return {**{name: x for name, x in super().as_json().items() if name != "replaced"}, **each}
+
+
+OfOneRun = Single | Parallel
 
 
 class Selected(_Kind):
@@ -175,6 +203,15 @@ class Selected(_Kind):
 
 
 Guarantee = OfOneRun | Selected
+
+
+def within(guarantee: Guarantee) -> tuple[OfOneRun, ...]:
+    """The guarantees that a guarantee is made of: those of one of several runs, or of disjoint parts."""
+    if isinstance(guarantee, Selected):
+        return tuple(one for run in guarantee.candidate for one in (run, *within(run)))
+    if isinstance(guarantee, Parallel):
+        return tuple(one for part in (*guarantee.parts, *(guarantee.replaced or ())) for one in part)
+    return ()
 _KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(Guarantee))
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
@@ -239,7 +276,7 @@ def read(data: Any, where: str) -> Guarantee:
         is_written_by_dpcalc = "version" in data
         data = data.get("guarantee")
         if is_written_by_dpcalc:
-            _refuse_without_count(data, where)
+            refuse_without_count(data, where)
     if isinstance(data, list):
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee", "--input")
     if isinstance(data, dict) and "history" in data:
@@ -252,22 +289,8 @@ def read(data: Any, where: str) -> Guarantee:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {complaint(e.errors(include_url=False)[0])}", "--input") from None
-    for one in (found, *getattr(found, "candidate", ())):
+    for one in (found, *within(found)):
         _refuse_unproven(one.status, one.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})
     return found
-
-
-def _refuse_without_count(guarantee: Any, where: str) -> None:
-    """Raises DpcalcError where the guarantee of a result lacks a count, which dpcalc always writes: without it the
-    result would seem to lose less privacy. JSON that is written by hand, and has no version of dpcalc, may leave out a
-    count of 1."""
-    if isinstance(guarantee, dict):
-        parts = guarantee["mechanisms"] if isinstance(guarantee.get("mechanisms"), list) else []
-        parts = [*parts, *([guarantee] if guarantee.get("kind") == "outcomes" else ())]
-        for one in guarantee["candidate"] if isinstance(guarantee.get("candidate"), list) else ():
-            _refuse_without_count(one, where)
-        if any(isinstance(part, dict) and "count" not in part for part in parts):
-            raise DpcalcError("bad-json", f"{where}: its guarantee does not say how often a mechanism is used (count); "
-                              "compute the result again", "--input")

@@ -5,8 +5,23 @@ import sys
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.strict_json import OutOfRange
+
+
+def refuse_without_count(guarantee: Any, where: str) -> None:
+    """Raises DpcalcError where the guarantee of a result lacks a count, which dpcalc always writes: without it the
+    result would seem to lose less privacy. JSON that is written by hand, and has no version of dpcalc, may leave out a
+    count of 1."""
+    if isinstance(guarantee, dict):
+        parts = guarantee["mechanisms"] if isinstance(guarantee.get("mechanisms"), list) else []
+        parts = [*parts, *([guarantee] if guarantee.get("kind") == "outcomes" else ())]
+        for one in guarantee["candidate"] if isinstance(guarantee.get("candidate"), list) else ():
+            refuse_without_count(one, where)
+        if any(isinstance(part, dict) and "count" not in part for part in parts):
+            raise DpcalcError("bad-json", f"{where}: its guarantee does not say how often a mechanism is used (count); "
+                              "compute the result again", "--input")
 
 
 def complaint(issue: Any) -> str:

@@ -1,17 +1,20 @@
 """The dominating pairs of guarantees read from JSON. Needs numpy."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import inf, log, nextafter
 from typing import Any
 
 import numpy as np
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting import disjoint_parts
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.core.errors import OutOfScope
+from dpcalc.core.relations import RELATIONS
 from dpcalc.numerics.rounding import ratio_up
-from dpcalc.pld import atoms
+from dpcalc.pld import atoms, largest_profile
 from dpcalc.pld.pair import Gaussian as GaussianPair
 from dpcalc.pld.pair import Pair, not_attained
 from dpcalc.pld.pilot import Parts
@@ -83,6 +86,21 @@ def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]
     return [orders[int(np.argmin((a - 1) * (r - e) + gain))] for e in epsilons]
 
 
+@lru_cache(maxsize=16)  # the running totals of a ledger read the same parts several times
+def _disjoint(guarantee: Parallel) -> Parts:
+    """The pair of the largest loss of all cases of disjoint parts, or the pairs of the only case."""
+    return largest_profile.parts([(pairs_in_either_order(case.members), pairs_in_either_order(case.entered))
+                                  for case in disjoint_parts.cases(guarantee)],
+                                 RELATIONS[str(guarantee.adjacency)].sensitivity > 1)
+
+
+def pairs_in_either_order(guarantees: Sequence[Guarantee]) -> Parts:
+    """The pairs of releases of which the probabilities p of an `outcomes` guarantee belong to an unknown data set."""
+    each = (((atoms.outcomes_in_either_order(g.p, g.q), g.count),) if isinstance(g, Outcomes) else dominating_pairs(g)
+            for g in guarantees)
+    return tuple(part for parts in each for part in parts)
+
+
 def _log_up(x: float) -> float:
     return min(0.0, nextafter(log(x), inf)) if x > 0 else -inf
 
@@ -95,5 +113,6 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Zcdp: lambda g: _of_orders(zcdp_orders(g.rho)) if g.rho > 0 else (),
     Outcomes: lambda g: ((atoms.outcomes(g.p, g.q), g.count),),
     Sampled: lambda g: ((atoms.profile_at_points(g.epsilon, [_log_up(d) for d in g.delta]), 1),),
+    Parallel: _disjoint,
     Tv: lambda g: ((atoms.approximate_dp(0.0, _log_up(g.tv)), 1),),
 }

@@ -1,18 +1,26 @@
 """What adds up where guarantees compose: their RDP curves, (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import cache
+from itertools import accumulate
+from typing import Any, TypeVar
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting import disjoint_parts
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds import curve
-from dpcalc.bounds.conversions import gdp, outcomes, pure, rdp_curves, zcdp
+from dpcalc.bounds.conversions import composition_basic, gdp, outcomes, pure, rdp_curves, zcdp
 from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.gdp import Mus
 from dpcalc.bounds.conversions.zcdp import PURE, Term, Terms
 from dpcalc.bounds.curve import Curve
+from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.rounding import decimal, quotient_up, ratio_down, root_up
+from dpcalc.core.relations import RELATIONS
+from dpcalc.numerics.rounding import decimal, decimal_up, quotient_up, ratio_down, root_up
+
+_T = TypeVar("_T")
 
 
 def _no_pure(reason: str) -> OutOfScope:
@@ -35,6 +43,8 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     if isinstance(guarantee, Sampled):
         delta, epsilon = min(zip(guarantee.delta, guarantee.epsilon, strict=True))
         return ((epsilon, delta, 1),)
+    if isinstance(guarantee, Parallel):
+        return _largest_point(_of_cases(guarantee, points))
     if isinstance(guarantee, Gdp):
         nothing, reason = guarantee.mu == 0, "Gaussian noise has no pure ε"
     elif isinstance(guarantee, Zcdp):
@@ -79,6 +89,9 @@ def _rho(guarantee: Guarantee, number: Callable[[float], Fraction]) -> Fraction 
         return decimal(guarantee.rho)
     if isinstance(guarantee, Gdp):
         return number(guarantee.mu) ** 2 / 2
+    if isinstance(guarantee, Parallel):
+        each = [_total_rho(case.all_members, number) for case in disjoint_parts.cases(guarantee)]
+        return None if None in each else max(filter(None, each), default=Fraction(0))
     if not isinstance(guarantee, Mechanisms) or not all(map(_is_gaussian, guarantee.mechanisms)):
         return None
     return sum((count / Fraction(ratio_down((sigma,), (sensitivity,))) ** 2 / 2
@@ -100,7 +113,25 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     """μ of the composition where every part is μ-GDP, or Gaussian and not sampled: the root of twice the exact ρ,
     rounded up; else None."""
     total = _total_rho(guarantees, Fraction if len(guarantees) == 1 else decimal)
-    return None if total is None or any(isinstance(g, Zcdp) for g in guarantees) else root_up(2 * total)
+    return None if total is None or any(map(_has_zcdp, guarantees)) else root_up(2 * total)
+
+
+def _has_zcdp(guarantee: Guarantee) -> bool:
+    members = (one for part in guarantee.parts for one in part) if isinstance(guarantee, Parallel) else (guarantee,)
+    return any(isinstance(one, Zcdp) for one in members)
+
+
+def sums_of_first(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
+    """The first guarantee, the first two, … and all of them as one of μ-GDP or ρ-zCDP, by their exact ρ; empty where
+    not every part has one."""
+    found = [_rho(g, decimal) for g in guarantees]
+    rhos = [rho for rho in found if rho is not None]
+    if len(rhos) < len(guarantees):
+        return []
+    gaussian = list(accumulate((not _has_zcdp(g) for g in guarantees), min))
+    return [Gdp(kind="gdp", mu=root_up(2 * rho)) if is_gaussian else
+            Zcdp(kind="zcdp", rho=quotient_up(rho.numerator, rho.denominator))
+            for is_gaussian, rho in zip(gaussian, accumulate(rhos), strict=True)]
 
 
 # --- μ and ρ of the parts, by kind -----------------------------------------------------------------------------------
@@ -110,22 +141,38 @@ def mus(guarantee: Guarantee) -> Mus:
     """(numerator, denominator, count) of the μ of every part that is μ-GDP, or Gaussian and not sampled."""
     if isinstance(guarantee, Gdp):
         return ((guarantee.mu, 1.0, 1),)
-    each = [(part.params(guarantee.adjacency, guarantee.size_of_group), part.count)
-            for part in getattr(guarantee, "mechanisms", ()) if _is_gaussian(part)]
-    return tuple((p["sensitivity"], p["sigma"], count) for p, count in each)
+    if isinstance(guarantee, Parallel):
+        return _case_of_largest_mu(guarantee)[0]
+    each = [(on_all_records(part, guarantee), part.count) for part in getattr(guarantee, "mechanisms", ())
+            if part.name == "gaussian"]
+    return tuple((p["sensitivity"], p["sigma"], count) for p, count in each if p is not None)
 
 
 def _is_gaussian(part: Part) -> bool:
     return part.name == "gaussian" and part.sampling is None
 
 
+def on_all_records(part: Part, guarantee: Guarantee) -> Params | None:
+    """The parameters of one use, of which a use on a Poisson batch loses at most as much: ρ and μ are those without
+    sampling (proof in bounds/conversions/zcdp.py). None for other batches."""
+    size = guarantee.size_of_group
+    if part.sampling is None:
+        return part.params(guarantee.adjacency, size)
+    if part.sampling.scheme != "poisson":
+        return None
+    is_replaced = RELATIONS[str(part.relation(guarantee.adjacency))].sensitivity > 1  # one leaves, another one enters
+    return part.mechanism.of_group(part.params(guarantee.adjacency), 2 * size if is_replaced else size)
+
+
 def pure_points(guarantee: Guarantee) -> Points:
     """(ε, 0, count) of every other part. Raises OutOfScope where one is not pure."""
     if isinstance(guarantee, Gdp):
         return ()
+    if isinstance(guarantee, Parallel):
+        return _case_of_largest_mu(guarantee)[1]
     if isinstance(guarantee, Mechanisms):
         return tuple((_pure_part(part, guarantee), 0.0, part.count) for part in guarantee.mechanisms
-                     if not _is_gaussian(part))
+                     if part.name != "gaussian" or on_all_records(part, guarantee) is None)
     found = points(guarantee)
     if any(delta for _, delta, _ in found):
         raise _no_pure("a guarantee with δ > 0 is not pure")
@@ -140,13 +187,19 @@ def rho_terms(guarantee: Guarantee) -> Terms:
         return (((guarantee.mu, guarantee.mu), (2.0,), 1),)
     if isinstance(guarantee, Mechanisms):
         return tuple(_rho_term(part, guarantee) for part in guarantee.mechanisms)
+    if isinstance(guarantee, Parallel):
+        return max(_of_cases(guarantee, rho_terms), key=zcdp.exact_sum)
     return tuple(_pure_term(epsilon, count) for epsilon, _, count in pure_points(guarantee))
 
 
 def _rho_term(part: Part, guarantee: Mechanisms) -> Term:
-    if part.sampling is None and part.mechanism.zcdp:
-        return (*part.mechanism.zcdp(part.params(guarantee.adjacency, guarantee.size_of_group)), part.count)
-    return _pure_term(_pure_part(part, guarantee), part.count)
+    own = on_all_records(part, guarantee) if part.mechanism.zcdp else None
+    if own is None or not part.mechanism.zcdp:
+        return _pure_term(_pure_part(part, guarantee), part.count)
+    known: Term = (*part.mechanism.zcdp(own), part.count)
+    if part.sampling is None or part.mechanism.pure is None or guarantee.size_of_group > 1:
+        return known
+    return min(known, _pure_term(_pure_part(part, guarantee), part.count), key=lambda term: zcdp.exact_sum((term,)))
 
 
 def _pure_term(epsilon: float, count: int) -> Term:
@@ -184,6 +237,8 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
                  guarantee.count),)
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of_bound(pure.RDP, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+    if isinstance(guarantee, Parallel):
+        return _largest_curve(_of_cases(guarantee, curves))
     if isinstance(guarantee, Tv):
         raise DpcalcError("refused", "a total variation alone is (0, TV)-DP, which implies no RDP; ask with --delta or "
                                      "--epsilon", "--input")
@@ -193,3 +248,42 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     raise DpcalcError("refused",
                       "an (ε, δ) guarantee with δ > 0 implies no RDP (Mironov 2017, Prop. 3, has no converse)",
                       "--input")
+
+
+# --- disjoint parts of the data: the largest loss of all cases of the theorem -----------------------------------------
+
+
+def _of_cases(guarantee: Parallel, of: Callable[[Guarantee], tuple[_T, ...]]) -> list[tuple[_T, ...]]:
+    """What the releases of each case have together."""
+    return [tuple(x for member in case.all_members for x in of(member)) for case in disjoint_parts.cases(guarantee)]
+
+
+def _largest_point(cases: list[Points]) -> Points:
+    """The largest sum of ε and the largest sum of δ, of whichever cases."""
+    if len(cases) == 1:
+        return cases[0]
+    delta = max(map(composition_basic.total_delta, cases))
+    if delta >= 1:
+        raise OutOfScope("no-solution", "the δs of the releases of one part add up to 1 or more", "--delta")
+    return ((decimal_up(max(map(composition_basic.total_epsilon, cases))), decimal_up(delta), 1),)
+
+
+def _case_of_largest_mu(guarantee: Parallel) -> tuple[Mus, Points]:
+    """The μ of the case whose releases compose to the largest one, and its pure ε."""
+    cases = zip(_of_cases(guarantee, mus), _of_cases(guarantee, pure_points), strict=True)
+    return max(cases, key=lambda case: gdp.total_square(*case))
+
+
+def _largest_curve(cases: list[tuple[tuple[Curve, int], ...]]) -> tuple[tuple[Curve, int], ...]:
+    """The largest RDP of all cases at each order."""
+    if len(cases) == 1:
+        return cases[0]
+
+    def exact(mp: Any, alpha: Any) -> Any:
+        return max((rdp_curves.exact_composition(mp, alpha, case) for case in cases), key=float)
+
+    each = [one for case in cases for one, _ in case]
+    orders = tuple(sorted({alpha for one in each for alpha in one.orders}))
+    largest = cache(lambda alpha: max(rdp_curves.composition(alpha, case) for case in cases))
+    return ((Curve(largest, exact, orders=orders, whole=any(one.whole for one in each),
+                   coarse=lambda alpha: max(rdp_curves.coarse_composition(alpha, case) for case in cases)), 1),)

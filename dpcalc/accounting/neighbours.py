@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.accounting import ways_out
+from dpcalc.accounting import disjoint_data, ways_out
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
 from dpcalc.core.text import listed
@@ -120,6 +120,8 @@ def _refuse_mechanism(mechanism: Mechanism, scheme: Scheme, relation: str, optio
 def of_guarantee(guarantee: Guarantee, name: str = "the input") -> str | None:
     """The relation of a guarantee, or None where it is unstated. Raises DpcalcError where its mechanisms and their
     batches cannot have the one that it states, or not the same one."""
+    if guarantee.kind == "parallel":
+        return disjoint_data.relation(guarantee, name, of_guarantee)
     stated: str | None = guarantee.adjacency
     if guarantee.kind == "selected":
         runs = guarantee.of_one_run
@@ -179,11 +181,13 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         others = [names[k] for relation, those in places.items() if relation != REPLACE_ONE for k in those]
         way = way_out(places) if way_out else f"add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
-    target = wanted or next(iter(places), None)
+    disjoint = [g for g in guarantees if g.kind == "parallel"]
+    target = wanted or next(iter(places), ADD_REMOVE if disjoint else None)
     found: list[Guarantee] = []
     sentences = [sentence for g in guarantees for sentence in (
         *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
         if sentence]
+    sentences += disjoint_data.conditions(disjoint)
     warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         bound = relation or target
@@ -223,6 +227,8 @@ def _promise_of_input(guarantee: Guarantee, name: str, relation: str) -> Promise
     """What must hold of an input of which at least a part states no relation, beside others that do."""
     if guarantee.adjacency:
         return NOTHING
+    if guarantee.kind == "parallel":
+        return Promise(*disjoint_data.promises(guarantee, name, relation, _promise_of_input))
     parts = getattr(guarantee, "mechanisms", None)
     unstated = [part for part in parts or () if not (part.sampling or part.sum or part.mechanism.query.not_sampled)]
     if parts and not unstated:

@@ -7,11 +7,11 @@ from itertools import pairwise
 from math import exp, log
 from typing import Any
 
-from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Rdp, Sampled, Tv, Zcdp
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
 from dpcalc.accounting.guarantee_parts import Part
 from dpcalc.bounds.conversions import to_replace_one
 from dpcalc.core.errors import DpcalcError, NoSolution
-from dpcalc.core.relations import REPLACE_ONE
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
 from dpcalc.numerics.rounding import ratio_up, up
 
 _POINTS = 200  # of a profile that is sampled; with half as many, ε is 1e-3 larger
@@ -97,6 +97,18 @@ def _curve(g: Rdp, name: str) -> Guarantee:
     return _profile(points, g)
 
 
+def _parallel(g: Parallel, name: str) -> Guarantee:
+    """Disjoint parts: the releases for a record that is added or removed, as it may move to another part, and the same
+    ones for a record that is replaced and stays in its part."""
+    if g.adjacency != ADD_REMOVE:
+        raise DpcalcError("refused", f"{name} holds for {g.adjacency} neighbours, from which nothing follows for a "
+                          f"record that moves to another part; compute it with --adjacency {ADD_REMOVE}", "--adjacency")
+    of_parts = tuple(tuple(one.model_copy(update={"adjacency": ADD_REMOVE}) for one in part) for part in g.parts)
+    staying = tuple(tuple(guarantee(one, ADD_REMOVE, name).model_copy(update={"adjacency": REPLACE_ONE})
+                          for one in part) for part in of_parts)
+    return g.model_copy(update={"parts": of_parts, "replaced": staying})
+
+
 _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {
     Mechanisms: _mechanisms,
     Dp: _dp,
@@ -106,4 +118,5 @@ _CONVERTED: dict[type, Callable[[Any, str], Guarantee]] = {
     Sampled: lambda g, name: _profile(tuple(zip(g.epsilon, g.delta, strict=True)), g),
     Rdp: _curve,
     Outcomes: _outcomes,
+    Parallel: _parallel,
 }

@@ -94,10 +94,11 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     code = 3 if answer.over_budget else 0
     if target:
         from dpcalc.output.plot.data import plot_tables
+        from dpcalc.output.plot.releases import plot_releases
 
-        drawing = plot_tables(command, raw, [("", answer)])
+        drawing = plot_releases(answer) if answer.releases else plot_tables(command, raw, [("", answer)])
         if target.in_terminal:
-            return target.shown(drawing), 0
+            return target.shown(drawing), code
         target.write(drawing)
     if switches["quiet"]:
         return "\n".join(map(repr, answer.values)), code

@@ -64,7 +64,7 @@ _ANSWERS = {
     "composition": "ε, δ, TV of a composition",
 }
 _GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
-          "equal_privacy_variance": "variance"}
+          "equal_privacy_variance": "variance", "spent": "what was spent of a budget"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
@@ -144,6 +144,11 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "runs": ("", "law of the number of runs, --tries with --tries-law or --tries-shape"),
     "tail": ("", "probability that an epoch may move to an infinite loss; chosen from δ and the number of epochs"),
     "parts": ("", "RDP curve of each guarantee that is composed"),
+    "most_epsilon": ("ε", "budget, fixed before the first release"),
+    "most_mu": ("μ", "largest μ that has this ε at δ, without the reserve"),
+    "rdp_budget": ("B", "Rényi divergence of this order that has this ε at δ, without the reserve"),
+    "reserve": ("δ_r", "part of δ for releases that are (ε_t, δ_t) with δ_t > 0, --delta-reserve"),
+    "charges": ("ρ_t", "what each release takes from the budget, and how often it is used"),
     "alphas": ("α", "Rényi orders of the curve, --alpha"),
     "rdps": ("ε(α)", "Rényi divergence at each of them, --rdp"),
     "ratio": ("s/σ", "sensitivity over noise; for a pure mechanism its ε"),

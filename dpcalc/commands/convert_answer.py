@@ -139,6 +139,10 @@ def _notes(run: Run, head: Route) -> tuple[str, ...]:
     """Notes on assumptions that the given guarantee does not settle."""
     notes = [f"converted to {run['adjacency']} neighbours: {', '.join(run['converted'])} {CONVERTED}"
              ] if run["converted"] else []
+    if run.question.asks in ("rho", "mu") and run["from"] == "parts" and any(
+            part.sampling and part.mechanism.zcdp for g in run.given.inputs for part in getattr(g, "mechanisms", ())):
+        notes.append(f"Poisson sampling does not lower {symbol(run.question.asks)}: it is that of the same noise on "
+                     "all records in every step")
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in run.given.inputs) and run["from"] != "outcomes":
         notes.append("the exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
     return tuple(notes)

@@ -30,20 +30,26 @@ COMMAND = Command(
         Option(q.ALLOW_FILES_ANYWHERE, RUN),
         Option(q.EPSILON._replace(help="the budget on the total ε"), QUESTION),
         Option(q.DELTA._replace(help="δ of the total"), QUESTION),
+        Option(q.RHO._replace(help="the budget on the total ρ of zCDP; beside that on ε, or alone", safe_direction=0),
+               QUESTION),
+        Option(q.MU._replace(help="the budget on the total μ of Gaussian DP; beside that on ε, or alone",
+                             safe_direction=0), QUESTION),
         Option(q.SOLVE._replace(help='not for a ledger: write "?" in the file for the number to find'), QUESTION),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours: releases that do not say it are bound to it, "
                                          "and replace-one converts those for other ones"), RUN),
         *options(QUESTION, q.ORDERS, q.PRECISION),
+        *options(RUN, q.ADAPTIVE, q.FILTER, q.FILTER_ORDER, q.DELTA_RESERVE),
     ),
     examples=(
         ("ledger releases.toml", "ε = 0.951868"),
         ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --json | dpcalc ledger - --delta "
          "1e-5", "ε = 1.1341"),
+        ("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
     ),
     inputs=True,
     files="file",
-    theorems_of="convert",
+    theorems_in="ledger_theorems",
     usual=("epsilon", "delta", "file"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",

@@ -15,20 +15,21 @@ from dpcalc.commands.run_file import toml
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.named_files import Folder
+from dpcalc.core.remarks import remarks, without_remarks
 from dpcalc.core.tries import SPELLINGS
 from dpcalc.core.validate import near
 
 UNKNOWN = "?"  # stands in place of the number to be solved for
 _MEGABYTES = 50  # of the largest file that is read; a result with the grids of its compositions may have some
 _EXPECTED = "give a [[release]] for each release"
-_HEADER = ("delta", "epsilon", "adjacency")  # keys of a ledger beside its releases
+# keys of a ledger beside its releases
+_HEADER = ("delta", "epsilon", "rho", "mu", "adjacency", "adaptive", "filter", "order", "delta-reserve")
 _OF_STATE = "poisson_sampling must have been on, which a state of Opacus does not tell"
 _NO_OPTIONS = ("name", "command", "input")  # keys of a release that are no options of its command
 
 
 class Ledger(NamedTuple):
-    """What the files hold: `delta`, `epsilon` and `adjacency` where they say them, and the releases as objects of
-    JSON."""
+    """What the files hold: the keys of a ledger where they say them, and the releases as objects of JSON."""
 
     header: dict[str, Any]
     releases: tuple[dict[str, Any], ...]
@@ -65,7 +66,7 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
                               f"{', '.join(known)}{near(key[:40], known)}", "--file")
         if not isinstance(value["release"], list):
             raise DpcalcError("bad-toml", f"{where}: {_EXPECTED} (in JSON \"release\": [{{…}}, …])", "--file")
-        header |= {key: value[key] for key in _HEADER if key in value}
+        header |= {key.replace("-", "_"): value[key] for key in _HEADER if key in value}
         for k, data in enumerate(value["release"], 1):
             releases += _release(data, f"{where}, release {k}", folder)
     return Ledger(header, tuple(releases))
@@ -88,7 +89,9 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
     if not isinstance(data, Mapping):
         raise DpcalcError("bad-json", f"{where} is no object with a command, a file or a guarantee", "--file")
     name = " ".join(str(data.get("name", name)).split())
-    named = {"name": name} if name else {}
+    beside = remarks(data, where)
+    data = without_remarks(data)
+    named = {**({"name": name} if name else {}), **beside}
     if "history" in data:
         return [{**named, **_of_opacus(data, where)}]
     if "schema" in data or "kind" in data:
@@ -96,11 +99,45 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
         rest = {k: x for k, x in data.items() if k != "name" and k not in SPELLINGS}
         return [{**named, **tries, **_guarantee(rest, where)}]
     if "file" in data and "command" not in data:
-        return _of_file(data, where, folder, name)
+        return [{**one, **beside} for one in _of_file(data, where, folder, name)]
+    if "parallel" in data:
+        return [{**named, "parallel": _parts(data, where, folder)}]
     if "command" not in data:
-        close = next(filter(None, (near(str(k), ("command", "file", "kind", "release")) for k in data)), "")
-        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed{close}', "--file")
-    return [_of_command(data, where, folder)]
+        close = next(filter(None, (near(str(k), ("command", "file", "kind", "parallel", "release")) for k in data)), "")
+        raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed, or parallel = '
+                          f"[[…], […]]{close}", "--file")
+    return [{**_of_command(data, where, folder), **beside}]
+
+
+def _parts(data: Mapping[str, Any], where: str, folder: Folder) -> list[list[dict[str, Any]]]:
+    """The releases of each of several disjoint parts of the data. Their command is rdp where they name none."""
+    parts = data["parallel"]
+    if others := data.keys() - {"parallel", "name"}:
+        raise DpcalcError("unneeded", f"{where}: {min(others)[:40]!r} does not stand beside parallel; write it into "
+                          "the releases of the parts", "--file")
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, list) and part for part in parts):
+        raise DpcalcError("bad-toml", f"{where}: parallel is a list of parts, each a list of its releases, as "
+                          "parallel = [[{sigma = 2}], [{sigma = 3}, {sigma = 4}]]", "--file")
+    return [[_of_constant_size(found, there) for r, one in enumerate(part, 1)
+             for there in (f"{where}, part {k}, release {r}",)
+             for found in _release(_with_command(one, there), there, folder)] for k, part in enumerate(parts, 1)]
+
+
+def _with_command(one: Any, where: str) -> Any:
+    """A release of a part, by rdp where it names nothing else. Raises DpcalcError for parts within parts."""
+    if isinstance(one, Mapping) and "parallel" in one:
+        raise DpcalcError("refused", f"{where}: a part is not divided again; list all parts in one parallel", "--file")
+    is_short = isinstance(one, Mapping) and not one.keys() & {"command", "file", "kind", "schema", "history"}
+    return {"command": "rdp", **one} if is_short else one
+
+
+def _of_constant_size(release: dict[str, Any], where: str) -> dict[str, Any]:
+    """A release of a part. Raises DpcalcError where its options say how many records the part has."""
+    names = spellings(command_of(release["command"])) if "command" in release else {}
+    if sizes := [key for key in release if names.get(key) in ("n", "batch_size")]:
+        raise DpcalcError("refused", f"{where}: {sizes[0]} is a size of the part, which is not fixed where a record is "
+                          "added, removed or moved; give a constant sampling-rate, and steps", "--file")
+    return release
 
 
 def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> list[dict[str, Any]]:

@@ -5,11 +5,12 @@ from functools import partial
 
 from dpcalc.accounting import neighbours
 from dpcalc.accounting.answer import answer_rows
-from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism, with_steps
+from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
 from dpcalc.commands import best_of_runs
-from dpcalc.commands.asking import level_hints, lower_end, read_question
+from dpcalc.commands.asking import level_hints, lower_end
+from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
 from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.checks import Mode, check
@@ -19,11 +20,11 @@ from dpcalc.core.run import Run
 
 
 def answer(given: Given) -> Answer:
-    mechanism, question = MECHANISMS[given["mechanism"]], read_question(COMMAND, given)
+    mechanism, question = MECHANISMS[given["mechanism"]], question_of(COMMAND, given)
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
     uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency",
-                      *tries.NAMES})
-    run = Run(COMMAND, given, question, partial(with_steps, mechanism), uses)
+                      *tries.NAMES, *(ROUTES.keys() & {question.asks})})
+    run = Run(COMMAND, given, question, partial(params_of, mechanism, question.asks), uses)
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=mechanism.ways_out,
                     hints=level_hints(given, question)))
     by_multiplier = noise_multiplier.NAME in needs
@@ -44,6 +45,8 @@ def answer(given: Given) -> Answer:
 
 def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
     """The bounds for one use of a mechanism, or for several."""
+    if run.question.asks in ROUTES:
+        return (ROUTES[run.question.asks][0],)
     routes = mechanism.often if run.unknown == "steps" or run["steps"] > 1 else mechanism.once
     if run.unknown:  # no parameter is solved for by a bound from below
         return tuple(route for route in routes if route.bound.status != "lower")
@@ -51,4 +54,5 @@ def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
 
 
 def theorems() -> Iterable[Route]:
-    return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *BOUNDS)
+    return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *(x for x, _ in ROUTES.values()),
+            *BOUNDS)

@@ -25,7 +25,10 @@ COMMAND = Command(
     ),
     inputs=True,
     describes=True,
-    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
+    elsewhere={**noise_multiplier.PARTS_OF_BATCHES,
+               **{name: f"sampling does not lower {of} of Gaussian noise: what meets such a budget is the noise for as "
+                        f"many steps on all records, by dpcalc rdp --{name} X --steps T --solve noise-multiplier"
+                  for name, of in (("rho", "ρ"), ("mu", "μ"))}},
     usual=("epsilon", "delta", "solve", "noise_multiplier", "mechanism", "scale", "scheme", "n", "batch_size", "epochs",
            "steps"),
 )

@@ -1,17 +1,9 @@
 """The topics of `dpcalc help` and `dpcalc explain`: short texts on the ideas that options and answers rest on."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-
-class Topic(NamedTuple):
-    """A short text, with commands and the results that they print."""
-
-    name: str
-    title: str
-    words: tuple[str, ...]  # other words that this topic answers
-    text: tuple[str, ...]  # paragraphs
-    examples: tuple[tuple[str, str], ...]  # (arguments, how the answer begins)
-
+from dpcalc.commands import topics_of_releases
+from dpcalc.commands.topics_of_releases import Topic
 
 _RUN = "--n 50000 --batch-size 1024 --epochs 50"
 _EXAMPLE = "--n 50000 --batch-size 1000 --epochs 50 --noise-multiplier 1.6 --delta 1e-5"
@@ -75,6 +67,22 @@ TOPICS = (
          "The second example below is the run of the first with micro-batches."),
         (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.31908"),
          ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.55 --delta 1e-5", "ε = 8.78539")),
+    ),
+    Topic(
+        "parallel", "disjoint parts of the data, and what they cost together",
+        ("parallel-composition", "disjoint", "disjoint-parts", "parts", "partition", "partitions", "regions"),
+        ("If the data are partitioned and every part has releases of its own, a record is in one part, and is touched "
+         "by the releases of that part alone. Then all releases together lose no more than those of the worst part, "
+         "where a record is added or removed (McSherry 2009). In a ledger the parts are parallel = [[…], […]], a list "
+         "of parts, each a list of its releases.",
+         "Where a record is replaced, it may stay in its part, or leave one part and enter another one. The ledger "
+         "takes the worse of both: one part under replace-one, or two parts under add-remove, which add up. Two parts "
+         "of ε = 1 each have ε = 2 then. So a part needs to be known for records that are added or removed.",
+         "Which records belong to which part must be fixed beforehand, by a property of the single record alone, such "
+         "as the region of a person. Parts that follow from the data, as clusters or quantiles, are no such partition, "
+         "nor are parts of which a person has records in several. What is done with a part must not depend on its "
+         "size: sampling rates and steps are constants, and batches of a fixed size are refused."),
+        (("convert --from gdp --mu 0.5 --delta 1e-5", "ε = 1.9931"),),
     ),
     Topic(
         "sampling", "how batches are formed, and which command covers it",
@@ -158,73 +166,7 @@ TOPICS = (
          "for Laplace noise and randomised response, and for no Gaussian noise."),
         (("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"), ("rdp --sigma 1 --delta 1e-6", "ε = 4.88656")),
     ),
-    Topic(
-        "composition", "several releases about the same data",
-        ("compose", "composing", "accounting", "accountant"),
-        ("Every release about the same records costs privacy, and the losses add up. Later releases may depend on "
-         "the outputs of earlier ones.",
-         "Adding up ε and δ is always valid, and pessimistic. Where dpcalc knows the mechanisms, it composes their "
-         "privacy loss distributions. Where it does not, it composes RDP curves or (ε, δ) points. The answer names "
-         "the theorem.",
-         "--steps T composes one mechanism T times. convert composes the results (--json) of several commands. "
-         "ledger composes the releases that a file lists, and prints what is left of a budget. All of them must have "
-         "the same adjacency.",
-         "A guarantee for one command covers that release only. What else is computed from the same data, such as "
-         "the choice of hyper-parameters, must be counted too (dpcalc help tuning)."),
-        (("rdp --sigma 10 --steps 100 --delta 1e-5", "ε = 4.37718"),
-         ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
-          "--delta 1e-5", "ε = 0.622123")),
-    ),
-    Topic(
-        "tuning", "what a search over hyper-parameters costs",
-        ("hyper-parameters", "hyperparameters", "hyperparameter", "hyper-parameter", "selection", "private-selection",
-         "grid-search", "random-search", "repeat-and-select", "tries", "trials", "best-of"),
-        ("Every run on the same data counts, also one whose model is thrown away: whoever ran 30 times, and looked at "
-         "all results, composes 30 runs (--steps 30, or a ledger of all of them).",
-         "If only the best run is published, and the number of runs was drawn at random before the first one and stays "
-         "secret, the search costs far less. --tries 30 is that number on average, --tries-law its law (geometric, "
-         "logarithmic or poisson; --tries-shape for a truncated negative binomial one).",
-         "Each run draws its settings anew from a law that does not depend on the data. The score is part of the run: "
-         "on private data it must be computed privately, and the guarantee of one run covers it. Published is the run "
-         "with the largest score, and nothing else.",
-         "Not covered: a fixed number of runs, a grid that is run through once, settings that are chosen in view of "
-         "earlier results, stopping at a good score, and a largest number of runs. For these, count every run."),
-        (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --tries 30 --delta 1e-5",
-          "ε = 2.46849"),
-         ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --json | dpcalc convert - "
-          "--steps 30 --delta 1e-5", "ε = 8.92129")),
-    ),
-    Topic(
-        "group-privacy", "a person with several records",
-        ("group", "groups", "group-size", "user-level", "unit-of-privacy"),
-        ("A guarantee protects one record. If a person has up to k records, the guarantee for that person is weaker. "
-         "--group-size k asks for it: neighbouring data sets then differ in all records of such a person.",
-         "For noise on a query, k records move the query by at most k times the sensitivity of one. In training with "
-         "Poisson batches each of the k records is drawn by itself, and their number in a batch is binomial. Both are "
-         "computed from the mechanism. The examples below are for a person with three records.",
-         "If all you know is an (ε, δ), dpcalc convert --group-size k gives (kε, δ·(e^(kε) − 1)/(e^ε − 1)). This holds "
-         "for every mechanism and soon says nothing. For other batches no other theorem is known here.",
-         "Guarantees compose only for groups of the same size, so give the same --group-size in every command.",
-         "You can also sample and clip per person. Then a person is the record, n is the number of persons, and no "
-         "--group-size is needed."),
-        (("rdp --sigma 4 --group-size 3 --delta 1e-5", "ε = 3.1468"),
-         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --group-size 3 --delta 1e-5",
-          "ε = 3.88377")),
-    ),
-    Topic(
-        "pipes", "commands that read each other's results",
-        ("pipe", "json", "piping"),
-        ("--json prints one JSON object with the answer, everything needed to ask again, and a guarantee. Another "
-         "command reads it from a file, or from standard input (written -).",
-         "rdp and subsample describe their mechanism even without a question, and the next command asks. Where "
-         "possible, the mechanism itself is passed on, and not just one (ε, δ). So nothing is lost on the way.",
-         "Only proven guarantees pass. Several files are composed: dpcalc convert a.json b.json --delta 1e-5.",
-         "-q prints the number alone, for scripts. --batch answers many questions, one per line of JSON or CSV. "
-         "dpcalc schema describes the JSON."),
-        (("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
-          "--delta 1e-5", "ε = 0.622123"),
-         ("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify - -q", "verified")),
-    ),
+    *topics_of_releases.TOPICS,
     Topic(
         "correlated-noise", "noise that takes back earlier noise (DP-FTRL)",
         ("dp-ftrl", "dpftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.reading import json_values
+from dpcalc.core.remarks import without_remarks
 
 _KEYS = ("file", "input", "run", "schedule")  # their texts are names of files
 
@@ -56,7 +57,7 @@ def _name_file(data: Any) -> bool:
     while rest:
         key, x = rest.pop()
         if isinstance(x, Mapping):
-            rest += [(str(name), value) for name, value in x.items()]
+            rest += [(str(name), value) for name, value in without_remarks(x).items()]
         elif isinstance(x, list | tuple):
             rest += [(key, value) for value in x]
         elif isinstance(x, str) and x.lstrip().startswith("{"):  # JSON in place of a file

@@ -158,6 +158,8 @@ STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection "
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
 RELEASE_EPSILON = Quantity("release_epsilon", "ε of one release of a ledger", "ε of the release", ge=0,
                            safe_direction=-1)
+RELEASE_RHO = Quantity("release_rho", "ρ of one release of a ledger", "ρ of the release", gt=0, safe_direction=-1)
+RELEASE_MU = Quantity("release_mu", "μ of one release of a ledger", "μ of the release", gt=0, safe_direction=-1)
 
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
               safe_direction=+1)
@@ -247,8 +249,11 @@ FILE = Quantity("file", "a ledger of releases, an earlier result, or the state o
                 "is standard input)", kind="text", metavar="FILE|-", reads=True)
 ALLOW_FILES_ANYWHERE = Quantity("allow_files_anywhere", "let a ledger name files that are not in its folder or below",
                                 kind="switch")
-BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)",
-                   kind="choice",
+ADAPTIVE = Quantity("adaptive", "keep a filter: later releases may be chosen in view of earlier outputs", kind="switch")
+FILTER = Quantity("filter", "what it adds up: Rényi divergence (default), or μ²", kind="choice", choices=("rdp", "gdp"))
+FILTER_ORDER = Quantity("order", "Rényi order of the filter (default: by the budget)", "α", gt=1, le=1e10)
+DELTA_RESERVE = Quantity("delta_reserve", "part of δ for (ε, δ) releases in a filter (default 0)", "δ_r", ge=0, lt=1)
+BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
                             "random-allocation"), spellings=(("shuffle", "shuffled"),), hints=False)
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",

@@ -135,12 +135,32 @@ class Table(NamedTuple):
 
 class Release(NamedTuple):
     """One release of a ledger, at the δ of the ledger: its own ε, the ε of all releases up to it, and with a budget the
-    difference between the budget and that, which is 0 where nothing is left."""
+    difference between the budget and that, which is 0 where nothing is left. `parts` are in words what is released of
+    each of several disjoint parts of the data, where it is about these. `share` is what it adds to the total, as a
+    share of the budget. `remarks` are its date, its note and other keys of whoever wrote the ledger. In a ledger
+    without δ the numbers are ρ or μ in place of ε, as `quantity` says."""
 
     name: str
     epsilon: float
     total_epsilon: float
     left: float | None = None
+    parts: tuple[str, ...] | None = None
+    share: float | None = None
+    remarks: Mapping[str, Any] = MappingProxyType({})
+    quantity: str = "epsilon"
+
+
+class Charged(NamedTuple):
+    """One release of an adaptive ledger: what it takes from the budget of the filter, what all releases up to it take,
+    and what is left; and what stands beside it, as beside a Release."""
+
+    name: str
+    spent: float
+    total_spent: float
+    left: float
+    parts: tuple[str, ...] | None = None
+    share: float | None = None
+    remarks: Mapping[str, Any] = MappingProxyType({})
 
 
 class OneRecord(NamedTuple):
@@ -197,7 +217,9 @@ class Answer(NamedTuple):
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # "for one step" where the number is not about the whole run: words of the headline
     certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
-    releases: tuple[Release, ...] = ()  # of a ledger, in its order
+    releases: Sequence[Any] = ()  # of a ledger, in its order: Release, or of an adaptive one Charged
+    # Of an adaptive ledger: its filter, order, budget, what is spent and left of it, and the reserve of δ.
+    adaptive: Mapping[str, Any] | None = None
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
     promises: tuple[str, ...] = ()  # what must hold besides the assumptions of theorems, which the next command reads

@@ -54,6 +54,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **({"releases": release_records(answer)} if answer.releases else {}),
+        **({"adaptive": dict(answer.adaptive)} if answer.adaptive else {}),
         **(answer.more() if answer.more else {}),
     }
 
@@ -214,7 +215,7 @@ def holds_for(answer: Answer) -> str:
 def _notes(answer: Answer) -> list[str]:
     """All promises and the first notes as sentences, three together, or all notes with --all."""
     promises, notes = ([f"Note: {x}." for x in texts] for texts in (answer.promises, notes_beside_headline(answer)))
-    shown = len(notes) if answer.every_row else max(0, 3 - len(promises))
+    shown = len(notes) if answer.every_row or answer.adaptive else max(0, 3 - len(promises))
     left = len(notes) - shown
     return [*promises, *notes[:shown], *([f"({left} more note{'s' if left > 1 else ''}: --all)"] if left > 0 else [])]
 
@@ -223,6 +224,8 @@ def headline(answer: Answer) -> str:
     """The headline of the page for people, for example 'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
     quantity, head = answer.quantity, answer.headline
     several = f"for {len(answer.releases)} releases" if len(answer.releases) > 1 else ""
+    if answer.adaptive:
+        several = "for everything within this budget, however it was chosen"
     scope = f" {answer.scope or several}" if answer.scope or several else ""
     status = "" if head.status == "proven" else f", {head.status}"
     only = f", {answer.only.text}" if answer.only else ""
@@ -251,6 +254,6 @@ def _fitted(table: TextTable) -> str:
     below."""
     if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
         return aligned(table) + "\n"
-    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
+    sentences = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows if row[-1])
     numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
     return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *sentences], "  ") + "\n"

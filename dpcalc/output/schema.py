@@ -53,9 +53,16 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
             "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
-    release = {"type": "object", "required": ["name", "epsilon", "total_epsilon"], "additionalProperties": False,
-               "properties": {"name": _TEXT, **dict.fromkeys(("epsilon", "total_epsilon", "left"), _NUMBER)}}
-    ledger = {"releases": {"type": "array", "items": release}}
+    numbers = [(of, f"total_{of}") for of in ("epsilon", "rho", "mu", "spent")]
+    release = {"type": "object", "required": ["name"], "additionalProperties": False, "patternProperties": {"^_": {}},
+               "anyOf": [{"required": list(names)} for names in numbers],
+               "properties": {"name": _TEXT, "parts": _TEXTS, "date": _TEXT, "note": _TEXT, **dict.fromkeys(
+                   (*(name for names in numbers for name in names), "left", "share"), _NUMBER)}}
+    of_filter = ("order", "budget", "spent", "left", "delta_reserve")
+    adaptive = {"type": "object", "required": ["filter", *of_filter], "additionalProperties": False,
+                "properties": {"filter": {"enum": ["rdp", "gdp", "pure"]}, "order": {"type": ["number", "null"]},
+                               **dict.fromkeys(of_filter[1:], _NUMBER)}}
+    ledger = {"releases": {"type": "array", "items": release}, "adaptive": adaptive}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object",

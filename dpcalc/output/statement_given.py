@@ -7,8 +7,9 @@ from typing import Any
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.core.numbers import human, plain
+from dpcalc.core.quantities import symbol
 from dpcalc.core.relations import RELATIONS
-from dpcalc.core.results import Answer
+from dpcalc.core.results import Answer, Charged, Release
 from dpcalc.core.text import MOST_NAMED, listed
 
 Values = Mapping[str, Any]
@@ -28,6 +29,8 @@ def _described(item: Values) -> str:
     if item["kind"] == "selected":
         one_run = _counted(list(map(_described, item["candidate"])))
         return f"the best of a random number of runs, where one run is {one_run}"
+    if item["kind"] == "parallel":
+        return f"releases of {len(item['parts'])} disjoint parts of the data"
     if item["kind"] == "dp":
         return f"a ({plain(item['epsilon'])}, {plain(item['delta'])})-differentially private mechanism"
     words, name = {"gdp": ("a μ-Gaussian differentially private mechanism, μ = ", "mu"),
@@ -96,7 +99,10 @@ def _of_options(given: Values) -> str:
 def releases(answer: Answer, values: Values) -> list[str]:
     """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
     several = len(answer.releases) > 1
-    named = "; ".join(f"({k}) {one.name}, alone ε = {human(one.epsilon)}" for k, one in enumerate(answer.releases, 1))
+    named = "; ".join(f"({k}) {one.name}{_of_parts(one)}, " + (
+        f"which takes {human(one.spent)}" if answer.adaptive else
+        f"alone {symbol(one.quantity)} = {human(one.epsilon)}")
+                      for k, one in enumerate(answer.releases, 1))
     which = (f"The releases are {named}." if len(answer.releases) <= MOST_NAMED else
              f"There are {len(answer.releases)} releases.")
     parts = answer.guarantee.get("mechanisms", ())
@@ -106,7 +112,25 @@ def releases(answer: Answer, values: Values) -> list[str]:
     of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in schemes)
     accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times."
     batches = _counted(list(dict.fromkeys(scheme.words for scheme in schemes))) if schemes else ""
-    return [which, "Each of them must hold for the same neighbouring data sets." if several else "",
+    kept = _filter(answer.adaptive) if answer.adaptive else ""
+    return [which, kept, "Each of them must hold for the same neighbouring data sets." if several else "",
             accesses if parts and of_steps else "",
             f"Where a number rests on random batches, these are {batches}, and not cut from shuffled data."
             if batches else ""]
+
+
+def _of_parts(release: Release | Charged) -> str:
+    """What is released of disjoint parts of the data, in words."""
+    if not release.parts:
+        return ""
+    each, parts = _counted([f"[{part}]" for part in release.parts]), f"{len(release.parts)} disjoint parts"
+    words = f"of the data (parallel composition, McSherry 2009): {each}"
+    return f" {words}" if release.name == parts else f", of {parts} {words}"
+
+
+def _filter(adaptive: Values) -> str:
+    """The sentence on the filter of an adaptive ledger."""
+    budget = human(adaptive["budget"])
+    name = {"pure": "a filter on the sum of their ε", "gdp": "a filter on the sum of their μ² (Smith & Thakurta 2022)"
+            }.get(adaptive["filter"]) or f"a Rényi filter of order {adaptive['order']:.6g} (Feldman & Zrnic 2021)"
+    return f"Later releases were chosen in view of earlier ones; {name} with budget {budget} was kept."

@@ -41,7 +41,7 @@ def in_full(cells: Iterable[Any]) -> tuple[str, ...]:
 
 def begun(name: str) -> str:
     """The name of a quantity at the beginning of a line: 'Noise multiplier', but 'v', a symbol, as it is."""
-    return name.capitalize() if " " in name else name
+    return name.capitalize() if " " in name and name.isascii() else name
 
 
 def row_label(row: Row) -> str:

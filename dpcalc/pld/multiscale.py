@@ -142,17 +142,20 @@ def self_compose(one: MultiscalePmf, count: int, grid: Splitting | Merging) -> M
 
 
 def compose(pmfs: Sequence[MultiscalePmf], grid: Splitting | Merging) -> MultiscalePmf:
-    """The distribution of the sum of different losses, those on finer grids being added first: two at a time, on the
-    steps of both of them that neither has to be refined for."""
+    """The distribution of the sum of different losses, those on finer grids being added first, two at a time."""
     rest = sorted(pmfs, key=lambda x: x.steps)
     while len(rest) > 1:
         sums, remaining = list[MultiscalePmf](), len(rest) / 2
         for a, b in zip(rest[::2], rest[1::2], strict=False):
-            steps = sorted({h for h in (*a.steps, *b.steps) if h >= max(a.steps[0], b.steps[0])})
-            of_both = multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining)
-            sums.append(reduced(of_both, remaining, grid))
+            sums.append(sum_of_two(a, b, grid, remaining))
         rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
     return rest[0]
+
+
+def sum_of_two(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, remaining: float) -> MultiscalePmf:
+    """The distribution of the sum of two losses, on the steps of both of them that neither has to be refined for."""
+    steps = sorted({h for h in (*a.steps, *b.steps) if h >= max(a.steps[0], b.steps[0])})
+    return reduced(multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining), remaining, grid)
 
 
 @dataclass

@@ -163,14 +163,13 @@ class Profiles:
     work: int
 
 
-def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: bool) -> Profiles:
-    """The profiles of a composition. `budget` is the change of log δ, from the lower to the upper profile, that
-    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs,
-    and a quarter for their composition with each other. Raises TooLarge."""
-    counts, number = [count for _, count in c.parts], len(c.parts)
+def grids_of_parts(c: Composition, tilt: float, budget: float) -> tuple[list[list[Level]], Splitting]:
+    """The grids of one use of each pair, whose change of log δ is half of the budget, and how sums move to coarser
+    ones."""
+    number = len(c.parts)
     variance = smooth_variance(c.mean_and_variance(tilt)[1], tilt)
     curvature = tilt * (1 + tilt) + 1 / variance  # twice the change of log δ per unit of variance of the sum
-    levels = []  # of one use of each pair
+    levels = []
     for (pair, count), pilot in zip(c.parts, c.pilots, strict=True):
         weight = count * curvature / (tilt * (1 + tilt))  # change of log δ per relative change of the moment of one use
         low = pilot.lowest_loss(tilt, budget / 1000 / number / weight)
@@ -179,7 +178,15 @@ def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: boo
         levels.append(nested_levels(pair, tilt, low, float(pilot.loss[-1]), pilot.log_moment(tilt), weight,
                                     budget / 2 / number, coarsest))
     coarsest = max(power_of_two(sqrt(4 * budget / (curvature * number))), *(each[-1].step for each in levels))
-    splitting = Splitting(tilt, curvature, coarsest)
+    return levels, Splitting(tilt, curvature, coarsest)
+
+
+def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: bool) -> Profiles:
+    """The profiles of a composition. `budget` is the change of log δ, from the lower to the upper profile, that
+    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs,
+    and a quarter for their composition with each other. Raises TooLarge."""
+    counts, number = [count for _, count in c.parts], len(c.parts)
+    levels, splitting = grids_of_parts(c, tilt, budget)
     estimates, log_infinite = zip(*(pessimistic(each, tilt) for each in levels), strict=True)
     sums = []
     for estimate, count in zip(estimates, counts, strict=True):

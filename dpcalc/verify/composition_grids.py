@@ -36,8 +36,8 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
                      side: int = 0) -> Any:
     """Return an upper bound of δ at ε: in one direction of the adjacency where `side` is +1 (record removed) or −1
     (record added), and over both where it is 0."""
-    own = _in_direction(parts, side < 0 if side else bool(witness.get("reversed")))
-    other = own if side else _in_direction(parts, not witness.get("reversed"))
+    own = in_direction(parts, side < 0 if side else bool(witness.get("reversed")))
+    other = own if side else in_direction(parts, not witness.get("reversed"))
     symmetric = all(use.symmetric for use, _ in parts)
     if (epsilon == 0 and "grids" not in witness and _all_losses_at_most(mp, own, 0.0)) or (
             _all_losses_at_most(mp, own, epsilon) and _all_losses_at_most(mp, other, epsilon)):
@@ -70,7 +70,7 @@ def delta_from_below(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
         return delta_from_above(mp, parts, witness, epsilon, -inf)  # exact, so also a lower bound
     best, log_claimed = _from_largest_losses(mp, parts, epsilon), log(claimed) if claimed > 0 else -inf
     for is_other in (False, True):
-        uses = _in_direction(parts, bool(witness.get("reversed")) != is_other)
+        uses = in_direction(parts, bool(witness.get("reversed")) != is_other)
         grids = witness.get("other", {}) if is_other else witness
         if "grids" in grids:
             found = composition.delta_from_below(mp, uses, composition_plans.read_plan(grids), epsilon, log_claimed)
@@ -88,7 +88,7 @@ def _from_largest_losses(mp: Any, parts: Parts, epsilon: float) -> Any:
     best = mp.mpf(0)
     for added in (False, True):
         total, log_p = mp.mpf(0), mp.mpf(0)
-        for use, count in _in_direction(parts, added):
+        for use, count in in_direction(parts, added):
             largest = _largest_loss(mp, use)
             if abs(largest) == inf:
                 break
@@ -111,9 +111,9 @@ def infinite_mass(mp: Any, parts: Parts) -> Any:
     return -mp.expm1(mp.fsum(count * mp.log1p(-mass) for mass, count in masses))
 
 
-def _in_direction(parts: Parts, added: bool) -> Parts:
-    """Return the parts for a record added, or removed."""
-    return tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
+def in_direction(parts: Parts, added: bool) -> Parts:
+    """Return the parts in the other direction where a record is added: what is removed is added then."""
+    return tuple((use._replace(added=added != use.added and not use.symmetric), count) for use, count in parts)
 
 
 def _all_losses_at_most(mp: Any, parts: Parts, epsilon: float) -> bool:

@@ -16,7 +16,15 @@ from dpcalc.core.bound import Bound, Params, ProfileBound
 from dpcalc.core.results import Answer, Question, Row
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.bracket import PRECISION
-from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions, mechanisms, scheme_uses
+from dpcalc.verify import (
+    composition_atoms,
+    composition_grids,
+    disjoint_parts,
+    epochs,
+    loss_distributions,
+    mechanisms,
+    scheme_uses,
+)
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import parts_of_guarantees
 from dpcalc.verify.epochs import Delta
@@ -31,6 +39,8 @@ def composed_delta(row: Row, answer: Answer, side: int = 0) -> Delta:
     `side` is +1 or −1, and over both where it is 0."""
     if isinstance(row.route.bound, ProfileBound) and row.route.bound.one is not None:
         return epochs.composed_delta(row)
+    if any(g["kind"] == "parallel" for g in row.params.get("described", ())):
+        return disjoint_parts.composed_delta(row, side)
     if "variation" in row.witness and row.params.get("described"):  # a total variation, which bounds δ at every ε
         (described,) = row.params["described"]
         if described["kind"] != "tv" or int(row.params.get("steps", 1)) != 1:

@@ -26,8 +26,14 @@ def parts_of_guarantees(guarantees: Sequence[Mapping[str, Any]]) -> list[Parts]:
     if all(use.symmetric for g, parts in zip(guarantees, each, strict=True) if g["kind"] != "outcomes"
            for use, _ in parts):
         return each
-    return [((Use(_in_either_order(g["p"], g["q"])), int(g.get("count", 1))),) if g["kind"] == "outcomes" else parts
-            for g, parts in zip(guarantees, each, strict=True)]
+    return [uses_of(g, True) for g in guarantees]
+
+
+def uses_of(g: Mapping[str, Any], either_order: bool) -> Parts:
+    """Return the uses of a guarantee, with their counts; of `outcomes` in either order where that is wanted."""
+    if either_order and g["kind"] == "outcomes":
+        return ((Use(_in_either_order(g["p"], g["q"])), int(g.get("count", 1))),)
+    return parts_of_guarantee(g)
 
 
 def _in_either_order(p: Sequence[float], q: Sequence[float]) -> LossPair:

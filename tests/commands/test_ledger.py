@@ -321,7 +321,7 @@ def test_every_format_lists_the_releases():
     found = total(TRAINING, {**LAPLACE, "name": "counts, by age"}, epsilon=3)
     rows = list(csv.DictReader(io.StringIO(found.text("csv"))))
     assert [float(row["total_epsilon"]) for row in rows] == [r["total_epsilon"] for r in found.record()["releases"]]
-    assert rows[1]["name"] == "counts, by age" and list(rows[0]) == ["name", "epsilon", "total_epsilon", "left"]
+    assert rows[1]["name"] == "counts, by age" and list(rows[0]) == ["name", "epsilon", "total_epsilon", "left", "share"]
     for form in ("tsv", "markdown", "latex", "table"):
         assert "counts, by age" in found.text(form)
     assert json.loads(found.text("jsonl"))["releases"] == found.record()["releases"]
@@ -354,3 +354,70 @@ def test_a_line_of_a_batch_holds_its_ledger_itself():
     assert found[0]["result"]["epsilon"] == total(GAUSSIAN, {"kind": "gdp", "mu": 0.2}).value
     assert found[1]["result"]["epsilon"] == total({"kind": "gdp", "mu": 0.2}).value
     assert all("a line holds its data itself" in line["error"]["message"] for line in found[2:])
+
+
+# --- disjoint parts of the data --------------------------------------------------------------------------------------
+
+
+def parts(*each, **more):
+    return {"parallel": [list(part) for part in each], **more}
+
+
+def test_disjoint_parts_cost_the_worst_of_them():
+    found = total(parts([{"sigma": 2}], [{"sigma": 3, "steps": 2}]), LAPLACE)
+    assert found.value == pytest.approx(total({"command": "rdp", "sigma": 2}, LAPLACE).value, rel=1e-9)
+    both = total(parts([{"sigma": 2}, {"name": "again", "sigma": 2}], [LAPLACE]))
+    assert both.value == pytest.approx(total(parts([{"sigma": 2, "steps": 2}])).value, rel=1e-3)
+    (one,) = both.record()["releases"]
+    assert one["name"] == "2 disjoint parts" and one["parts"][0] == "rdp: sigma = 2; again"
+    assert both.record()["promises"][0].startswith("noise, rates and steps of all releases")
+
+
+def test_a_record_that_moves_to_another_part():
+    file = {"release": [parts([{"sigma": 2}], [{"sigma": 2}])]}
+    with pytest.warns(UserWarning, match="must hold for replace-one neighbours"):
+        moved = answer("ledger", file={**file, "adjacency": "replace-one"}, delta=DELTA)
+    assert moved.value == pytest.approx(answer("convert", from_="gdp", mu=0.5**0.5, delta=DELTA).value, rel=1e-9)
+    stated = {"release": [parts([{"sigma": 2, "adjacency": "add-remove"}], [{"sigma": 2}])], "adjacency": "replace-one"}
+    found = answer("ledger", file=stated, delta=DELTA)  # a record that stays may change a sum by 2
+    assert found.value == pytest.approx(answer("convert", from_="gdp", mu=1, delta=DELTA).value, rel=1e-9)
+    assert found.notes[-1].startswith("converted to replace-one neighbours")
+
+
+def test_a_number_of_a_part_is_found():
+    found = total(parts([{"sigma": "?"}, LAPLACE], [{"sigma": 3}], name="regions"), GAUSSIAN, epsilon=2)
+    given = total(parts([{"sigma": found.value}, LAPLACE], [{"sigma": 3}]), GAUSSIAN)
+    assert 1.99 < given.value <= 2 and verify(found.record()).holds
+    assert found.record()["releases"][0]["parts"][0].startswith("rdp: sigma = ")
+    with pytest.raises(NoSolution, match=r"release 1 \(parallel\): no sigma gives ε ≤ 1"):
+        total(parts([{"sigma": "?"}], [{"sigma": 2}]), epsilon=1)
+
+
+def test_parts_in_files(tmp_path):
+    (tmp_path / "one.json").write_text(by_command(GAUSSIAN).json())
+    (tmp_path / "l.toml").write_text('delta = 1e-5\n[[release]]\nparallel = [[{file = "one.json"}], [{sigma = 9}]]\n')
+    found = answer("ledger", file=tmp_path / "l.toml")
+    assert found.value == pytest.approx(total(GAUSSIAN).value, rel=1e-9) and verify(found.record()).holds
+    assert found.record()["releases"][0]["parts"][0] == "one.json"
+    statement = call(["ledger", str(tmp_path / "l.toml"), "--format", "statement"]).stdout
+    assert "2 disjoint parts of the data" in " ".join(statement.split()) and "by a property of the single record" in " ".join(
+        statement.split())
+
+
+@pytest.mark.parametrize("release, said", [
+    ({"parallel": []}, "parallel is a list of parts, each a list of its releases"),
+    ({"parallel": [{"sigma": 2}]}, "parallel is a list of parts, each a list of its releases"),
+    ({"parallel": [[{"sigma": 2}], []]}, "parallel is a list of parts, each a list of its releases"),
+    ({"parallel": [[3]]}, "part 1, release 1 is no object"), (parts([parts([{"sigma": 2}])]), "not divided again"),
+    (parts([{"sigma": 2}], command="rdp"), "'command' does not stand beside parallel"),
+    (parts([{"sgima": 2}]), "release 1, part 1, release 1 (rdp): rdp has no such option; did you mean sigma?"),
+    (parts([{"command": "subsample", "n": 9, "sampling-rate": 0.1, "steps": 3, "noise-multiplier": 1}]),
+     "n is a size of the part, which is not fixed"),
+    (parts([{**TRAINING, "scheme": "without-replacement"}]), "use Poisson batches with a constant sampling-rate"),
+    (parts([{"sigma": "?"}, {"sigma": "?"}]), "exactly one number can be solved for"),
+    ({"paralel": [[{"sigma": 2}]]}, "did you mean parallel?"),
+])
+def test_mistakes_in_parts(release, said):
+    with pytest.raises(DpcalcError) as raised:
+        total(release, epsilon=3)
+    assert said in raised.value.message and "\n" not in raised.value.message

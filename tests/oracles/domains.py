@@ -1,6 +1,7 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
+from fractions import Fraction
 from math import expm1, inf, log, log10
 
 import correlated_designs
@@ -9,6 +10,8 @@ from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
 from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import filters, zcdp
 from dpcalc.bounds.hiding import output_perturbation_shuffled_hiding, smooth_nonconvex_shuffled_hiding
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online import online_hybrid
@@ -281,6 +284,20 @@ def pure_releases(rng):
 def gaussian_releases(rng):
     return {"mus": tuple((spread(rng, 1e-6, 50), spread(rng, 1e-2, 1e3), steps(rng)) for _ in range(rng.randint(0, 3))),
             "pure": tuple((min(e, 100.0), 0.0, k) for e, _, k in releases(rng)["points"])}
+
+
+def kept_filter(rng, squares):
+    """A filter with the budget of a random (ε, δ), and releases of random divergences, decimals and pure ε."""
+    epsilon, reserve, log_delta = log_uniform(rng, 1e-2, 20), rng.choice((0.0, 1e-7)), log(log_uniform(rng, 1e-30, 0.1))
+    order = rng.choice((filters.best_order(epsilon, log_delta), 1 + log_uniform(rng, 1, 1e3)))
+    curves = [filters.of_curve(curve.of_bound(zcdp.RDP, rho=log_uniform(rng, 1e-6, 10)), order),
+              filters.of_number(Fraction(rng.randint(1, 99), 100))]
+    of_squares = [filters.of_gaussian(round(rng.random(), 2), 1.0), filters.of_pure(log_uniform(rng, 1e-3, 5))]
+    charges = tuple((rng.choice(of_squares if squares else curves), steps(rng)) for _ in range(rng.randint(1, 4)))
+    found = {"most_epsilon": epsilon, "reserve": reserve, "charges": charges}
+    if squares:
+        return {**found, "most_mu": filters.largest_mu(epsilon, log_delta)}
+    return {**found, "order": order, "rdp_budget": max(0.0, filters.budget(order, epsilon, log_delta))}
 
 
 def concentrated_releases(rng):
@@ -557,6 +574,8 @@ DRAW = {
     "bounded-range-zcdp": pure_releases,
     "gdp-composition": gaussian_releases,
     "zcdp-sum": concentrated_releases,
+    "adaptive-rdp-filter": lambda r: kept_filter(r, False),
+    "adaptive-gdp-filter": lambda r: kept_filter(r, True),
     "gdp-zcdp": lambda r: {"mu": spread(r, 1e-9, 150), "steps": steps(r)},
     "zcdp-composition": lambda r: {"rho": spread(r, 1e-9, 1e6), "steps": steps(r)},
     "composition-advanced": composition,
@@ -707,7 +726,7 @@ INCREASING = {
     "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
     "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"),
     "pure-rdp": ("alpha", "step_epsilon"), "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"),
-    "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-composition": (), "zcdp-sum": (), "gdp-zcdp": ("mu", "steps"),
+    "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-composition": (), "zcdp-sum": (), "adaptive-rdp-filter": (), "adaptive-gdp-filter": (), "gdp-zcdp": ("mu", "steps"),
     "zcdp-composition": ("rho", "steps"), "composition-advanced": ("step_epsilon", "step_delta", "steps"),
     "composition-optimal": ("step_epsilon", "step_delta", "steps"), "outcomes-exact": (), "outcomes-rdp": ("alpha",),
     "rdp-curve": (), "rdp-mixture": ("alpha",), "rdp-composition": ("alpha",), "wor-profile": ("sampling_rate",),

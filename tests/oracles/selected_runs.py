@@ -27,13 +27,13 @@ def of_profile(rng):
     mu, law = log_uniform(rng, 1e-3, 5), _law(rng)
     c_from = selection.search(run := gaussian_run(mu), law)
     epsilon = added_loss(law, **c_from) + rng.choice((0.0, 1.0)) * mu * log_uniform(rng, 1e-3, 10)
-    return {"epsilon": epsilon, "candidate": run, "runs": law, **c_from}
+    return {"epsilon": epsilon, "candidate": run, "runs": law, "log_r": 0.0, "total_variation": 0.0, **c_from}
 
 
 def of_curve(rng):
     law, order = _law(rng), alpha(rng, 1e3)
     run = gaussian_run(log_uniform(rng, 1e-3, 5))
-    return {"alpha": order, "candidate": run, "runs": law, **selection.search_at_order(order, run, law)}
+    return {"alpha": order, "candidate": run, "runs": law, "log_r": 0.0, "delta_at_order": 0.0, **selection.search_at_order(order, run, law)}
 
 
 def of_pure_run(rng):

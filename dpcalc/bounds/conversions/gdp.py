@@ -2,8 +2,9 @@
 differential privacy.
 
 Proof of gdp-composition. μ_i-GDP releases are √Σμ_i²-GDP together, also where they are chosen adaptively (Dong, Roth &
-Su 2022, Corollary 3.3), and an ε-DP release is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε)) by pure.py. (The sum of the ε of pure
-releases gives more: of 1 and 2 it is 3, and μ = 3.341 in place of 2.661.)
+Su 2022, Corollary 3.3), and an ε-DP release is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε)) by pure.py. Gaussian noise on a Poisson
+batch is μ-GDP with the μ without sampling, as δ(ε) is jointly convex in the laws of the outputs (see zcdp.py).
+(The sum of the ε of pure releases gives more: of 1 and 2 it is 3, and μ = 3.341 in place of 2.661.)
 """
 
 from fractions import Fraction
@@ -37,9 +38,14 @@ def rdp(alpha: float, mu: float) -> float:
 
 def composition(mus: Mus, pure: Points) -> dict[str, float]:
     """μ = √Σμ_i², rounded up; `pure` are (ε, 0, count) of the pure releases."""
+    return {"mu": root_up(total_square(mus, pure))}
+
+
+def total_square(mus: Mus, pure: Points) -> Fraction:
+    """Σμ_i², exactly."""
     squares = [count * (Fraction(top) / Fraction(bottom)) ** 2 for top, bottom, count in mus]
     squares += [count * Fraction(_mu_of(epsilon)) ** 2 for epsilon, _, count in pure]
-    return {"mu": root_up(sum(squares, Fraction(0)))}
+    return sum(squares, Fraction(0))
 
 
 def _mu_of(epsilon: float) -> float:

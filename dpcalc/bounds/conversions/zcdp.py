@@ -4,7 +4,11 @@ own kind.
 Proof of zcdp-sum. ρ adds up over adaptive composition (Bun & Steinke 2016, Lemma 1.7). A release that is μ-GDP, as
 Gaussian noise with μ = s/σ, is μ²/2-zCDP. Discrete Gaussian noise has ε(α) <= αs²/(2σ²) (proof in
 bounds/mechanisms/discrete_gaussian.py), and so is s²/(2σ²)-zCDP. A privacy loss with a range of length η, as that of
-the exponential mechanism, is η²/8-zCDP (proof in pure.py), and an ε-DP release is ε²/2-zCDP. ∎
+the exponential mechanism, is η²/8-zCDP (proof in pure.py), and an ε-DP release is ε²/2-zCDP. On a Poisson batch the
+laws of the outputs are mixtures over the batches of other records, with equal weights, of (1−q)M(S) + qM(S∪x) and M(S),
+or (1−q)M(S) + qM(S∪x) and (1−q)M(S) + qM(S∪x′). Rényi divergences are jointly quasi-convex (van Erven & Harremoës 2014,
+Theorem 13), so they are at most those of M(S∪x) and M(S), or M(S∪x) and M(S∪x′): ρ is that without sampling. (It is not
+less for Gaussian noise: for large α the divergence is near to that of M(S∪x).) ∎
 """
 
 from fractions import Fraction
@@ -22,18 +26,18 @@ PURE, BOUNDED_RANGE = (2.0,), (8.0,)  # the denominators of ε²/2 and η²/8
 
 def total(terms: Terms) -> dict[str, float]:
     """ρ = Σρ_i, rounded up exactly: 1 for 0.1 and 0.9."""
-    found = _total(terms)
+    found = exact_sum(terms)
     return {"rho": quotient_up(found.numerator, found.denominator)}
 
 
-def _total(terms: Terms) -> Fraction:
+def exact_sum(terms: Terms) -> Fraction:
     """Σρ_i, exactly, of the decimals that were given."""
     return sum((count * prod(map(decimal, up), start=Fraction(1)) / prod(map(decimal, down), start=Fraction(1))
                 for up, down, count in terms), Fraction(0))
 
 
 def exact_total(mp: Any, terms: Terms) -> Any:
-    found = _total(terms)
+    found = exact_sum(terms)
     return {"rho": mp.mpf(found.numerator) / found.denominator}
 
 
@@ -70,7 +74,7 @@ SUM = PointBound(
         example="rdp --mechanism discrete-gaussian --sigma 2 --json | dpcalc convert - --to zcdp",
         statement="releases that are ρ_i-zCDP are ρ-zCDP together with ρ = Σρ_i; ρ_i = μ²/2 for μ-GDP, s²/(2σ²) for "
                   "Gaussian and discrete Gaussian noise, η²/8 for a privacy loss with a range of length η (the "
-                  "exponential mechanism), ε²/2 for other ε-DP releases",
+                  "exponential mechanism), ε²/2 for other ε-DP releases; Poisson sampling does not lower ρ_i",
         source="Bun & Steinke 2016, Lemma 1.7 and Propositions 1.4 and 1.6, arXiv:1605.02065v1; Canonne, Kamath & "
                "Steinke 2020, arXiv:2004.00010 (discrete Gaussian noise); Cesar & Rogers 2021, arXiv:2004.07223 "
                "(bounded range); Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3 (GDP)",

@@ -17,7 +17,8 @@ _LOGARITHMIC_FROM = 2.0  # decades: over fewer, a linear axis shows the lines as
 
 
 class Scale(NamedTuple):
-    """An axis. `kind` is linear, log, or powers: its coordinates are log10 of values that doubles may not hold."""
+    """An axis. `kind` is linear, log, or powers: its coordinates are log10 of values that doubles may not hold. It is
+    whole for whole numbers, and dates for the numbers of days."""
 
     label: str
     kind: str = "linear"

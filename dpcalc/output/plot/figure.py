@@ -105,6 +105,10 @@ def _scale(axes: Any, which: str, scale: Scale, values: Sequence[float]) -> None
     if scale.kind == "log" and values:
         getattr(axes, f"set_{which}scale")("log")
         _set_ticks_of_log_axis(axis, values, sorted(set(values)) if which == "x" else ())
+    elif scale.kind in ("whole", "dates") and values:
+        found = ticks(extent(values), scale.kind, 7)
+        axis.set_major_locator(FixedLocator([at for at, _ in found]))
+        axis.set_major_formatter(FixedFormatter([text for _, text in found]))
     elif scale.kind == "powers":
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"$10^{{{x:.10g}}}$"))

@@ -1,6 +1,7 @@
 """Round numbers along an axis."""
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import pairwise
 from math import ceil, floor, log10
 from typing import NamedTuple
@@ -38,6 +39,8 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
     are the values that were swept, as 64, 128, 256, where these are few and short: at most five characters."""
     if kind == "linear":
         return _with_texts(_round_numbers(extent.low, extent.high, most))
+    if kind in ("whole", "dates"):
+        return _whole_numbers(extent, kind, most)
     if kind == "powers":
         return [(at, f"1e{at:.10g}") for at in _round_numbers(extent.low, extent.high, most)]
     low, high = ceil(extent.low - _SAME), floor(extent.high + _SAME)
@@ -56,6 +59,14 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
         return found
     numbers = [x for x in _round_numbers(10**extent.low, 10**extent.high, most) if x > 0]
     return [(log10(x), text) for x, text in _with_texts(numbers)]
+
+
+def _whole_numbers(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
+    """Evenly spaced whole numbers with their texts, or days with their dates, which are longer and so fewer."""
+    first, last = ceil(extent.low - _SAME), floor(extent.high + _SAME)
+    step = max(1, ceil((last - first) / (min(most, 5) if kind == "dates" else most)))
+    return [(float(k), date.fromordinal(k).isoformat() if kind == "dates" else str(k))
+            for k in range(first, last + 1, step)]
 
 
 def _round_numbers(low: float, high: float, most: int) -> list[float]:

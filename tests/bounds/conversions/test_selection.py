@@ -182,6 +182,6 @@ def test_nothing_is_promised_of_a_run_that_reveals_everything():
 
 def test_the_profile_never_rises_and_stays_below_one():
     run, law = gaussian(1.0), truncated(1, 0.05)
-    value = partial(selection.value, candidate=run, law=law, **selection.search(run, law))
+    value = partial(selection.value, candidate=run, runs=law, **selection.search(run, law))
     values = [value(k / 20) for k in range(200)]
     assert values == sorted(values, reverse=True) and values[0] <= 0
