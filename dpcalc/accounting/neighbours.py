@@ -183,33 +183,34 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     disjoint = [g for g in guarantees if g.kind == "parallel"]
     target = wanted or next(iter(places), ADD_REMOVE if disjoint else None)
-    found: list[Guarantee] = []
     sentences = [sentence for g in guarantees for sentence in (
         *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
         if sentence]
     sentences += disjoint_data.conditions(disjoint)
-    warnings, converted = list[str](), list[str]()
+    found, warnings, converted = list[Any](), list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
-        bound = relation or target
-        if g.kind == "selected":
-            inner = compose(g.of_one_run, target, [name] * len(g.candidate))
-            sentences += inner.promise.sentences
-            warnings += inner.promise.warnings
-            converted += inner.converted[:1]
-            found.append(g.model_copy(update={"adjacency": target, "candidate": inner.guarantees}))
-            continue
-        if bound is not None:
-            promise = _promise_of_input(g, name, bound)
-            sentences += promise.sentences
-            warnings += promise.warnings
-        if bound != target:
-            g = _converted(g, str(bound), str(target), name)
-            converted.append(name)
-        found.append(g.model_copy(update={"adjacency": target}))
+        g, promise, is_converted = _for(target, g, relation, name)
+        found.append(g)
+        sentences += promise.sentences
+        warnings += promise.warnings
+        converted += [name] if is_converted else []
     if len({(g.p, g.q) for g in guarantees if g.kind == "outcomes"}) > 1:
         sentences.append(_SAME_ORDER)
     promise = Promise(tuple(dict.fromkeys(sentences)), tuple(dict.fromkeys(warnings)))
     return Composed(tuple(found), target, promise, tuple(converted))
+
+
+def _for(target: str | None, g: Guarantee, relation: str | None, name: str) -> tuple[Guarantee, Promise, bool]:
+    """A guarantee as one for the relation that all share, what must hold for that, and whether it was converted."""
+    if g.kind == "selected":
+        runs = compose(g.of_one_run, target, [name] * len(g.candidate))
+        found = g.model_copy(update={"adjacency": target, "candidate": runs.guarantees})
+        return found, runs.promise, bool(runs.converted)
+    bound = relation or target
+    promise = NOTHING if bound is None else _promise_of_input(g, name, bound)
+    if bound != target:
+        g = _converted(g, str(bound), str(target), name)
+    return g.model_copy(update={"adjacency": target}), promise, bound != target
 
 
 def _of_respondents(guarantee: Guarantee) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcalc.accounting.selection import OneRun
 from dpcalc.bounds.conversions import selection
-from dpcalc.bounds.conversions.selection_laws import Law, added_loss, poisson, truncated
+from dpcalc.bounds.conversions.selection_laws import RTOL, Law, added_loss, poisson, truncated
 from dpcalc.bounds.curve import Curve
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.results import Question
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from dpcalc.accounting.guarantee import Dp, Sampled, Selected
 
 _POINTS = 200  # of a profile; with twice as many, the ε of a composition is 3e-4 smaller, relative
-_LEAST_DELTAS = (1e-30, 1e-15, 1e-8)  # of one run at the last point: the first that its guarantee reaches
-_LEAST_STEP = 1e-9  # ε of the last point, where nothing is lost
+_LEAST_DELTAS = (1e-30, 1e-8)  # of one run at the last point: the first that its guarantee reaches
 
 
 def law_of(selected: Selected) -> Law:
@@ -60,7 +59,7 @@ def _samples(one: OneRun) -> tuple[tuple[float, float], ...]:
     largest = 1.0
     for delta in _LEAST_DELTAS:
         try:
-            largest = max(one.epsilon(log(delta)), _LEAST_STEP)
+            largest = max(one.epsilon(log(delta)), RTOL)
             break
         except OutOfScope:
             continue

@@ -6,13 +6,11 @@ from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple, Protocol
 
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import log_expm1
+from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_expm1
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
 
 RTOL = 1e-14  # relative: the rounding errors of a logarithm, an exponential and a few products
-_NEAR = 1e-13  # relative: how near log r is searched for where the candidate's profile is a closed form
-_LARGEST_LOG = 700.0  # of 1/g, so that g is a normal double
 GEOMETRIC, LOGARITHMIC = 1.0, 0.0  # shapes h of the truncated negative binomial law
 
 
@@ -47,10 +45,11 @@ def truncated_with_mean(mean: float, shape: float) -> Law:
     parameter g, a double. Raises OutOfScope where that is too small for one."""
     if shape == GEOMETRIC or mean == 1:
         return truncated(shape, 1 / mean)
-    far, near = bracket(lambda x: _mean(shape, x) / mean - 1, log(mean), -1, 1e-300, _LARGEST_LOG)
+    far, near = bracket(lambda x: _mean(shape, x) / mean - 1, log(mean), -1, 1e-300, LARGEST_EXPONENT)
     if far == near:
-        raise OutOfScope("out-of-range", f"{mean:g} is too many for the shape {shape:g}, whose law has at most "
-                         f"{_mean(shape, _LARGEST_LOG):.6g} runs on average; give a larger --tries-shape", "--tries")
+        most = _mean(shape, LARGEST_EXPONENT)
+        raise OutOfScope("out-of-range", f"{mean:g} is too many for the shape {shape:g}, whose law has at most {most:.6g} "
+                         "runs on average; give a larger --tries-shape", "--tries")
     return truncated(shape, exp(-boundary(lambda x: _mean(shape, x) / mean - 1, far, near, 1e-16)))
 
 
@@ -103,7 +102,7 @@ def log_r(candidate: Candidate, law: Law) -> float:
         around = bracket(residual, 0.1, +1, 1e-300, most)
     except Unreachable:
         return most
-    return boundary(residual, *around, candidate.precision / 10 if candidate.is_numerical else _NEAR)
+    return boundary(residual, *around, candidate.precision / 10 if candidate.is_numerical else RTOL)
 
 
 def added_loss(law: Law, log_r: float = 0.0, total_variation: float = 0.0) -> float:
