@@ -38,7 +38,7 @@ def of_records(answer: Answer, inputs: Sequence[Any]) -> Answer:
         marks["promises"] = list(promises)
     if marks and answer.guarantee and answer.guarantee["kind"] not in _SETTINGS:
         answer = answer._replace(guarantee={**answer.guarantee, **marks})
-    found = sorted({i for read in inputs for i in read.index or ()})
+    found = sorted({i for read in inputs for one in (read, *getattr(read, "candidate", ())) for i in one.index or ()})
     if not found:
         return answer
     return answer._replace(guarantee=answer.guarantee and {**answer.guarantee, "index": found}, only=for_some(found))

@@ -190,12 +190,13 @@ class Selected(_Kind):
 
     @property
     def size_of_group(self) -> int:
-        return max(g.size_of_group for g in self.candidate)
+        return max(g.size_of_group for g in self.of_one_run)
 
     @property
     def of_one_run(self) -> tuple[OfOneRun, ...]:
-        """The guarantees of one run, about the neighbours that are stated for the selection."""
-        return tuple(g.model_copy(update={"adjacency": g.adjacency or self.adjacency}) for g in self.candidate)
+        """The guarantees of one run, about what is stated for the selection: neighbours, groups and an index."""
+        return tuple(g.model_copy(update={name: getattr(g, name) or getattr(self, name) for name in (
+            "adjacency", "group_size", "index")}) for g in self.candidate)
 
     def as_json(self) -> dict[str, Any]:
         law = self.law.model_dump(mode="json", exclude_none=True)

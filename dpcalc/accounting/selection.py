@@ -41,16 +41,18 @@ class OneRun:
             self._rows[question] = self._best(question)
         return self._rows[question]
 
-    def _best(self, question: Question) -> Row:
+    def _proven(self, question: Question) -> Routes:
+        """The routes by proven bounds that may answer."""
         try:
             routes = without_conversions(select(self.routes(question), ()), question)
         except DpcalcError as reason:  # no theorem leads there, which others may
             raise OutOfScope(reason.code, reason.message, reason.option) from None
+        return tuple(r for r in routes if r.bound.status == "proven" and how_to_answer(r, question) is not None
+                     and (r.bound.kind != "rdp" or question.asks == "rdp" or r.conversion is not None))
+
+    def _best(self, question: Question) -> Row:
         found, why_not = list[Row](), [OutOfScope("unsupported", "no bound on one run answers this")]
-        for route in routes:
-            needs_conversion = route.bound.kind == "rdp" and question.asks != "rdp" and route.conversion is None
-            if route.bound.status != "proven" or how_to_answer(route, question) is None or needs_conversion:
-                continue
+        for route in self._proven(question):
             try:
                 found.append(evaluate(route, self.params, question))
             except (OutOfScope, NoSolution) as reason:
@@ -66,8 +68,7 @@ class OneRun:
     @cached_property
     def is_numerical(self) -> bool:
         """Whether a bound composes numerically, so that values are known to its `precision` only."""
-        routes = self.routes(Question("delta", epsilon=1.0))
-        return any(route.bound.is_numerical(self.params) for route in routes)
+        return any(route.bound.is_numerical(self.params) for route in self._proven(Question("delta", epsilon=1.0)))
 
     @property
     def precision(self) -> float:
@@ -100,16 +101,19 @@ class OneRun:
     def profile_up_to(self, largest: float) -> Callable[[float], float]:
         """A function from ε to an upper bound of log δ, for many ε up to a largest one: where the profile is composed
         numerically, by one composition for each direction."""
-        route = next((r for r in self.routes(Question("delta", epsilon=1.0)) if r.bound.is_composed(self.params)), None)
-        if route is None:
-            return self.log_delta
-        from dpcalc.accounting.composition import parts
-        from dpcalc.pld.bracket import upper_profile
+        for route in self._proven(Question("delta", epsilon=1.0)):
+            if route.bound.is_composed(self.params):
+                from dpcalc.accounting.composition import parts
+                from dpcalc.pld.bracket import upper_profile
 
-        both = [parts(route, self.params), parts(route, self.params, -1)]
-        sides = both if any(pair.reverse for pair, _ in both[0]) else both[:1]
-        profiles = [upper_profile(side, largest) for side in sides]
-        return lambda epsilon: max(profile(epsilon) for profile in profiles)
+                try:
+                    both = [parts(route, self.params), parts(route, self.params, -1)]
+                    sides = both if any(pair.reverse for pair, _ in both[0]) else both[:1]
+                    profiles = [upper_profile(side, largest) for side in sides]
+                except OutOfScope:  # another bound answers
+                    continue
+                return lambda epsilon: max(profile(epsilon) for profile in profiles)
+        return self.log_delta
 
     def pure(self) -> float:
         return self.row(Question("epsilon", delta=0.0)).result["epsilon"]
@@ -148,7 +152,9 @@ def law_of(options: Mapping[str, Any]) -> Law:
     mean, name, shape = (options.get(key) for key in ("tries", "tries_law", "tries_shape"))
     if name is not None and shape is not None:
         raise DpcalcError("contradictory", "give one of --tries-law and --tries-shape", "--tries-shape")
-    assert mean is not None
+    if mean is None:
+        raise DpcalcError("missing", "needed beside --tries-law or --tries-shape: the expected number of runs",
+                          TRIES.option)
     if name == "poisson":
         return poisson(mean)
     if mean < 1:
@@ -167,8 +173,7 @@ def of_best(run: Run, routes: Callable[[Run], Routes]) -> tuple[Run, Routes]:
     nothing is selected. Raises DpcalcError where no theorem answers it."""
     if not is_asked(run):
         if run.sets("tries_law", "tries_shape"):
-            raise DpcalcError("missing", "needed beside --tries-law or --tries-shape: the expected number of runs",
-                              TRIES.option)
+            law_of(run)  # raises: the number of runs is missing
         return run, routes(run)
     asks, law = run.question.asks, law_of(run.at(1.0) if run.unknown == TRIES.name else run)
     if asks == "guarantee":

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_RUNS = 10_000  # of a fixed number whose cost is computed for a note
 _SETTING = ("each run must draw its hyper-parameters and seeds anew, from one law that does not depend on the data; "
-            "only the run with the largest score may be published, and nothing of the others; a score that is computed "
-            "on the data must be part of what the guarantee of one run covers")
+            "only the run with the largest score may be published, with its settings and its score, and nothing of the "
+            "others; a score that is computed on the data must be part of what the guarantee of one run covers")
 
 
 def promises(law: Law, expected: float) -> tuple[str, ...]:
@@ -35,6 +35,8 @@ def promises(law: Law, expected: float) -> tuple[str, ...]:
 
 def _in_words(law: Law, expected: float) -> str:
     """The law as a person draws from it."""
+    if law.gamma == 1:
+        return "the law that is always 1"
     if law.shape is None:
         return f"the Poisson law with mean {plain(law.mean)} (in Python: numpy.random.poisson({law.mean!r}))"
     of_shape = {GEOMETRIC: ("geometric", f"geometric({law.gamma!r})"),
@@ -54,7 +56,8 @@ def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
     law, guarantee = law_of(run), answer.guarantee
     expected = float(run["tries"] or f"{law.mean:.12g}")
     if one_run:
-        own = {"adjacency": answer.adjacency} if answer.adjacency in RELATIONS else {}
+        own: dict[str, Any] = {"adjacency": answer.adjacency} if answer.adjacency in RELATIONS else {}
+        own |= {"group_size": run["group_size"]} if (run["group_size"] or 1) > 1 else {}
         guarantee = {"kind": "selected", "law": _parameters(law), "candidate": [{**own, **g} for g in one_run]}
     numbers = {"expected_runs": expected, **({} if law.gamma is None else {"gamma": law.gamma})}
     costs = "; ".join((*_one_run(answer), *_fixed(answer, law, one_run)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.accounting.selection import BOUNDS, OneRun, of_best
+from dpcalc.accounting.selection import BOUNDS, OneRun, is_asked, of_best
 from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
 from dpcalc.commands import best_of_runs
 from dpcalc.commands import convert_questions as questions
@@ -62,7 +62,8 @@ def answer(given: Given) -> Answer:
         raise
     run, promise = run.solved(rows), run["promise"] or NOTHING
     # The guarantee in JSON: one number or one finite mechanism where that describes the whole composition.
-    as_whole, asks = name in _WHOLE and question.asks not in ("rho", "mu"), question.asks
+    asks = question.asks
+    as_whole = name in _WHOLE and asks not in ("rho", "mu") and not is_asked(run)
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
     found = run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                        _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
@@ -72,10 +73,11 @@ def answer(given: Given) -> Answer:
 
 def _of_one_run(run: Run, name: str) -> list[dict[str, Any]]:
     """The guarantees that one run composes, as JSON, where the best of several runs is asked for; none where they are
-    used more than once, or known for groups only by their (ε, δ)."""
-    once = (run["steps"] or 1) == 1
+    used very often, or known for groups only by their (ε, δ)."""
+    steps = int(run["steps"] or 1)
+    once = steps == 1
     if run.given.inputs and name != "group":
-        return [g.as_json() for g in run.given.inputs] if once else []
+        return [g.as_json() for g in run.given.inputs] * steps if steps <= _MOST_TIMES else []
     if name in _WHOLE:
         return [_WHOLE[name](run)]
     if once and name == "dp":
@@ -122,8 +124,8 @@ def composition(guarantees: tuple[Any, ...], question: Question, options: Mappin
     """The composition of guarantees by the bounds that also answer the same question about them as inputs."""
     given = with_inputs(Given({**options, "steps": 1}, frozenset(), guarantees), one_run)
     source = SOURCES[given["from"]]
-    run = Run(COMMAND, given, question, source.params)
-    return Composition(given["from"], source.routes(run), run.params)
+    asked, routes = of_best(Run(COMMAND, given, question, source.params), source.routes)
+    return Composition(given["from"], routes, asked.params)
 
 
 @lru_cache(maxsize=64)
@@ -148,6 +150,7 @@ def _notes(run: Run, head: Route) -> tuple[str, ...]:
     return tuple(notes)
 
 
+_MOST_TIMES = 100  # that a guarantee is repeated in JSON
 # Quantity that is asked for → the options that ask for it, without a budget (_ASKED_BY) and with one (_BUDGET).
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),
              "rho": set()}

@@ -58,9 +58,11 @@ def with_inputs(given: Given, one_run: OneRunOf) -> Given:
 
 def _of_selected(given: Given) -> Given:
     """The call about one run, with the law of the number of runs, where the only input is the best of several runs."""
-    if len(given.inputs) != 1 or given.inputs[0].kind != "selected":
+    if not any(g.kind == "selected" for g in given.inputs):
         return given
-    refuse(given, tries.NAMES, "the input is the best of several runs already; drop it", "contradictory")
+    refuse(given, tries.NAMES, "an input is the best of several runs already; drop it", "contradictory")
+    if len(given.inputs) > 1:
+        return given
     if (given["steps"] or 1) > 1:
         return given
     (selected,) = given.inputs

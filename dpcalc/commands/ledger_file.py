@@ -153,6 +153,9 @@ def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> 
         raise DpcalcError("bad-toml", f"{where}: {path} must hold results, guarantees or a state of Opacus; another "
                           "ledger is given on the command line", "--file")
     tries = {k: x for k, x in data.items() if k in SPELLINGS}
+    if tries and len(found) > 1:
+        raise DpcalcError("refused", f"{where}: {path} holds {len(found)} guarantees, and tries is about one run; "
+                          "compose them first, by dpcalc convert --tries", "--file")
     return [{**release, **tries} for x in found
             for release in _release(x, path, folder, name or os.path.basename(path))]
 

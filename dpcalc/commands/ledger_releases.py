@@ -224,8 +224,10 @@ def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
 
 def _quantity(entry: Entry, key: str) -> Quantity:
     """The quantity of a key that can be solved for, in the command of its release or in its guarantee."""
-    if key in tries.SPELLINGS:
+    if tries.SPELLINGS.get(key) == tries.TRIES.name:
         return tries.TRIES
+    if key in tries.SPELLINGS:
+        raise DpcalcError("unknown-value", f'{entry.title}: {key} cannot be "?"; tries can', "--file")
     if "command" not in entry.data:
         kind = entry.data["kind"]
         if (kind, key) not in _OF_KIND:

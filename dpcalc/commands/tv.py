@@ -30,7 +30,8 @@ COMMAND = Command(
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.61952"),
     ),
     inputs=True,
-    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
+    elsewhere={**noise_multiplier.PARTS_OF_BATCHES,
+               "tries": "describe the run with rdp or subsample --tries --json, and pipe it into dpcalc tv -"},
     asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
          "--tpr at --fpr.",
     usual=("solve", "fpr", "tpr", "epsilon", "delta", "tv", "mechanism", "sigma", "noise_multiplier", "n",

@@ -83,6 +83,8 @@ def _subject(answer: Answer) -> str:
     """What the statement is about."""
     if answer.command == "ledger":
         return "the releases described below, all together,"
+    if _is_selected(answer):
+        return "the best of the runs described below"
     if answer.command == "convert":
         several = answer.extra.get("steps", 1) > 1 or len(answer.inputs) > 1
         return "the composition described below" if several else "a mechanism with the guarantee below"
@@ -252,6 +254,8 @@ def _computation(answer: Answer) -> str:
 def _method(answer: Answer) -> str:
     """How the number follows from the theorem, in words."""
     bound = answer.headline.route.bound
+    if _is_selected(answer):
+        return "the guarantee of one run becomes that of the best of a random number of runs"
     if bound.is_numerical(answer.headline.params):
         return CompositionBound.method
     if not answer.headline.route.conversion:

@@ -262,7 +262,7 @@ PROFILE: ProfileBound = _OfCandidate(
     params=_PARAMS, value=value, exact=exact, rtol=1e-12, pure=pure, inverse=inverse, choices=Choices(search=search))
 RDP = RdpBound(
     _theorem("selection-rdp", "convert --from zcdp --rho 0.1 --tries 10 --alpha 8",
-             "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson runs, log[e^(−m) + "
+             "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson law, log[e^(−m) + "
              "m·exp((α−1)(ε_run(α) + m·δ_run(log(α/(α−1)))))]/(α−1)",
              _SHARPER.format("2 (for a Poisson law Theorem 6, with the outcome K = 0)")),
     params=_PARAMS, value=rdp, exact=exact_rdp, rtol=2e-8, choices=Choices(search=search_at_order))

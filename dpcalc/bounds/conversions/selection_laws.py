@@ -6,6 +6,7 @@ from math import exp, expm1, inf, log, log1p
 from typing import Any, NamedTuple, Protocol
 
 from dpcalc.core.errors import OutOfScope
+from dpcalc.core.numbers import SMALLEST_NORMAL
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_expm1
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
@@ -36,7 +37,11 @@ def poisson(mean: float) -> Law:
 
 
 def truncated(shape: float, gamma: float) -> Law:
-    """The truncated negative binomial law with these parameters."""
+    """The truncated negative binomial law with these parameters. Raises OutOfScope for a shape that doubles cannot tell
+    from 0."""
+    if 0 < abs(shape) < SMALLEST_NORMAL:
+        raise OutOfScope("out-of-range", f"{shape:g} is too near to 0; give 0, or --tries-law logarithmic",
+                         "--tries-shape")
     return Law(up(_mean(shape, -log(gamma)), RTOL * (1 + abs(shape) * -log(gamma))), shape, gamma)
 
 
@@ -48,8 +53,8 @@ def truncated_with_mean(mean: float, shape: float) -> Law:
     far, near = bracket(lambda x: _mean(shape, x) / mean - 1, log(mean), -1, 1e-300, LARGEST_EXPONENT)
     if far == near:
         most = _mean(shape, LARGEST_EXPONENT)
-        raise OutOfScope("out-of-range", f"{mean:g} is too many for the shape {shape:g}, whose law has at most {most:.6g} "
-                         "runs on average; give a larger --tries-shape", "--tries")
+        raise OutOfScope("out-of-range", f"{mean:g} is too many for the shape {shape:g}, whose law has at most "
+                         f"{most:.6g} runs on average; give a larger --tries-shape", "--tries")
     return truncated(shape, exp(-boundary(lambda x: _mean(shape, x) / mean - 1, far, near, 1e-16)))
 
 
