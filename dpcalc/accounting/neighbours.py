@@ -180,10 +180,9 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     target = wanted or next(iter(places), ADD_REMOVE if any(g.kind == "parallel" for g in guarantees) else None)
     found: list[Guarantee] = []
-    sentences = [sentence for g in guarantees for sentence in (
+    sentences = [*(sentence for g in guarantees for sentence in (
         *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
-        if sentence]
-    sentences += disjoint_data.conditions(guarantees)
+        if sentence), *disjoint_data.conditions(guarantees)]
     warnings, converted = list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         bound = relation or target
