@@ -67,12 +67,12 @@ def _refuse_sizes(guarantee: Guarantee, where: str) -> None:
                               "batches with a constant sampling-rate", "--input")
 
 
-def conditions(guarantees: Sequence[Parallel]) -> list[str]:
+def conditions(guarantees: Sequence[Guarantee]) -> list[str]:
     """What must hold of disjoint parts, and of their releases and batches, in sentences without a full stop; nothing
     where there are none."""
-    each = [one for g in guarantees for _, one in _releases(g, "")]
+    each = [one for g in guarantees if g.kind == "parallel" for _, one in _releases(g, "")]
     schemes = [part.sampling.record for one in each for part in getattr(one, "mechanisms", ()) if part.sampling]
-    return [*([_FIXED] if guarantees else []), *([_CONSTANT] if schemes else []),
+    return [*([_FIXED] if each else []), *([_CONSTANT] if schemes else []),
             *(sentence for one in each for sentence in one.promises or ()),
             *(scheme.promise for scheme in schemes if scheme.promise)]
 

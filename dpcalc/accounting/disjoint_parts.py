@@ -21,7 +21,8 @@ batches of a fixed size are refused. """
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
@@ -29,7 +30,11 @@ from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE
 if TYPE_CHECKING:
     from dpcalc.accounting.guarantee import Guarantee, Parallel
 
+_SCALES = {"gaussian": "noise_multiplier", "laplace": "scale"}  # noise of which a larger scale loses less
 _MOST_CASES = 20_000  # pairs of different parts, of which 200 have about as many; all of them take some seconds
+
+
+Part = tuple["Guarantee", ...]
 
 
 class Case(NamedTuple):
@@ -47,10 +52,10 @@ class Case(NamedTuple):
 def cases(guarantee: Parallel) -> tuple[Case, ...]:
     """All cases of the theorem, for the neighbouring data sets of the guarantee; of equal ones a single one."""
     relation = guarantee.adjacency or ADD_REMOVE
-    counted = Counter(tuple(sorted(part, key=lambda one: one.model_dump_json())) for part in guarantee.parts)
     if relation != REPLACE_ONE:
-        return tuple(Case(_stated(part, relation)) for part in counted)
-    found = [Case(_stated(part, REPLACE_ONE)) for part in guarantee.replaced or guarantee.parts]
+        return tuple(Case(_stated(part, relation)) for part in _worst(guarantee.parts, 1))
+    found = [Case(_stated(part, REPLACE_ONE)) for part in _worst(guarantee.replaced or guarantee.parts, 1)]
+    counted = _worst(guarantee.parts, 2)
     parts = [_stated(part, ADD_REMOVE) for part, count in counted.items() for _ in range(min(count, 2))]
     if len(parts) * (len(parts) - 1) // 2 > _MOST_CASES:
         raise DpcalcError("too-large", f"{len(parts)} different parts have too many pairs between which a record may "
@@ -59,7 +64,31 @@ def cases(guarantee: Parallel) -> tuple[Case, ...]:
     return tuple(dict.fromkeys([*found, *(moves or [Case(parts[0]), Case((), parts[0])])]))
 
 
-def _stated(part: tuple[Guarantee, ...], relation: str) -> tuple[Guarantee, ...]:
+def _worst(parts: Sequence[Part], most: int) -> Counter[Part]:
+    """The different parts, and how often each occurs. Of those that differ in the scale of Gaussian or Laplace noise
+    alone the `most` with the least noise stay, as more noise loses less at every ε."""
+    counted = Counter(tuple(sorted(part, key=lambda one: one.model_dump_json())) for part in parts)
+    kept = Counter[Part]()
+    by_kind: dict[Any, list[tuple[float, Part]]] = {}
+    for part in counted:
+        kind, noise = _noise(part)
+        by_kind.setdefault(kind, []).append((noise, part))
+    for kind, group in by_kind.items():
+        least = sorted(group, key=lambda one: one[0])[:most] if kind else group
+        kept.update({part: counted[part] for _, part in least})
+    return kept
+
+
+def _noise(part: Part) -> tuple[str, float]:
+    """What a part releases but for the scale of its noise, and that scale, where it is one release of such noise."""
+    mechanisms: Sequence[Any] = getattr(part[0], "mechanisms", ())
+    if len(part) > 1 or len(mechanisms) != 1 or mechanisms[0].name not in _SCALES:
+        return "", 0.0
+    name = _SCALES[mechanisms[0].name]
+    return repr(mechanisms[0].model_copy(update={name: 0.0})), float(getattr(mechanisms[0], name))
+
+
+def _stated(part: Part, relation: str) -> Part:
     """The releases of a part, as guarantees for these neighbours."""
     return tuple(one.model_copy(update={"adjacency": relation}) for one in part)
 

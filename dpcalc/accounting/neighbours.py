@@ -181,12 +181,10 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
         others = [names[k] for relation, those in places.items() if relation != REPLACE_ONE for k in those]
         way = way_out(places) if way_out else f"add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
-    disjoint = [g for g in guarantees if g.kind == "parallel"]
-    target = wanted or next(iter(places), ADD_REMOVE if disjoint else None)
-    sentences = [sentence for g in guarantees for sentence in (
+    target = wanted or next(iter(places), ADD_REMOVE if any(g.kind == "parallel" for g in guarantees) else None)
+    sentences = [*(sentence for g in guarantees for sentence in (
         *(g.promises or ()), *(part.sampling.record.promise for part in getattr(g, "mechanisms", ()) if part.sampling))
-        if sentence]
-    sentences += disjoint_data.conditions(disjoint)
+        if sentence), *disjoint_data.conditions(guarantees)]
     found, warnings, converted = list[Any](), list[str](), list[str]()
     for g, relation, name in zip(guarantees, stated, names, strict=True):
         g, promise, is_converted = _for(target, g, relation, name)

@@ -156,9 +156,9 @@ STEP_EPSILON = Quantity("step_epsilon", "ε of one step; of one selection "
                         f"({mechanism_names.of_step_epsilon('selection')}), or of one report "
                         f"({mechanism_names.of_step_epsilon('report')})", "ε₀", gt=0, safe_direction=-1)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)  # a parameter of bounds, no option
-RELEASE_EPSILON = Quantity("release_epsilon", "ε of a release of a ledger", "ε of the release", ge=0, safe_direction=-1)
-RELEASE_RHO = Quantity("release_rho", "ρ of a release of a ledger", "ρ of the release", gt=0, safe_direction=-1)
-RELEASE_MU = Quantity("release_mu", "μ of a release of a ledger", "μ of the release", gt=0, safe_direction=-1)
+RELEASE_EPSILON, RELEASE_RHO, RELEASE_MU = (Quantity(
+    f"release_{name}", f"{of} of one release of a ledger", f"{of} of the release", ge=0, safe_direction=-1)
+    for name, of in (("epsilon", "ε"), ("rho", "ρ"), ("mu", "μ")))
 
 C1 = Quantity("c1", "C₁ of Sordello et al. 2021, Thm 3/4 (scale of the noise; larger means more noise)", "C1", gt=0,
               safe_direction=+1)

@@ -135,9 +135,9 @@ class Table(NamedTuple):
 
 class Release(NamedTuple):
     """One release of a ledger, at the δ of the ledger: its own ε, the ε of all releases up to it, and with a budget the
-    difference between the budget and that, which is 0 where nothing is left. `parts` are in words what is released of
-    each of several disjoint parts of the data. `share` is what it adds to the total, as a share of the budget.
-    `remarks` are its date, note and other keys. In a ledger without δ the numbers are ρ or μ, as `quantity` says."""
+    difference between the budget and that, which is 0 where nothing is left. `parts` say what is released of each of
+    several disjoint parts of the data, `share` what it adds to the total, as a share of the budget, and `remarks` its
+    date, its note and keys of the writer's own. Without δ the numbers are ρ or μ, as `quantity` says."""
 
     name: str
     epsilon: float

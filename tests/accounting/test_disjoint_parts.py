@@ -197,6 +197,14 @@ def test_equal_parts_count_once():
     assert asked(parallel(*[[laplace(3)]] * 50), delta=1e-6).value == pytest.approx(one, rel=1e-12)
 
 
+def test_only_the_parts_with_the_least_noise_count():
+    many, two = (parallel(*([laplace(3 + k / 10)] for k in range(number))) for number in (200, 2))
+    for relation in (ADD, REPLACE):
+        assert asked(many, delta=1e-6, adjacency=relation).value == asked(two, delta=1e-6, adjacency=relation).value
+    other = parallel([laplace(3)], [laplace(3.1, count=5)], [laplace(3.2)])  # more releases, with more noise
+    assert asked(other, delta=0, adjacency=ADD).value == pytest.approx(5 / 3.1, rel=1e-12)
+
+
 def test_gaussian_parts():
     given = parallel([gaussian(2)], [gaussian(3)], [gaussian(4), gaussian(4)])
     assert asked(given, delta=1e-5).value == asked(gaussian(2), delta=1e-5).value

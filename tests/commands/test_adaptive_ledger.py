@@ -250,6 +250,7 @@ def test_a_release_that_does_not_fit_is_refused_without_a_guarantee(tmp_path):
     assert (done.returncode, done.stdout) == (3, "") and json.loads(done.stderr).keys() == {"error"}
 
 
+@pytest.mark.slow
 def test_a_release_without_an_rdp_curve_is_charged_whole_with_a_delta_of_its_own():
     run = {"command": "subsample", "scheme": "random-allocation", "n": 10_000, "batch-size": 100, "epochs": 1,
            "noise-multiplier": 2, "delta": 1e-7}

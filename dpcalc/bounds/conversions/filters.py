@@ -170,7 +170,7 @@ RDP = PointBound(
                  "where less of it was spent.",
     ),
     gives=("epsilon", "delta", "spent"), params=("most_epsilon", "order", "rdp_budget", "reserve", "charges"),
-    value=rdp_value, exact=exact_rdp, rtol=1e-9)
+    value=rdp_value, exact=exact_rdp, rtol=1e-10)
 
 GDP = PointBound(
     Theorem(
@@ -185,6 +185,6 @@ GDP = PointBound(
         in_words="Gaussian noise of later releases may depend on what was seen, at no cost.",
     ),
     gives=("epsilon", "delta", "spent"), params=("most_epsilon", "most_mu", "reserve", "charges"), value=gdp_value,
-    exact=exact_gdp, rtol=1e-9)
+    exact=exact_gdp, rtol=1e-11)
 
 BOUNDS = (RDP, GDP)
