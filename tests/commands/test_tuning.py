@@ -271,3 +271,69 @@ def test_one_run_of_two_relations_is_refused():
                          {"kind": "gdp", "mu": 1.0, "adjacency": "replace-one"}]
     with pytest.raises(DpcalcError, match="neighbours"):
         converted(best)
+
+
+# --- what one run is, in every way to say it -------------------------------------------------------------------------
+
+
+@spread("line", (
+    "rdp --sigma 1 --group-size 3 --tries 10", "subsample --noise-multiplier 2 --sampling-rate 0.1 --steps 10 "
+    "--group-size 3 --tries 10", "rdp --sigma 3 --steps 4 --tries 5", "rdp --mechanism laplace --scale 2 --tries 5",
+    "rdp --noise-multiplier 2 --adjacency replace-one --tries 5",
+))
+def test_the_pipe_says_what_the_answer_says(line):
+    piped = converted(answer(f"{line} --delta 1e-5")["guarantee"]).value
+    assert piped == pytest.approx(number(f"{line} --delta 1e-5"), rel=1e-9)
+
+
+@spread("one", (
+    {"kind": "gdp", "mu": 1.0}, {"kind": "zcdp", "rho": 0.1}, {"kind": "dp", "epsilon": 0.3, "delta": 0.0},
+    {"kind": "outcomes", "p": [0.6, 0.4], "q": [0.4, 0.6]}, {"kind": "rdp", "alpha": [4.0, 8.0], "rdp": [0.5, 1.0]},
+    {"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 3.0, "sensitivity": 1.0}]},
+))
+def test_a_run_of_several_steps_is_handed_on_as_the_selection_of_all_of_them(one):
+    found = converted(one, steps=2, tries=10, delta=1e-3)
+    assert converted(found.guarantee, delta=1e-3).value >= found.value * (1 - 1e-9)
+    assert converted(found.guarantee, delta=1e-3).value == pytest.approx(found.value, rel=1e-2)
+
+
+@pytest.mark.parametrize("release, unknown", [
+    ({"command": "rdp", "sigma": "?", "tries": 5}, "rdp --tries 5 --solve sigma"),
+    ({"kind": "gdp", "mu": 0.5, "tries": "?"}, "convert --from gdp --mu 0.5 --solve tries"),
+])
+def test_a_ledger_of_one_selected_release_finds_its_number(release, unknown):
+    found = answer_of("ledger", file={"release": [release]}, epsilon=4, delta=1e-5)
+    assert found.value == pytest.approx(number(f"{unknown} --epsilon 4 --delta 1e-5"), rel=1e-3)
+    total = answer_of("ledger", file={"release": [{key: found.value if x == "?" else x for key, x in release.items()}]},
+                      delta=1e-5)
+    assert total.value <= 4
+
+
+def test_a_bound_from_below_is_no_bound_on_one_run():
+    """One use of shuffled reports has a lower bound that is composed, which must not serve as its profile."""
+    record = ask("rdp --mechanism shuffled-ldp --step-epsilon 1 --n 1000 --delta 1e-6 --tries 10")
+    assert record["result"]["epsilon"] == pytest.approx(0.24146, rel=1e-4)
+    assert verify(record).word == VERIFIED
+
+
+def test_shuffled_batches_are_selected_by_the_bound_that_covers_them():
+    line = "subsample --scheme shuffle --n 1000 --batch-size 50 --epochs 2 --noise-multiplier 1"
+    assert number(f"{line} --tries 10 --delta 1e-5") == pytest.approx(converted(selected(line), tries=10).value, rel=1e-3)
+
+
+@pytest.mark.parametrize("release, words", [
+    ({"kind": "gdp", "mu": 1.0, "tries-law": "poisson"}, "expected number of runs"),
+    ({"kind": "gdp", "mu": 1.0, "tries": 5, "tries-shape": "?"}, "tries can"),
+    ({"parallel": [[{"sigma": 2, "tries": 3}]]}, "disjoint parts"),
+])
+def test_keys_of_a_release_that_say_no_selection_are_refused(release, words):
+    with pytest.raises(DpcalcError, match=words):
+        answer_of("ledger", file={"release": [release]}, delta=1e-5, epsilon=8)
+
+
+def test_the_best_of_several_runs_is_charged_in_an_adaptive_ledger():
+    release = {"kind": "gdp", "mu": 0.2, "tries": 5}
+    found = answer_of("ledger", file={"release": [release], "adaptive": True}, epsilon=3, delta=1e-5).record()
+    order = found["adaptive"]["order"]
+    curve = converted(selected("convert --from gdp --mu 0.2 --tries 5 --delta 1e-5"), delta=None, alpha=order).value
+    assert found["adaptive"]["spent"] == pytest.approx(curve, rel=1e-9)
