@@ -1,8 +1,8 @@
 """The worst adaptive strategies against budgets: what a fixed list would have left is no valid budget; filters are.
 
-The functions `renyi_budget` and `gaussian_mu` are the budgets under test; the strategies are exact dynamic programmes."""
+The budgets are dpcalc's; the strategies are exact dynamic programmes."""
 
-from math import sqrt
+from math import log, nextafter, sqrt
 
 import numpy as np
 import pytest
@@ -22,7 +22,6 @@ from privacy_filters import (
     budget_at_order,
     concentrated_filter,
     delta_at_order,
-    gaussian_budget,
     gaussian_filter,
     order_of_budget,
     pure_as_gaussian,
@@ -30,18 +29,21 @@ from privacy_filters import (
 )
 from selection_candidates import normal_cells
 
+from dpcalc.bounds.conversions import filters
+
 ROUNDING = 1e-9
 
 
 def renyi_budget(epsilon, delta):
-    """The order and the budget of the Rényi filter for (ε, δ). To test another implementation, replace this one."""
-    alpha = order_of_budget(epsilon, delta)
-    return alpha, budget_at_order(alpha, epsilon, delta)
+    """The order and the budget of dpcalc's Rényi filter for (ε, δ)."""
+    log_delta = nextafter(log(delta), -1e3)
+    alpha = filters.best_order(epsilon, log_delta)
+    return alpha, filters.budget(alpha, epsilon, log_delta)
 
 
 def gaussian_mu(epsilon, delta):
-    """The budget of the filter for Gaussian guarantees at (ε, δ)."""
-    return gaussian_budget(epsilon, delta)
+    """The budget of dpcalc's filter for Gaussian guarantees at (ε, δ)."""
+    return filters.largest_mu(epsilon, nextafter(log(delta), -1e3))
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,6 @@ def order_of_budget(epsilon, delta):
     return 1 + exp(brentq(slope, -20.0, log(expm1(-log(delta))), xtol=1e-14))
 
 
-def gaussian_budget(epsilon, delta):
-    """The μ whose privacy profile is δ at ε."""
-    return brentq(lambda mu: float(gaussian(mu)(np.float64(epsilon))) - delta, 1e-6, 60.0, xtol=1e-15, rtol=1e-14)
-
-
 def largest(charge, left, most):
     """The largest parameter whose charge, increasing with it, is at most what is left."""
     low, high = 0.0, most
