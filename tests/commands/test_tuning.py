@@ -196,6 +196,12 @@ def test_the_noise_of_each_run_for_a_budget():
         assert (number(f"{line} --delta 1e-5") <= 2) is meets
 
 
+def test_where_every_number_of_runs_meets_the_budget_there_is_nothing_to_solve_for():
+    line = "convert --from dp --epsilon 0.5 --delta 0 --tries-law logarithmic --target-delta 1e-5"
+    for epsilon in (1, 1.001):  # the limit of very many runs, and above
+        assert "every tries" in refusal(f"{line} --target-epsilon {epsilon} --solve tries", 3)
+
+
 @pytest.mark.slow
 def test_a_ledger_finds_how_many_runs_fit():
     release = {"kind": "gdp", "mu": 0.3, "tries": "?"}
