@@ -99,7 +99,7 @@ def _one_run(answer: Answer) -> tuple[str, ...]:
         return ()
     question = answer.question._replace(unknown=None, target=None, upper_only=True)
     try:
-        return (f"one run alone has {symbol(asks)} = {human(one.row(question).result[asks])}",)
+        return (f"{tries.ONE_RUN} has {symbol(asks)} = {human(one.row(question).result[asks])}",)
     except DpcalcError:
         return ()
 

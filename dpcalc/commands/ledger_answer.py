@@ -29,6 +29,8 @@ _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or
               'one with "?" in place of a number')
 _FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
           "its output (else use adaptive = true)")
+_OR_BUDGET = ("noise, rates and steps of all releases must be fixed before the first one runs; if they are chosen by "
+              "looking at earlier outputs, what may be stated is the budget on {}, which must be fixed before")
 _UNLESS_ADAPTIVE = ("holds if the noise, length and number of releases were fixed before the first output; if they "
                     "were chosen in view of outputs, use adaptive = true")
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
@@ -150,12 +152,13 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
         guarantee = composed.guarantees[0].as_json()
     adjacency = composed.relation or "those that each release refers to"
     converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
+    fixed = _FIXED if given["delta"] is not None else _OR_BUDGET.format(symbol(total.question.asks))
     several = len(releases) > 1 or any(isinstance(g, Parallel) for g in composed.guarantees)
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
         guarantee=guarantee, extra=extra, released="every output of each release",
         warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=any(one.over for one in spent),
-        promises=(*((_FIXED,) if several else ()), *composed.promise.sentences),
+        promises=(*((fixed,) if several else ()), *composed.promise.sentences),
         notes=tuple(dict.fromkeys((*total.notes, *budgets.notes_on_sampling(spent, composed.guarantees),
                                    *(converted if composed.converted else ()))))), composed.guarantees)
 

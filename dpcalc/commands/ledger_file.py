@@ -57,6 +57,9 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
     own_name = "" if inline or source == "-" else os.path.basename(source)
     header, releases = dict[str, Any](), list[dict[str, Any]]()
     for value in _values(text, where):
+        if isinstance(value, Mapping) and value and value.keys() <= {*_HEADER}:
+            raise DpcalcError("missing", f"{where} has no [[release]] yet; add one, with \"?\" in place of a number to "
+                              "see what fits", "--file")
         if not (isinstance(value, Mapping) and "release" in value):
             releases += _release(value, where, folder, own_name)
             continue
@@ -144,8 +147,8 @@ def _of_file(data: Mapping[str, Any], where: str, folder: Folder, name: str) -> 
     """The releases in the file that a release names: results, guarantees, or a state of Opacus' accountant."""
     path, others = data["file"], data.keys() - {"file", "name", *SPELLINGS}
     if not isinstance(path, str) or others:
-        raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name and tries may stand "
-                          "beside it", "--file")
+        raise DpcalcError("bad-toml", f"{where}: file is the name of one file, and only a name, remarks and tries "
+                          "may stand beside it", "--file")
     path = folder.file(path, where)
     with reading.about(where):
         found = _values(reading.text(path, _MEGABYTES, "--file"), reading.where(path))

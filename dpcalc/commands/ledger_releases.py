@@ -217,7 +217,7 @@ def find_unknown(entries: Sequence[Entry]) -> Unknown | None:
     if len(found) > 1:
         (first, key, *_), (second, other, *_) = found[:2]
         raise DpcalcError("contradictory", f'{first.title} has "?" for {key} and {second.title} for {other}; exactly '
-                          "one number can be solved for", "--file")
+                          "one number can be solved for (equal releases are one release with steps)", "--file")
     entry, key, place, within = found[0]
     return Unknown(place, key, _quantity(entry, key), within)
 

@@ -37,7 +37,7 @@ TOPICS = (
         ("hyper-parameters", "hyperparameters", "hyperparameter", "hyper-parameter", "selection", "private-selection",
          "grid-search", "random-search", "repeat-and-select", "tries", "trials", "best-of"),
         ("Every run on the same data counts, also one whose model is thrown away: whoever ran 30 times, and looked at "
-         "all results, composes 30 runs (--steps 30, or a ledger of all of them).",
+         "all results, composes 30 runs (dpcalc convert --steps 30 of the JSON of one, or a ledger of all of them).",
          "If only the best run is published, and the number of runs was drawn at random before the first one and stays "
          "secret, the search costs far less. --tries 30 is that number on average, --tries-law its law (geometric, "
          "logarithmic or poisson; --tries-shape for a truncated negative binomial one).",

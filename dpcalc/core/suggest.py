@@ -72,8 +72,8 @@ NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it 
 # (options, values of other tools and papers that these options do not have, what to write instead). A value that may
 # stand for several values of dpcalc, or that needs another option beside it, is refused with this text, not replaced.
 WAYS_OUT = (
-    ("tries-law", "fixed constant deterministic none all", "a fixed number of runs is composition: use --steps 10 in "
-     "place of --tries 10"),
+    ("tries-law", "fixed constant deterministic none all", "a fixed number of runs is composition: pipe the "
+     "JSON of one run into dpcalc convert - and use --steps 10 for 10 runs, in place of --tries 10"),
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),
     ("mechanism", "noisy-max report-noisy-max", "with Gumbel noise it is --mechanism exponential; with other noise "

@@ -9,6 +9,7 @@ from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table, budget
+from dpcalc.core.tries import ONE_RUN
 from dpcalc.output.comparison import lines_below
 from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
@@ -199,6 +200,7 @@ def lines_below_headline(answer: Answer) -> list[str]:
         fpr, tpr = answer.roc.rows[0]
         on = " on this record" if answer.only and not answer.only.is_worst else ""
         found.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
+    found += [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.startswith(ONE_RUN)]
     return [*budget_lines(answer), *found, holds_for(answer)]
 
 
@@ -246,7 +248,7 @@ def _condition(answer: Answer) -> str:
 
 def notes_beside_headline(answer: Answer) -> list[str]:
     """The notes, without those that are already part of the headline."""
-    return [note for note in answer.all_notes if note not in answer.limits]
+    return [note for note in answer.all_notes if note not in answer.limits and not note.startswith(ONE_RUN)]
 
 
 def _fitted(table: TextTable) -> str:

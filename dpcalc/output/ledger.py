@@ -78,7 +78,7 @@ def budget_lines(answer: Answer) -> list[str]:
     """What is left of each budget, or by how much it is exceeded; nothing without a budget, and of a number that was
     solved for nothing about its only budget, which it meets."""
     if answer.adaptive:
-        return [_spent(answer.adaptive)]
+        return [_spent(answer.adaptive, answer.parameters.get("order") is not None)]
     found = {name: numbers for name in _BUDGETS if "budget" in (numbers := _numbers(answer, name))}
     if answer.question.unknown and len(found) < 2 and not answer.over_budget:
         return []
@@ -104,8 +104,8 @@ def unit_of_filter(adaptive: Mapping[str, Any]) -> str:
     return {"pure": "sum of ε", "gdp": "sum of μ²"}.get(name) or f"Rényi divergence of order {order:.6g}"
 
 
-def _spent(adaptive: Mapping[str, Any]) -> str:
+def _spent(adaptive: Mapping[str, Any], has_order: bool) -> str:
     """What was spent of the budget of a filter, and what is left."""
-    spent, budget, left = (human(adaptive[name], upward=name != "left") for name in ("spent", "budget", "left"))
-    fixed = "" if adaptive["filter"] == "pure" else ", fixed by the budget"
+    spent, budget, left = (human(adaptive[name], upward=name == "spent") for name in ("spent", "budget", "left"))
+    fixed = "" if adaptive["filter"] == "pure" else f", fixed {'beforehand' if has_order else 'by the budget'}"
     return f"Spent: {spent} of {budget} ({unit_of_filter(adaptive)}{fixed}). Left: {left}."

@@ -48,7 +48,9 @@ def statement(answer: Answer) -> str:
                      f"This is no guarantee for the whole data set. It is {answer.only.text}.")
     claim += [_guarantee(answer), _neighbours(answer), *_promises(answer), *procedure(answer), _released(answer)]
     cautions = [f"Caution: {warning}." for warning in answer.warnings if warning not in answer.promises]
-    choices = "" if _is_selected(answer) else "the choice of hyper-parameters, "
+    several = answer.command in ("convert", "ledger")  # which may be the runs of a search
+    choices = "" if _is_selected(answer) else (
+        "further runs for the choice of hyper-parameters, " if several else "the choice of hyper-parameters, ")
     meaning = [*([_attacks(answer)] if status == "proven" else []), *cautions, _NOT_COVERED.format(choices=choices)]
     return "\n\n".join((_wrapped(claim), _wrapped(meaning), _computation(answer)))
 
