@@ -154,6 +154,10 @@ class Entry:
             return read({"kind": given["from"], **{name: given[name] for name in fields}}, "it")
         answer = self._answer(command, raw, tuple(read(x, "its input") for x in data.get("input", ())))
         self.parameters = answer.parameters
+        if raw.get("epsilon") is not None and answer.question.unknown is None and (
+                answer.guarantee.get("kind") in ("mechanisms", "selected")):
+            raise DpcalcError("unneeded", f"{raw['epsilon']} asks for a δ of the release, which a ledger does not use, "
+                              "and does not set its noise; drop it", "--epsilon")
         delta = self.delta or 0.0
         if not answer.guarantee or (answer.guarantee["kind"] == "dp" and answer.question.delta == delta
                                     and delta > 0 and not self.is_only):
