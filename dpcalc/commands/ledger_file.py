@@ -58,8 +58,8 @@ def _read_one(source: str, files_anywhere: bool) -> Ledger:
     header, releases = dict[str, Any](), list[dict[str, Any]]()
     for value in _values(text, where):
         if isinstance(value, Mapping) and value and value.keys() <= {*_HEADER}:
-            raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed in a [[release]]; '
-                              '"?" in place of a number shows what fits', "--file")
+            raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed in a [[release]];'
+                              ' "?" in place of a number shows what fits', "--file")
         if not (isinstance(value, Mapping) and "release" in value):
             releases += _release(value, where, folder, own_name)
             continue
