@@ -181,7 +181,7 @@ def of_best(run: Run, routes: Callable[[Run], Routes]) -> tuple[Run, Routes]:
     if asks not in ("epsilon", "delta", "rdp", "tv", "tpr"):
         name = {"mu": "GDP", "rho": "zCDP"}[asks]
         raise DpcalcError("refused", f"no theorem in dpcalc turns the best of several runs into {name}; ask with "
-                          "--delta, --epsilon or --alpha", "--to")
+                          "--delta, --epsilon or --alpha", "--to" if run.given.has("to") else TRIES.option)
 
     def one_of(asked: Run) -> OneRun:
         """One run with the options of a run, of which a number may have been solved for."""

@@ -19,7 +19,7 @@ from dpcalc.commands.ledger import COMMAND
 from dpcalc.commands.ledger_releases import Entry, Unknown, composed_of, find_unknown, total_of
 from dpcalc.core.bound import PointBound, ProfileBound
 from dpcalc.core.command import Given
-from dpcalc.core.errors import DpcalcError, NoSolution, flag
+from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import CONVERTED, Answer, Charged, Question, Route, Row
 from dpcalc.core.run import Run
@@ -191,17 +191,23 @@ def _largest(kept: _Filter, entries: Sequence[Entry], unknown: Unknown, given: G
         _within(kept, others, [_charged(kept, g, e, given["delta"]) for g, e in zip(fixed, others, strict=True)])
 
     def params(run: Run) -> dict[str, Any]:
-        composed = composed_of(entries, given["adjacency"], unknown, run[unknown.quantity.name])
-        taken = [_charged(kept, g, e, given["delta"])[0] for g, e in zip(composed.guarantees, entries, strict=True)]
+        try:
+            composed = composed_of(entries, given["adjacency"], unknown, run[unknown.quantity.name])
+            taken = [_charged(kept, g, e, given["delta"])[0] for g, e in zip(composed.guarantees, entries, strict=True)]
+        except DpcalcError as error:  # a value that the release does not cover
+            raise OutOfScope(error.code, error.message, error.option) from None
         return {"charges": tuple(charge for charges in taken for charge in charges)}
 
     question = Question("rdp", alpha=kept.order or _SQUARES, unknown=unknown.quantity, target=target)
     options = {"solve": unknown.quantity.option[2:], "adjacency": given["adjacency"]}
     try:
         rows = answer_rows(Run(COMMAND, Given(options, frozenset()), question, params), (Route(_SPENT),), ())
+    except EveryValueMeets as error:
+        error.option, error.message = "--file", f"{entry.title}: every value of {unknown.key} fits into what is left"
+        raise
     except NoSolution as error:
         error.option, error.message = "--file", (
-            f"{entry.title}: no value of {unknown.key} takes just what is left of the budget of {human(target)} "
+            f"{entry.title}: no value of {unknown.key} fits into what is left of the budget of {human(target)} "
             f"({kept.words})")
         raise
     return rows[0].result[unknown.quantity.name]

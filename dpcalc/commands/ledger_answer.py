@@ -29,10 +29,11 @@ _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or
               'one with "?" in place of a number')
 _FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
           "its output (else use adaptive = true)")
-_OR_BUDGET = ("noise, rates and steps of all releases must be fixed before the first one runs; if they are chosen by "
-              "looking at earlier outputs, what may be stated is the budget on {}, which must be fixed before")
+_OR_BUDGET = ("if noise, length or number of releases were chosen by looking at earlier outputs, what may be stated is "
+              "the budget {}, provided that it was fixed before the first release, and that no release would have been "
+              "made that exceeds it")
 _UNLESS_ADAPTIVE = ("holds if the noise, length and number of releases were fixed before the first output; if they "
-                    "were chosen in view of outputs, use adaptive = true")
+                    "are chosen in view of outputs, use adaptive = true from the first release on")
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
 _OF_FILTER = ("filter", "order", "delta_reserve")  # options of an adaptive ledger
 
@@ -64,6 +65,8 @@ def answer(given: Given) -> Answer:
     answered = _answer(given, total, composed, listed, shown, spent)
     may_add = "budget" in answered.extra and not answered.over_budget and not unknown
     may_be_adaptive = (_UNLESS_ADAPTIVE,) if len(entries) > 1 and given["epsilon"] is not None else ()
+    if len(entries) > 1 and asks != "epsilon" and not answered.over_budget:  # sums of ρ and of μ² are filters
+        may_be_adaptive = (_OR_BUDGET.format(f"{symbol(asks)} = {plain(given[asks])}"),)
     notes = (*may_be_adaptive, *answered.notes, *((_WHAT_FITS,) if may_add else ()))
     return _with_warnings(answered._replace(notes=notes), entries)
 
@@ -84,7 +87,7 @@ def _releases(entries: Sequence[Entry], unknown: Unknown | None, value: float | 
     if asks == "epsilon":
         found = releases_of(names, guarantees, given["delta"], total, given["epsilon"])
     else:
-        found = budgets.running(names, guarantees, budgets.question_of(given, asks), given[asks])
+        found = budgets.running(names, guarantees, budgets.question_of(given, asks), given[asks], total)
     return budgets.facts(found, [entry.facts(unknown, value) for entry in entries], given[asks])
 
 
@@ -152,15 +155,20 @@ def _answer(given: Given, total: Answer, composed: Composed, listed: Sequence[An
         guarantee = composed.guarantees[0].as_json()
     adjacency = composed.relation or "those that each release refers to"
     converted = (f"converted to {composed.relation} neighbours: {', '.join(composed.converted)} {CONVERTED}",)
-    fixed = _FIXED if given["delta"] is not None else _OR_BUDGET.format(symbol(total.question.asks))
     several = len(releases) > 1 or any(isinstance(g, Parallel) for g in composed.guarantees)
     return of_records(total._replace(
         command="ledger", adjacency=adjacency, parameters=parameters, options=parameters,
-        guarantee=guarantee, extra=extra, released="every output of each release",
+        guarantee=guarantee, extra=extra, released=_released(composed.guarantees),
         warnings=(*warnings, *composed.promise.warnings), releases=releases, over_budget=any(one.over for one in spent),
-        promises=(*((fixed,) if several else ()), *composed.promise.sentences),
+        promises=(*((_FIXED,) if several else ()), *composed.promise.sentences),
         notes=tuple(dict.fromkeys((*total.notes, *budgets.notes_on_sampling(spent, composed.guarantees),
                                    *(converted if composed.converted else ()))))), composed.guarantees)
+
+
+def _released(guarantees: Sequence[Any]) -> str:
+    """What the total covers."""
+    tuned = any(g.kind == "selected" for g in guarantees)
+    return "every output of each release" + (", and of the best of several runs that run alone" if tuned else "")
 
 
 # --- the number that is "?" ------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ checked; the first of them that the ledger can answer is the one that its table 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.guarantee import Mechanisms, Parallel
@@ -14,7 +16,7 @@ from dpcalc.core.errors import DpcalcError, EveryValueMeets, flag
 from dpcalc.core.numbers import ROUNDED, human, plain
 from dpcalc.core.quantities import Quantity, symbol
 from dpcalc.core.results import Question, Release, Row
-from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up
+from dpcalc.numerics.rounding import decimal, decimal_down, decimal_up, root_up
 
 NAMES = ("epsilon", "rho", "mu")
 _SAMPLED = "Poisson sampling does not lower {}: it is that of the same noise on all records in every step"
@@ -115,13 +117,18 @@ def notes_on_sampling(found: Sequence[Budget], guarantees: Sequence[Any]) -> tup
     return tuple(_SAMPLED.format(symbol(one.name)) for one in found if sampled and one.name != "epsilon")
 
 
-def running(names: Sequence[str], guarantees: Sequence[Any], question: Question, limit: float | None) -> Releases:
-    """Each release with its own ρ or μ, and the total up to it."""
+def running(names: Sequence[str], guarantees: Sequence[Any], question: Question, limit: float | None,
+            total: float) -> Releases:
+    """Each release with its own ρ or μ, and the total up to it: sums of ρ, or roots of sums of μ²."""
     def found() -> tuple[Release, ...]:
-        totals = [_total(guarantees[:k], question) for k in range(1, len(names) + 1)]
-        return tuple(Release(name, _total((g,), question), up_to, limit if limit is None else
+        alone: Callable[[Any], float] = cache(lambda guarantee: _total((guarantee,), question))
+        own, power = [alone(g) for g in guarantees], 2 if question.asks == "mu" else 1
+        sums = accumulate(decimal(x) ** power for x in own)
+        totals = [min(total, root_up(x) if power == 2 else decimal_up(x)) for x in sums]
+        totals[-1] = total
+        return tuple(Release(name, x, up_to, limit if limit is None else
                              decimal_down(decimal(limit) - decimal(up_to)), quantity=question.asks)
-                     for name, g, up_to in zip(names, guarantees, totals, strict=True))
+                     for name, x, up_to in zip(names, own, totals, strict=True))
 
     return Releases(len(names), found)
 

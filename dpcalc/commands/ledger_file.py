@@ -104,7 +104,8 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
     if "file" in data and "command" not in data:
         return [{**one, **beside} for one in _of_file(data, where, folder, name)]
     if "parallel" in data:
-        return [{**named, "parallel": _parts(data, where, folder)}]
+        tries = {k: x for k, x in data.items() if k in SPELLINGS}
+        return [{**named, **tries, "parallel": _parts(data, where, folder)}]
     if "command" not in data:
         close = next(filter(None, (near(str(k), ("command", "file", "kind", "parallel", "release")) for k in data)), "")
         raise DpcalcError("missing", f'{where}: command = "…", file = "…" or kind = "…" is needed, or parallel = '
@@ -115,7 +116,7 @@ def _release(data: Any, where: str, folder: Folder, name: str = "") -> list[dict
 def _parts(data: Mapping[str, Any], where: str, folder: Folder) -> list[list[dict[str, Any]]]:
     """The releases of each of several disjoint parts of the data. Their command is rdp where they name none."""
     parts = data["parallel"]
-    if others := data.keys() - {"parallel", "name"}:
+    if others := data.keys() - {"parallel", "name", *SPELLINGS}:
         raise DpcalcError("unneeded", f"{where}: {min(others)[:40]!r} does not stand beside parallel; write it into "
                           "the releases of the parts", "--file")
     if not isinstance(parts, list) or not parts or not all(isinstance(part, list) and part for part in parts):

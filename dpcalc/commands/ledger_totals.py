@@ -10,10 +10,12 @@ from itertools import accumulate
 from math import inf
 from typing import Any
 
-from dpcalc.accounting.guarantee import Gdp, Mechanisms, Rdp, Zcdp
+from dpcalc.accounting.guarantee import Gdp, Mechanisms, Rdp, Selected, Zcdp
 from dpcalc.accounting.guarantee_sums import points, sums_of_first
 from dpcalc.bounds.conversions import composition_basic, gdp
+from dpcalc.commands.convert_answer import one_run
 from dpcalc.commands.ledger_releases import total_of
+from dpcalc.commands.selected_inputs import profile
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.results import Question, Release
@@ -87,7 +89,7 @@ def _on_shared_grids(guarantees: Sequence[Any], delta: float) -> list[float]:
     from dpcalc.pld import prefixes
 
     try:
-        each = pairs_of_all(guarantees)
+        each = pairs_of_all([profile(g, one_run(g.of_one_run)) if isinstance(g, Selected) else g for g in guarantees])
     except DpcalcError:
         return [inf] * len(guarantees)
     of_parts = [0.0, *prefixes.epsilons([part for parts in each for part in parts], _log(delta))]

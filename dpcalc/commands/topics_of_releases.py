@@ -56,7 +56,7 @@ TOPICS = (
         ("adaptive", "filter", "filters", "privacy-filter", "odometer", "privacy-odometer", "adaptive-composition"),
         ("The total of a ledger holds for releases whose noise, length and number were fixed before the first output. "
          "Whoever looks at an output and then chooses the noise of the next release, or whether to go on, can lose "
-         "more than that total: up to 1.6 times the δ.",
+         "more than that total: in examples 1.1 to 1.6 times the δ.",
          "What a release asks may depend on earlier outputs anyway: queries, models, losses, starting points. For "
          "noise, rates, steps, kinds and the number of releases there is a filter. ε, δ, the neighbours and the filter "
          "are fixed before the first release, and a release that would exceed the budget is not made. Write "

@@ -7,6 +7,7 @@ installation of pydantic contains pydantic_core.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -159,9 +160,16 @@ def _names(x: Any) -> Any:
 def _as_json(x: Any) -> Any:
     """A mapping given in place of a file, as the JSON text that the file would hold."""
     try:
-        return dumps(x) if isinstance(x, Mapping) else x
+        return dumps(_with_texts(x)) if isinstance(x, Mapping) else x
     except (TypeError, ValueError, RecursionError) as e:
         raise NotANumber(f"this is not JSON: {e}") from None
+
+
+def _with_texts(x: Any) -> Any:
+    """A value in which dates, as TOML has them, are texts."""
+    if isinstance(x, Mapping):
+        return {key: _with_texts(y) for key, y in x.items()}
+    return list(map(_with_texts, x)) if isinstance(x, list) else x.isoformat() if isinstance(x, date) else x
 
 
 def describe(q: Quantity) -> str:

@@ -107,5 +107,7 @@ def unit_of_filter(adaptive: Mapping[str, Any]) -> str:
 def _spent(adaptive: Mapping[str, Any], has_order: bool) -> str:
     """What was spent of the budget of a filter, and what is left."""
     spent, budget, left = (human(adaptive[name], upward=name == "spent") for name in ("spent", "budget", "left"))
+    if float(spent) > float(budget):  # by their rounding
+        spent, budget = human(adaptive["spent"], 15), human(adaptive["budget"], 15)
     fixed = "" if adaptive["filter"] == "pure" else f", fixed {'beforehand' if has_order else 'by the budget'}"
     return f"Spent: {spent} of {budget} ({unit_of_filter(adaptive)}{fixed}). Left: {left}."

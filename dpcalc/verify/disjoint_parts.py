@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.disjoint_parts import cases
-from dpcalc.accounting.guarantee import Guarantee, Outcomes, Parallel, read
+from dpcalc.accounting.guarantee import Guarantee, Outcomes, Parallel, Selected, read
 from dpcalc.accounting.guarantee_pld import dominating_pairs, pairs_in_either_order
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Question, Row
@@ -20,7 +20,7 @@ from dpcalc.verify import composition, composition_grids, composition_plans
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.described_pairs import uses_of
 from dpcalc.verify.epochs import Delta
-from dpcalc.verify.unchecked import TooLong
+from dpcalc.verify.unchecked import TooLong, Unchecked
 
 _MOST_CHOICES = 64  # of a case of each block of disjoint parts: each is composed in up to a second
 
@@ -39,6 +39,8 @@ def composed_delta(row: Row, side: int) -> Delta:
     given = [read(g, "the input") for g in row.params["described"] for _ in range(steps if g["kind"] == "parallel"
                                                                                   else 1)]
     others = tuple(g for g in given if not isinstance(g, Parallel))
+    if any(isinstance(g, Selected) for g in others):
+        raise Unchecked("the best of several runs beside disjoint parts has too many cases to prove")
     blocks = [g for g in given if isinstance(g, Parallel)]
     if len(blocks) > _MOST_CHOICES:
         raise TooLong(f"disjoint parts are composed {len(blocks)} times")
