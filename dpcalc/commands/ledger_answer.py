@@ -19,7 +19,7 @@ from dpcalc.core.bound import Params
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.quantities import symbol
+from dpcalc.core.quantities import FILTER, symbol
 from dpcalc.core.reading import about
 from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row, budget
 from dpcalc.core.run import Run
@@ -113,7 +113,7 @@ def _refuse_changes(given: Given, header: Mapping[str, Any]) -> None:
     """Raises DpcalcError where the command line changes the budget or the filter of an adaptive ledger."""
     fixed = (*("epsilon", "delta", "adjacency"), *(_OF_FILTER if header.get("adaptive") else ()))
     for name in fixed:
-        in_file = header.get(name)
+        in_file = header.get(name, FILTER.choices[0] if name == FILTER.name else None)
         if given.has(name) and given[name] != in_file and (name in header or name in _OF_FILTER):
             says = f"not the {plain(in_file)}" if isinstance(in_file, float) else f"not {in_file or 'the default'}"
             raise DpcalcError("contradictory", f"{given[name]} is {says} of the file; the budget of an adaptive ledger "
