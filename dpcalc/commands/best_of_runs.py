@@ -48,9 +48,9 @@ def _in_words(law: Law, expected: float) -> str:
             f"{law.gamma!r} (Papernot & Steinke 2022, Definition 1)")
 
 
-def told(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
-    """The answer with what it says about the selection; itself where nothing is selected. `one_run` are the guarantees
-    that one run composes, as JSON, and empty where the answer's own (ε, δ) is all that is handed on."""
+def with_selection(answer: Answer, run: Run, one_run: Sequence[dict[str, Any]]) -> Answer:
+    """The answer with its notes and promises about the selection; unchanged where nothing is selected. `one_run` are
+    the guarantees that one run composes, as JSON; where there are none, the (ε, δ) of the answer is handed on."""
     if not is_asked(run):
         return answer
     law, guarantee = law_of(run), answer.guarantee

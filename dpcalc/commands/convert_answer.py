@@ -68,7 +68,7 @@ def answer(given: Given) -> Answer:
     found = run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                        _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
                        warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
-    return best_of_runs.told(found, run, _of_one_run(run, name))
+    return best_of_runs.with_selection(found, run, _of_one_run(run, name))
 
 
 def _of_one_run(run: Run, name: str) -> list[dict[str, Any]]:

@@ -145,60 +145,61 @@ def _without_delta(guarantee: Any) -> tuple[Any, Fraction]:
     return Dp(kind="dp", epsilon=epsilon, delta=0.0), decimal(delta)
 
 
-def _charged(kept: _Filter, guarantee: Any, entry: Entry, delta: float) -> tuple[Charges, Fraction]:
+def _charged(filter_: _Filter, guarantee: Any, entry: Entry, delta: float) -> tuple[Charges, Fraction]:
     """What a release takes from the budget, and from the reserve of δ. Raises DpcalcError that names it."""
     pure, used = _without_delta(guarantee)
-    if used and not kept.params.get("reserve"):
+    if used and not filter_.params.get("reserve"):
         raise DpcalcError("missing", f"{entry.title}: (ε, δ) counts against delta-reserve; add delta-reserve = "
                           f"{delta / 10:.6g} (fixed before the first release)" if delta else
                           f"{entry.title}: it has δ > 0, and the δ of the ledger is 0", "--delta-reserve")
     try:
-        return kept.charges(pure), used
+        return filter_.charges(pure), used
     except DpcalcError as error:
         own = entry.parameters.get("delta")
         if own and delta:  # as one (ε, δ), which is charged whole
             epsilon = total_of((guarantee,), own).value
-            return _charged(kept, Dp(kind="dp", epsilon=epsilon, delta=own), entry, delta)
-        words = {"pure": "has no pure ε", "gdp": 'is not GDP; use filter = "rdp"'}.get(kept.name) or (
-            f"has no {kept.words}; give it a δ of its own, as delta = {delta / 100:.6g}, which counts against "
+            return _charged(filter_, Dp(kind="dp", epsilon=epsilon, delta=own), entry, delta)
+        words = {"pure": "has no pure ε", "gdp": 'is not GDP; use filter = "rdp"'}.get(filter_.name) or (
+            f"has no {filter_.words}; give it a δ of its own, as delta = {delta / 100:.6g}, which counts against "
             "delta-reserve")
         raise DpcalcError(error.code, f"{entry.title} {words} ({error.message})", "--file") from None
 
 
-def _within(kept: _Filter, entries: Sequence[Entry], taken: Sequence[tuple[Charges, Fraction]],
+def _within(filter_: _Filter, entries: Sequence[Entry], taken: Sequence[tuple[Charges, Fraction]],
             names: Sequence[str] = ()) -> tuple[Charged, ...]:
     """What each release takes, and what is left after it. Raises NoSolution at the first one that does not fit."""
     spent, used, found = Fraction(0), Fraction(0), list[Charged]()
-    reserve = decimal(kept.params.get("reserve", 0.0))
+    reserve = decimal(filter_.params.get("reserve", 0.0))
     for entry, (charges, delta), name in zip(entries, taken, names or [""] * len(taken), strict=True):
-        own, left = filters.total(charges), kept.budget - spent
+        own, left = filters.total(charges), filter_.budget - spent
         spent, used = spent + own, used + delta
-        if spent > kept.budget or used > reserve:
-            what, takes, rest = ((kept.words, own, left) if spent > kept.budget else
+        if spent > filter_.budget or used > reserve:
+            what, takes, rest = ((filter_.words, own, left) if spent > filter_.budget else
                                  ("δ-reserve", delta, reserve - used + delta))
             raise NoSolution("no-solution", f"{entry.title} would exceed the budget: it must not be made. It takes "
                              f"{human(decimal_up(takes))} ({what}), and {human(decimal_down(rest), upward=False)} is "
                              'left; "?" in place of a number finds what fits', "--file")
-        found.append(Charged(name, _up(own), _up(spent), decimal_down(kept.budget - spent)))
+        found.append(Charged(name, _up(own), _up(spent), decimal_down(filter_.budget - spent)))
     return tuple(found)
 
 
-def _largest(kept: _Filter, entries: Sequence[Entry], unknown: Unknown, given: Given) -> float:
+def _largest(filter_: _Filter, entries: Sequence[Entry], unknown: Unknown, given: Given) -> float:
     """The value of the unknown number with which its release takes what the others leave. Raises NoSolution."""
-    entry, target = entries[unknown.place], decimal_down(kept.budget) * (1 - 1e-15)
+    entry, target = entries[unknown.place], decimal_down(filter_.budget) * (1 - 1e-15)
     if others := [other for other in entries if other is not entry]:
         fixed = composed_of(others, given["adjacency"]).guarantees
-        _within(kept, others, [_charged(kept, g, e, given["delta"]) for g, e in zip(fixed, others, strict=True)])
+        _within(filter_, others, [_charged(filter_, g, e, given["delta"]) for g, e in zip(fixed, others, strict=True)])
 
     def params(run: Run) -> dict[str, Any]:
         try:
             composed = composed_of(entries, given["adjacency"], unknown, run[unknown.quantity.name])
-            taken = [_charged(kept, g, e, given["delta"])[0] for g, e in zip(composed.guarantees, entries, strict=True)]
+            taken = [_charged(filter_, g, e, given["delta"])[0]
+                     for g, e in zip(composed.guarantees, entries, strict=True)]
         except DpcalcError as error:  # a value that the release does not cover
             raise OutOfScope(error.code, error.message, error.option) from None
         return {"charges": tuple(charge for charges in taken for charge in charges)}
 
-    question = Question("rdp", alpha=kept.order or _SQUARES, unknown=unknown.quantity, target=target)
+    question = Question("rdp", alpha=filter_.order or _SQUARES, unknown=unknown.quantity, target=target)
     options = {"solve": unknown.quantity.option[2:], "adjacency": given["adjacency"]}
     try:
         rows = answer_rows(Run(COMMAND, Given(options, frozenset()), question, params), (Route(_SPENT),), ())
@@ -208,7 +209,7 @@ def _largest(kept: _Filter, entries: Sequence[Entry], unknown: Unknown, given: G
     except NoSolution as error:
         error.option, error.message = "--file", (
             f"{entry.title}: no value of {unknown.key} fits into what is left of the budget of {human(target)} "
-            f"({kept.words})")
+            f"({filter_.words})")
         raise
     return rows[0].result[unknown.quantity.name]
 
@@ -219,7 +220,7 @@ def _largest(kept: _Filter, entries: Sequence[Entry], unknown: Unknown, given: G
 def answer(given: Given, entries: Sequence[Entry], parameters: dict[str, Any]) -> Answer:
     """The budget, what of it was spent, and what is left. Raises NoSolution where a release does not fit."""
     _refuse(given)
-    kept, unknown, value = _filter(given), find_unknown(entries), None
+    filter_, unknown, value = _filter(given), find_unknown(entries), None
     question = Question("epsilon", epsilon=given["epsilon"] if unknown else None, delta=given["delta"],
                         unknown=unknown.quantity if unknown else None, target=given["epsilon"] if unknown else None)
 
@@ -228,33 +229,33 @@ def answer(given: Given, entries: Sequence[Entry], parameters: dict[str, Any]) -
 
     def params(run: Run) -> dict[str, Any]:
         guarantees = composed_at(run[unknown.quantity.name] if unknown else None).guarantees
-        taken = [_charged(kept, g, e, given["delta"])[0] for g, e in zip(guarantees, entries, strict=True)]
-        pure = {"points": tuple(point for g in guarantees for point in points(g))} if kept.name == "pure" else {}
-        return {**kept.params, **pure, "charges": tuple(charge for charges in taken for charge in charges)}
+        taken = [_charged(filter_, g, e, given["delta"])[0] for g, e in zip(guarantees, entries, strict=True)]
+        pure = {"points": tuple(point for g in guarantees for point in points(g))} if filter_.name == "pure" else {}
+        return {**filter_.params, **pure, "charges": tuple(charge for charges in taken for charge in charges)}
 
-    run, route = Run(COMMAND, given, question, params), Route(kept.bound)
+    run, route = Run(COMMAND, given, question, params), Route(filter_.bound)
     recorded = given.recorded((route,), run) if given.recorded else ()
     if unknown:
-        value = (recorded[0].result[unknown.quantity.name] if recorded else _largest(kept, entries, unknown, given))
+        value = (recorded[0].result[unknown.quantity.name] if recorded else _largest(filter_, entries, unknown, given))
         value = int(value) if unknown.quantity.kind == "count" else value
     composed = composed_at(value)
     names = [entry.name(unknown, value) for entry in entries]
-    releases = _within(kept, entries, [_charged(kept, g, e, given["delta"]) for g, e in
+    releases = _within(filter_, entries, [_charged(filter_, g, e, given["delta"]) for g, e in
                                        zip(composed.guarantees, entries, strict=True)], names)
-    releases = tuple(one._replace(share=decimal_up(decimal(one.spent) / kept.budget), **entry.facts(unknown, value))
+    releases = tuple(one._replace(share=decimal_up(decimal(one.spent) / filter_.budget), **entry.facts(unknown, value))
                      for one, entry in zip(releases, entries, strict=True))
     result = {"epsilon": given["epsilon"], "delta": given["delta"],
-              **({} if kept.name == "pure" else {"spent": releases[-1].total_spent}),
+              **({} if filter_.name == "pure" else {"spent": releases[-1].total_spent}),
               **({unknown.quantity.name: value} if unknown and value is not None else {})}
     # What is promised is the budget, also where a record claims less.
     rows = tuple(row._replace(result={**row.result, "epsilon": given["epsilon"]}) for row in recorded) or (
         Row(route, result, params=run.at(value).params if unknown and value else run.params),)
-    return _answer(given, kept, composed, parameters, question, rows, releases)
+    return _answer(given, filter_, composed, parameters, question, rows, releases)
 
 
-def _answer(given: Given, kept: _Filter, composed: Composed, parameters: dict[str, Any], question: Question,
+def _answer(given: Given, filter_: _Filter, composed: Composed, parameters: dict[str, Any], question: Question,
             rows: tuple[Row, ...], releases: tuple[Charged, ...]) -> Answer:
-    left, delta, reserve = releases[-1].left, given["delta"], kept.params.get("reserve", 0.0)
+    left, delta, reserve = releases[-1].left, given["delta"], filter_.params.get("reserve", 0.0)
     notes = [f'the guarantee is the budget. "Spent" is no smaller guarantee: if you stop because of what you saw, ε = '
              f"{plain(given['epsilon'])} is what you may state"]
     if composed.converted:
@@ -266,11 +267,11 @@ def _answer(given: Given, kept: _Filter, composed: Composed, parameters: dict[st
     except DpcalcError:  # no number to compare with
         pass
     guarantee: dict[str, Any] = {"kind": "dp", "epsilon": given["epsilon"], "delta": delta}
-    if kept.name == "rdp" and not reserve:
-        guarantee = {"kind": "rdp", "alpha": [kept.order], "rdp": [kept.in_numbers]}
-    elif kept.name == "gdp" and not reserve:
-        guarantee = {"kind": "gdp", "mu": kept.params["most_mu"]}
-    adaptive = {"filter": kept.name, "order": kept.order, "budget": kept.in_numbers,
+    if filter_.name == "rdp" and not reserve:
+        guarantee = {"kind": "rdp", "alpha": [filter_.order], "rdp": [filter_.in_numbers]}
+    elif filter_.name == "gdp" and not reserve:
+        guarantee = {"kind": "gdp", "mu": filter_.params["most_mu"]}
+    adaptive = {"filter": filter_.name, "order": filter_.order, "budget": filter_.in_numbers,
                 "spent": releases[-1].total_spent, "left": left, "delta_reserve": reserve}
     return of_records(Answer(
         "ledger", question, parameters, rows, guarantee, composed.relation or "those that each release refers to",

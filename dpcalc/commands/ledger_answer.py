@@ -49,7 +49,7 @@ def answer(given: Given) -> Answer:
     entries = [Entry(k, data, given["delta"], is_only) for k, data in enumerate(releases, 1)]
     if given["adaptive"]:
         return _with_warnings(ledger_adaptive.answer(given, entries, _parameters(given, listed)), entries)
-    asks = budgets.asked(given)
+    asks = budgets.main_quantity(given)
     found = find_unknown(entries)
     unknown = found and found.beside_budgets(given.values)
     options = {name: given[name] for name in _OF_TOTAL if given[name] is not None}
@@ -83,7 +83,7 @@ def _solution(entries: Sequence[Entry], unknown: Unknown, given: Given) -> tuple
 def _releases(entries: Sequence[Entry], unknown: Unknown | None, value: float | None, guarantees: Sequence[Any],
               given: Given, total: float) -> Sequence[Release]:
     """Each release with its own number, the total up to it, its share of the budget, and what stands beside it."""
-    asks, names = budgets.asked(given), [entry.name(unknown, value) for entry in entries]
+    asks, names = budgets.main_quantity(given), [entry.name(unknown, value) for entry in entries]
     if asks == "epsilon":
         found = releases_of(names, guarantees, given["delta"], total, given["epsilon"])
     else:

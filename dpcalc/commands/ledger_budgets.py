@@ -53,7 +53,7 @@ class Budget(NamedTuple):
         return (exceeded,) if self.over else ()
 
 
-def asked(given: Given) -> str:
+def main_quantity(given: Given) -> str:
     """The quantity that the ledger is about: ε where there is a δ, else the first other one with a budget. Raises
     DpcalcError where there is none."""
     if given["delta"] is not None:

@@ -40,7 +40,7 @@ def answer(given: Given) -> Answer:
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output", notes, numbers,
                        of_respondents=bool(mechanism.query.not_sampled))
-    return best_of_runs.told(found, run, [guarantee])
+    return best_of_runs.with_selection(found, run, [guarantee])
 
 
 def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:

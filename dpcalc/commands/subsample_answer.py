@@ -62,7 +62,7 @@ def answer(given: Given) -> Answer:
                        (*batches.notes(run), *_of_other_batches(run, rows)),
                        {**batches.numbers(run), **lower_end(run.question, rows)}, warnings=promise.warnings,
                        scope=batches.scope(run), promises=promise.sentences)
-    return best_of_runs.told(found, run, [guarantee])
+    return best_of_runs.with_selection(found, run, [guarantee])
 
 
 # --- what is sampled -------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def answer(given: Given) -> Answer:
     found = run.answer(rows, source.guarantee(run, tv), source.adjacency(run), source.released, notes, numbers,
                        warnings=promise.warnings, roc=attacks.roc, scope=source.scope(run), promises=promise.sentences,
                        of_respondents=source.of_respondents or bool(run["respondents"]))
-    return best_of_runs.told(found, run, [g.as_json() for g in run.given.inputs])
+    return best_of_runs.with_selection(found, run, [g.as_json() for g in run.given.inputs])
 
 
 def _asked(run: Run, source: Source, name: str) -> tuple[Run, tuple[Route, ...]]:

@@ -80,18 +80,19 @@ def _pair(forward: Sequence[Parts], backward: Sequence[Parts]) -> Atoms:
     walk(at_walk, exp(log_delta(0, 0.0)), _TAIL, max(ends))
     epsilons |= {loss for one in (*forward, *backward) for loss in _few_losses(one) if 0 <= loss <= max(ends)}
     at_zero = min(log_delta(0, 0.0), log_delta(1, 0.0))  # the total variation, which is one number
-    points = [[(0.0, at_zero), *((e, log_delta(side, e)) for e in _apart(sorted(epsilons))[1:])] for side in (0, 1)]
+    positive = _without_near_ones(sorted(epsilons))[1:]
+    points = [[(0.0, at_zero), *((e, log_delta(side, e)) for e in positive)] for side in (0, 1)]
     return _rounded_up(pair_of_points(*points), points)
 
 
-def _apart(epsilons: Sequence[float]) -> list[float]:
+def _without_near_ones(epsilons: Sequence[float]) -> list[float]:
     """The ε without those that are so near to the one before, or to the last one, that slopes between them would be
     rounding errors. Any ε are valid."""
-    kept, gap = [epsilons[0]], _LEAST_GAP * epsilons[-1]
+    chosen, gap = [epsilons[0]], _LEAST_GAP * epsilons[-1]
     for epsilon in epsilons[1:-1]:
-        if epsilon - kept[-1] >= gap and epsilons[-1] - epsilon >= gap:
-            kept.append(epsilon)
-    return [*kept, epsilons[-1]]
+        if epsilon - chosen[-1] >= gap and epsilons[-1] - epsilon >= gap:
+            chosen.append(epsilon)
+    return [*chosen, epsilons[-1]]
 
 
 def _rounded_up(pair: Atoms, points: Sequence[Sequence[Point]]) -> Atoms:
