@@ -75,7 +75,7 @@ class Quantity(NamedTuple):
 
 LEAST_RATE = 1e-300  # a probability; nearer to 0 doubles lose digits, and its products may be rounded to 0
 LARGEST_COUNT = 2.0**53 - 1  # larger whole numbers may round to another whole number as doubles
-_WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
+WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
 
 EPSILON = Quantity("epsilon", "privacy loss; outcome probabilities change by a factor of at most e^ε, up to δ", "ε",
                    ge=0, aliases=("target_epsilon",))
@@ -101,7 +101,7 @@ SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every
 THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise that is "
                            "drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
 HITS = Quantity("hits", "answers above the threshold, after which a run ends (above-threshold; default: 1)", "c",
-                **_WHOLE, safe_direction=-1)
+                **WHOLE, safe_direction=-1)
 QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
                    "direction, as counts do when a record is added (default: any)", kind="choice",
                    choices=("any", "monotone"))
@@ -114,16 +114,16 @@ FLIP_PROBABILITY = Quantity("flip_probability", "probability that a 0 is reporte
                             "--probability)", "q", gt=0, lt=1)
 CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "K",
                       kind="count", ge=2, le=2.0**53 - 1)
-STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **_WHOLE,
+STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
-N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1, aliases=("dataset_size", "num_examples"))
-BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **_WHOLE,
+N = Quantity("n", "number of records", "n", **WHOLE, safe_direction=+1, aliases=("dataset_size", "num_examples"))
+BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size",))
 MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
-                          "that size stays (needs --n)", "B", **_WHOLE, aliases=("truncated_batch_size",))
+                          "that size stays (needs --n)", "B", **WHOLE, aliases=("truncated_batch_size",))
 BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
-                 **_WHOLE, aliases=("num_bands",))
+                 **WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", ge=LEAST_RATE, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", ge=LEAST_RATE, le=1,
@@ -170,9 +170,9 @@ STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every recor
 LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safe_direction=+1, both=True)
 DIAMETER = Quantity("diameter", "diameter of the constraint set K, in which w₀ lies (b − a for Laplace noise on "
                     "[a, b])", "D", gt=0)
-DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
-INDEX = Quantity("index", "position of the record in a fixed order; from 1 to n", "i", **_WHOLE)
-PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safe_direction=-1)
+DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **WHOLE)
+INDEX = Quantity("index", "position of the record in a fixed order; from 1 to n", "i", **WHOLE)
+PASSES = Quantity("epochs", "passes over the data", "E", **WHOLE, safe_direction=-1)
 TAU = Quantity("tau", "τ of Berthier 2019, Conj 1/2 (fraction of the records in each pass); --epochs E makes E/τ "
                "passes", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of Berthier 2019, Conj 2 (without-replacement-conjecture)", "C", ge=16)
@@ -212,11 +212,11 @@ TAKES_PART = Quantity("order", "steps of one record: one step, steps at least --
                       "--separation-th step (default: separated with --separation, else once)", kind="choice",
                       choices=("once", "separated", "cyclic"))
 SEPARATION = Quantity("separation", "least difference j − i of two steps with the same record; TensorFlow Federated's "
-                      "min_separation counts the steps between: one less", "b", **_WHOLE)
+                      "min_separation counts the steps between: one less", "b", **WHOLE)
 MIN_SEPARATION = Quantity("min_separation", "refused, with what to write instead: some tools count the steps between "
-                          "two steps with the same record", **_WHOLE)
+                          "two steps with the same record", **WHOLE)
 CYCLE = Quantity("cycle", "number of groups that Poisson batches are drawn from in turn (default: the bands of the "
-                 "strategy)", "m", **_WHOLE)
+                 "strategy)", "m", **WHOLE)
 
 NOISE = Quantity("noise", "noise that is added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "mechanism of the release", kind="choice",
@@ -237,7 +237,7 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-
                      "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
 GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
-                      "group (default: 1)", "K", **_WHOLE)
+                      "group (default: 1)", "K", **WHOLE)
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))

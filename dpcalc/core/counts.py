@@ -1,0 +1,28 @@
+"""The options about counts, sums and means by key: how much a person contributes, which keys are published, and how
+noisy an answer is."""
+
+from dpcalc.core.quantities import WHOLE, Quantity
+
+MAX_KEYS = Quantity("max_keys", "most keys (groups, partitions) that one person contributes to; enforced before "
+                    "counting, in place of --sensitivity (default with --per-key: 1)", "k", **WHOLE,
+                    safe_direction=-1, aliases=("l0", "max_partitions_contributed"))
+PER_KEY = Quantity("per_key", "most that one person adds to the value of a key; enforced by clamping, in place of "
+                   "--sensitivity (default with --max-keys: 1)", "c", gt=0, safe_direction=-1,
+                   aliases=("linf", "max_contributions_per_partition"))
+SIGNED = Quantity("signed", "a person's part of a value lies between −c and c (default: between 0 and c, as in counts)",
+                  kind="switch")
+THRESHOLD = Quantity("threshold", "keys are those in the data, and a key is published if its noisy value is at least "
+                     "this", "τ", ge=-1e300, le=1e300, safe_direction=+1)
+ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its half-width: how far the noise moves "
+                    "an answer at most", "P", gt=0, lt=1)
+ERROR = Quantity("error", "largest half-width of that interval, for --solve sigma or scale: finds the most noise", "a",
+                 gt=0)
+STEP_DELTA = Quantity("step_delta", "δ of one selection of keys (key-selection)", "δ₀", gt=0, lt=1)
+PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "people",
+                  **WHOLE, safe_direction=+1)
+KEEP_PROBABILITY = Quantity("keep_probability", "least probability that a key is kept, for --solve people "
+                            "(key-selection)", "keep probability", gt=0, lt=1)
+CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
+MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA)
+QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)
+OPTIONS = (*MECHANISM_OPTIONS, *QUESTIONS)
