@@ -121,7 +121,8 @@ class CsvReplies(Replies):
 
     The first answer decides which numbers have a column. Lines that fail before it are printed with it. A number whose
     name a column of the input already has gets no second one; only the number asked for fills its empty cell there.
-    Where the line describes a guarantee by such columns, the numbers of the answer are in result_epsilon and so on.
+    Where the line describes a guarantee by such columns, the numbers of the answer are in result_epsilon and so on;
+    the error is in result_error where --error has a column.
     """
 
     error_column = True
@@ -180,7 +181,8 @@ class CsvReplies(Replies):
         return cells
 
     def _header(self) -> str:
-        return self._text(self._columns.values(), (*(self._added or ()), "error"))
+        of_errors = f"{RESULT}error" if "error" in self._columns.values() else "error"
+        return self._text(self._columns.values(), (*(self._added or ()), of_errors))
 
     def _held_rows(self) -> list[str]:
         rows = [self._row(cells, {"error": text}) for cells, text in self._held]
@@ -217,7 +219,8 @@ def _cells_as_text(request: Request) -> dict[Any, str]:
     if request.cells or is_guarantee(request.fields):
         return dict(request.cells)
     return {key: x if isinstance(x, str) else "" if x is None else dumps(x)
-            for key, x in request.fields.items() if key not in ("input", "inputs", "error")}
+            for key, x in request.fields.items()
+            if key not in ("input", "inputs") and not (key == "error" and isinstance(x, dict))}
 
 
 def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str], str]:

@@ -4,7 +4,7 @@ numbers of its answer; and the steps that --schedule names."""
 from collections.abc import Mapping
 from typing import Any
 
-from dpcalc.core import noise_multiplier
+from dpcalc.core import counts, noise_multiplier
 from dpcalc.core.checks import NO_TEXTS, NOISE_LEVELS, Texts, refuse
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, flag
@@ -73,7 +73,8 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 def _solvable(command: Command, given: Given) -> str:
     """The parameters that can be solved for, in words: for Gaussian noise only 'noise-multiplier (or sigma)', for
     another mechanism all of its own; elsewhere those that are not given, the noise first."""
-    names, mechanism = tuple(x for x in command.solvable() if x != TRIES.name), given["mechanism"] or "gaussian"
+    rarely = {TRIES.option[2:], *(o.option[2:] for o in counts.OPTIONS)}
+    names, mechanism = tuple(x for x in command.solvable() if x not in rarely), given["mechanism"] or "gaussian"
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
     if given["mechanism"]:

@@ -2,52 +2,88 @@
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
-from dpcalc.accounting import neighbours
+from dpcalc.accounting import contributions, neighbours
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
-from dpcalc.commands import best_of_runs
+from dpcalc.commands import best_of_runs, noisy_values
 from dpcalc.commands.asking import level_hints, lower_end
 from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
 from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
+from dpcalc.core.numbers import human
 from dpcalc.core.results import Answer, Route
 from dpcalc.core.run import Run
 
 
 def answer(given: Given) -> Answer:
-    mechanism, question = MECHANISMS[given["mechanism"]], question_of(COMMAND, given)
+    mechanism = MECHANISMS[given["mechanism"]]
+    question = noisy_values.question_of(COMMAND, given) or question_of(COMMAND, given)
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
-    uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency",
-                      *tries.NAMES, *(ROUTES.keys() & {question.asks})})
-    run = Run(COMMAND, given, question, partial(params_of, mechanism, question.asks), uses)
-    check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=mechanism.ways_out,
-                    hints=level_hints(given, question)))
     by_multiplier = noise_multiplier.NAME in needs
-    relation = neighbours.of_mechanism(mechanism, run, by_multiplier)
+    contributed = noisy_values.contribution_options(mechanism, by_multiplier)
+    is_contributed = any(given.has(name) or given["solve"] == name.replace("_", "-") for name in contributed)
+    uses = {*needs, *optional, *contributed, "mechanism", "steps", "orders", "group_size", "adjacency", "accuracy",
+            "error", *tries.NAMES, *(ROUTES.keys() & {question.asks})} - ({"sensitivity"} if is_contributed else set())
+    run = Run(COMMAND, given, question, partial(_params, mechanism), frozenset(uses))
+    ways_out = {**noisy_values.contribution_ways_out(mechanism, by_multiplier, is_contributed), **mechanism.ways_out}
+    check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=ways_out,
+                    hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
+    states = by_multiplier or mechanism.states_relation or is_contributed
+    relation = neighbours.of_mechanism(mechanism, run, states)
+    if given.has("error") and (given.has("epsilon") or given.has("delta")):
+        return _with_error(_answered(noisy_values.question_at_solution(run, mechanism), mechanism, relation), run)
+    return _answered(run, mechanism, relation)
+
+
+def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
+    """The answer to a question about one mechanism, whose options go together."""
+    question, by_multiplier = run.question, run.sets(noise_multiplier.NAME)
     rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
-    part = mechanism.as_part(unsampled(run), None, int(run["steps"]))
-    notes = noise_multiplier.notes(given, run, str(relation)) if by_multiplier else mechanism.notes
+    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run),
+                             **contributions.fields_of_part(run, mechanism.in_l2))
+    size = noisy_values.numbers(mechanism, run)
+    notes = (noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
-               **lower_end(question, rows)}
+               **contributions.numbers(run), **size, **lower_end(question, rows)}
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
-    found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output", notes, numbers,
-                       of_respondents=bool(mechanism.query.not_sampled))
+    found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
+                       (*noisy_values.notes(mechanism, run, size), *notes), numbers,
+                       of_respondents=bool(mechanism.query.not_sampled), promises=contributions.promises(run))
     return best_of_runs.with_selection(found, run, [guarantee])
+
+
+def _with_error(found: Answer, run: Run) -> Answer:
+    """The best answer about privacy as that of a search for the noise, which --error fixes."""
+    name, head = str(run.unknown), found.headline
+    target = float(human(head.result[found.question.asks]))
+    return found._replace(rows=(head._replace(result={name: found.parameters[name], **head.result}),),
+                          question=found.question._replace(unknown=run.question.unknown, target=target))
+
+
+def _params(mechanism: Mechanism, run: Run) -> dict[str, Any]:
+    """The parameters of the bounds."""
+    if run.question.asks == noisy_values.WITHIN:
+        return noisy_values.size_params(mechanism, run)
+    return params_of(mechanism, run.question.asks, run)
 
 
 def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
     """The bounds for one use of a mechanism, or for several."""
+    if run.question.asks == noisy_values.WITHIN:
+        return (noisy_values.SIZE,)
     if run.question.asks in ROUTES:
         return (ROUTES[run.question.asks][0],)
-    routes = mechanism.often if run.unknown == "steps" or run["steps"] > 1 else mechanism.once
+    is_once = run.unknown not in ("steps", "max_keys") and run["steps"] * mechanism.releases(run) == 1
+    routes = mechanism.once if is_once else mechanism.often
     if run.unknown:  # no parameter is solved for by a bound from below
         return tuple(route for route in routes if route.bound.status != "lower")
     return routes
@@ -55,4 +91,4 @@ def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
 
 def theorems() -> Iterable[Route]:
     return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *(x for x, _ in ROUTES.values()),
-            *BOUNDS)
+            *BOUNDS, noisy_values.SIZE)

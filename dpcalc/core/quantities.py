@@ -1,6 +1,5 @@
-"""The quantities that commands take and answer, each with its symbol, range, unit and help.
-
-One definition serves the option, its help, validation, the JSON Schema, completion and the documentation. """
+"""The quantities that commands take and answer, each with its symbol, range, unit and help. One definition serves the
+option, its help, validation, the JSON Schema, completion and the documentation. """
 
 import re
 from functools import cache
@@ -287,7 +286,8 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
 
 # In answers, where a letter alone would not be understood.
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
-                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
+                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "threshold": "τ",
+                  "noise_within": "half-width", "max_keys": "number of keys", "per_key": "part of a value"}
 
 
 @cache

@@ -58,6 +58,8 @@ def budget(question: Question) -> str:
     asks, at = question.asks, ""
     if asks == "epsilon" and question.delta:
         at = f" at δ = {human(question.delta)}"
+    elif asks == "delta":
+        at = f" at ε = {plain(question.epsilon or 0.0)}"
     elif asks == "rdp":
         at = f" at α = {plain(question.alpha or 0.0)}"
     elif asks == "tpr":

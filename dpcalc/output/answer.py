@@ -5,6 +5,7 @@ from math import isinf
 from typing import Any
 
 from dpcalc import __version__
+from dpcalc.core.counts import NOISE_LINE, NOT_ABOUT_PRIVACY, SENSITIVITY_LINE
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
@@ -16,6 +17,9 @@ from dpcalc.output.ledger import budget_lines, full_releases, release_records, r
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, paragraph
 from dpcalc.output.theorem import lines, of_answers, short_source
 from dpcalc.output.values import begun, in_full, row_label, shown_value
+
+
+_BELOW_HEADLINE = (ONE_RUN, SENSITIVITY_LINE, NOISE_LINE)  # how notes begin that stand there
 
 
 def document(answer: Answer, explain: bool = False) -> Document:
@@ -200,7 +204,7 @@ def lines_below_headline(answer: Answer) -> list[str]:
         fpr, tpr = answer.roc.rows[0]
         on = " on this record" if answer.only and not answer.only.is_worst else ""
         found.append(f"No attack{on} has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
-    found += [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.startswith(ONE_RUN)]
+    found += [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.startswith(_BELOW_HEADLINE)]
     return [*budget_lines(answer), *found, holds_for(answer)]
 
 
@@ -210,7 +214,9 @@ def _is_one_rate(roc: Table) -> bool:
 
 
 def holds_for(answer: Answer) -> str:
-    """The sentence on the neighbouring data sets, and on what is released."""
+    """The sentence on the neighbouring data sets, and on what is released; of a number about something else, that."""
+    if answer.question.asks in NOT_ABOUT_PRIVACY:
+        return "This number says nothing about privacy: ask for that with --delta or --epsilon."
     return f"Neighbours: {answer.neighbours}. Released: {answer.released}."
 
 
@@ -242,13 +248,18 @@ def _condition(answer: Answer) -> str:
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
         text = human if name == "delta" else plain  # a larger δ promises less
-        return f" at {symbol(name)} = {text(result[name])}" if name else ""
-    return f" gives {budget(question)}{' at δ = 0' if question.delta == 0 else ''}"
+        return f" at {symbol(name)} = {text(result[name])}" if name else _with_probability(answer)
+    return f" gives {budget(question)}{' at δ = 0' if question.delta == 0 else ''}{_with_probability(answer)}"
+
+
+def _with_probability(answer: Answer) -> str:
+    """The probability of an interval for the noise."""
+    return f" with probability {plain(answer.parameters['accuracy'])}" if answer.question.asks == "noise_within" else ""
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:
     """The notes, without those that are already part of the headline."""
-    return [note for note in answer.all_notes if note not in answer.limits and not note.startswith(ONE_RUN)]
+    return [note for note in answer.all_notes if note not in answer.limits and not note.startswith(_BELOW_HEADLINE)]
 
 
 def _fitted(table: TextTable) -> str:

@@ -13,6 +13,7 @@ from dpcalc.accounting.cautions import FALSE_POSITIVES
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.commands.true_positive_rate import true_positive_rate
 from dpcalc.core.bound import CompositionBound
+from dpcalc.core.counts import NOT_ABOUT_PRIVACY
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
@@ -38,7 +39,7 @@ _NOT_COVERED = ("Not covered are {choices}preprocessing, and every other use of 
 
 def statement(answer: Answer) -> str:
     """The paragraphs about an answer, wrapped to the width. Raises DpcalcError where there is no number to state."""
-    if answer.table or not answer.rows or answer.question.asks == "feedback":
+    if answer.table or not answer.rows or answer.question.asks in {"feedback", *NOT_ABOUT_PRIVACY}:
         raise DpcalcError("unneeded", "statement is about a guarantee; ask with --delta, --epsilon or --alpha",
                           "--format")
     status = answer.headline.status
@@ -156,6 +157,9 @@ def _neighbours(answer: Answer) -> str:
                 f"as all records of a user who has no more than {size}.")
     if answer.of_respondents:
         return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
+    if relation and "l0" in answer.extra:  # contributions are those of a person
+        return (f"Neighbouring data sets {relation.differ}, where a record is all that one person contributes. The "
+                "unit of privacy is one person.")
     if relation:
         return (f"Neighbouring data sets {relation.differ}. The unit of privacy is one record: whoever has several "
                 "records is protected less.")

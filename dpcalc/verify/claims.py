@@ -270,6 +270,6 @@ _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] 
     ("composition", "epsilon"): _profile_epsilon,
     ("composition", "delta"): _profile_delta,
     ("composition", "tv"): _profile_delta,
-    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho", "feedback")},
+    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho", "feedback", "noise_within")},
     **{(kind, "tpr"): claims_of_tpr for kind in ("rdp", "profile", "composition", "point")},
 }

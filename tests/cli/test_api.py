@@ -67,7 +67,7 @@ def test_whole_numbers_and_lists():
 def test_what_an_answer_lacks_is_said_with_what_it_has():
     found = answer("rdp", sigma=1, delta=1e-5)
     for error, missing in ((AttributeError, lambda: found.epsilon), (TypeError, lambda: found["epsilon"])):
-        with pytest.raises(error, match=r"\.value is the number asked for, \.result has steps, epsilon, delta"):
+        with pytest.raises(error, match=r"\.value is the number asked for, \.result has steps, standard_deviation, epsilon, delta"):
             missing()
     assert copy.copy(found).value == found.value and not hasattr(found, "_repr_png_")
 

@@ -94,7 +94,7 @@ def test_an_answer_without_a_column_is_an_error_not_a_gap():
 
 
 @pytest.mark.parametrize("header,says", [
-    ("sgima", "did you mean sigma?"), ("sigma,accuracy", "name it _accuracy"), ("sigma;steps", "commas or tabs"),
+    ("sgima", "did you mean sigma?"), ("sigma,comments", "name it _comments"), ("sigma;steps", "commas or tabs"),
     ("sigma,noise_multiplier,noise-multiplier", "two columns name --noise-multiplier"), ("x", "'x' is no option"),
     ("sigma,input", "'input'"), ("sigma,format", "'format'"), ("id,note", "no column"), ('"sigma', "header"),
     ("1,2", "'1' is no option"), (b"\xff\xfes\0i\0g\0", "no option")])

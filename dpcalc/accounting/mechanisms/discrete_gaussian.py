@@ -14,8 +14,10 @@ MECHANISM = of_bounds(
     words="discrete Gaussian noise",
     sentence=lambda text: f"Discrete Gaussian noise of parameter σ = {text('sigma')}",
     query=NUMBER,
+    noise="discrete-gaussian",
     notes=("the noise is x with probability proportional to e^(−x²/(2σ²)), for one query with integer values; for "
-           "several of them with ℓ2 sensitivity s, use --mechanism gaussian --bound gaussian-rdp",),
+           "several of them give --max-keys and --per-key, or of ℓ2 sensitivity s --mechanism gaussian --bound "
+           "gaussian-rdp",),
     options=("sigma",),
     optional=("sensitivity",),
     part=Part({"sigma": Number(), "sensitivity": Number(least=1)}),

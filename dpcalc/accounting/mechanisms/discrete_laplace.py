@@ -10,6 +10,7 @@ MECHANISM = of_bounds(
     words="discrete Laplace noise",
     sentence=lambda text: f"Discrete Laplace noise of scale {text('scale')}",
     query=NUMBER,
+    noise="discrete-laplace",
     notes=("the noise is x with probability proportional to e^(−|x|/v), for one query with integer values",),
     options=("scale",),
     optional=("sensitivity",),

@@ -30,6 +30,7 @@ MECHANISM = of_bounds(
     words="Gaussian noise",
     sentence=lambda text: f"Gaussian noise of standard deviation {text('sigma')}",
     query=NUMBER,
+    noise="gaussian",
     options=("sigma",),
     optional=("sensitivity",),
     once=_ROUTES,
@@ -42,4 +43,6 @@ MECHANISM = of_bounds(
     ),
     tv=TotalVariation(_TV, _TV, gaussian.EXACT, _ratio),
     zcdp=zcdp_of_noise,
+    in_l2=True,
+    releases=lambda _: 1,
 )

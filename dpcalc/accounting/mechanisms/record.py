@@ -5,6 +5,7 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.accounting import contributions
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds.conversions import composition_basic, composition_optimal
 from dpcalc.bounds.curve import Curve, of_bound
@@ -96,6 +97,12 @@ class Mechanism(NamedTuple):
     zcdp: Callable[[Params], tuple[tuple[float, ...], tuple[float, ...]]] | None = None
     bound_params: Callable[[Params], dict[str, Any]] = dict  # from its options to the parameters of its bounds
     whole_sensitivity: bool = False  # the query has integer values
+    noise: str = ""  # of additive noise: its name in bounds/mechanisms/noise_accuracy.py
+    in_l2: bool = False  # noise on a vector, of which only the ℓ2 norm of its change counts
+    # the uses of the mechanism that one release consists of, from its options: one on each value that a person moves
+    releases: Callable[[Params], int] = contributions.number_of_values
+    # Whether it is about records that are added or removed, unless --adjacency says something else
+    states_relation: bool = False
     ways_out: Mapping[str, str] = {}  # options of other mechanisms that are none of its: what to write instead
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
@@ -177,17 +184,19 @@ def zcdp_of_noise(params: Params) -> tuple[tuple[float, ...], tuple[float, ...]]
     return (sensitivity, sensitivity), (2.0, sigma, sigma)
 
 
-def unsampled(values: Params) -> Params:
-    """The options of a mechanism on all records, with a noise multiplier as σ and a sensitivity."""
-    return noise_multiplier.with_sigma(values, values.get("adjacency") or ADD_REMOVE)
+def unsampled(mechanism: Mechanism, values: Params) -> Params:
+    """The options of a mechanism on all records, with a noise multiplier as σ and a sensitivity, and contributions by
+    key as a sensitivity."""
+    with_sigma = noise_multiplier.with_sigma(values, values.get("adjacency") or ADD_REMOVE)
+    return contributions.with_sensitivity(with_sigma, mechanism.in_l2)
 
 
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters of the bounds of a mechanism, from the options of a command."""
-    values = unsampled(values)
+    values = unsampled(mechanism, values)
     own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
     params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
-    params["steps"] = int(values.get("steps") or 1)
+    params["steps"] = int(values.get("steps") or 1) * mechanism.releases(values)
     if mechanism.pure is not None:
         params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])
     return params

@@ -1,0 +1,107 @@
+"""The sensitivity of counts and sums by key, from what one person may contribute to them.
+
+A person contributes to at most k keys, with a part of the value of each in [0, c], or in [−c, c] where parts are
+signed. Neighbours differ in one person.
+
+Add-remove, zero-out: at most k values move, by at most c each. Replace-one: with parts in [0, c] at most 2k values move
+by at most c each, as a key that both persons have moves by at most c, and takes the place of two. With signed parts a
+common key may move by 2c. If s keys are common, s values move by at most 2c and 2(k − s) by at most c. For noise that
+is log-concave, one value that moves by 2c loses at least as much as two that move by c: the way to the neighbour leads
+through a point where one of the two has moved, so that the trade-off function of both is at least that of two steps of
+c after one another, and this is that of one step of 2c, as the tests of log-concave noise are those for large values. So
+k values that move by 2c are the worst case. The same argument covers pairs of people under add-remove.
+
+The values have independent noise, so that a release is a composition of as many uses of the noise on one value. Of
+Gaussian noise that is one use on a query that moves by √(number)·(largest move) in ℓ2. """
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import inf, nextafter, sqrt
+from typing import Any, NamedTuple
+
+from dpcalc.core.counts import CONTRIBUTION, SENSITIVITY_LINE
+from dpcalc.core.numbers import plain
+from dpcalc.core.relations import ADD_REMOVE, RELATIONS
+
+NAMES = tuple(quantity.name for quantity in CONTRIBUTION)
+
+
+class Moved(NamedTuple):
+    """The values that move between neighbours: their largest number, and by how much each moves at most."""
+
+    number: int
+    by: float
+
+    @property
+    def l1(self) -> float:
+        return self.number * self.by
+
+    @property
+    def l2(self) -> float:
+        """√number·by, rounded up: the least double whose square is at least number·by²."""
+        square, found = self.number * Fraction(self.by) ** 2, sqrt(self.number) * self.by
+        while Fraction(nextafter(found, 0.0)) ** 2 >= square:
+            found = nextafter(found, 0.0)
+        while Fraction(found) ** 2 < square:
+            found = nextafter(found, inf)
+        return found
+
+
+def moved_values(values: Mapping[str, Any]) -> Moved | None:
+    """What moves between neighbours, or None where no contribution is given."""
+    if all(values.get(name) is None for name in NAMES):
+        return None
+    keys, part = int(values.get("max_keys") or 1), float(values.get("per_key") or 1.0)
+    if people_who_differ(values) == 1:
+        return Moved(keys, part)
+    return Moved(keys, 2 * part) if values.get("signed") else Moved(2 * keys, part)
+
+
+def people_who_differ(values: Mapping[str, Any]) -> int:
+    """How many people have contributed to only one of two neighbours: 1 where one is added, removed or zeroed out, and
+    2 where one is replaced by another."""
+    return int(RELATIONS[values.get("adjacency") or ADD_REMOVE].sensitivity)
+
+
+def with_sensitivity(values: Mapping[str, Any], in_l2: bool) -> Mapping[str, Any]:
+    """The options, in which contributions become a sensitivity: of the whole release in ℓ2, or of one value."""
+    moved = moved_values(values)
+    return values if moved is None else {**values, "sensitivity": moved.l2 if in_l2 else moved.by}
+
+
+def number_of_values(values: Mapping[str, Any]) -> int:
+    """The number of values that move, each with noise of its own; 1 where no contribution is given."""
+    moved = moved_values(values)
+    return moved.number if moved else 1
+
+
+def fields_of_part(values: Mapping[str, Any], in_l2: bool) -> dict[str, int]:
+    """What a part of a guarantee in JSON says of the values that move together, where each has noise of its own."""
+    return {} if in_l2 or number_of_values(values) == 1 else {"moved": number_of_values(values)}
+
+
+def numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """The sensitivities in ℓ0, ℓ1, ℓ2 and ℓ∞, for the answer."""
+    moved = moved_values(values)
+    return {"l0": moved.number, "l1": moved.l1, "l2": moved.l2, "linf": moved.by} if moved else {}
+
+
+def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
+    """The line below the headline that says what the sensitivity is."""
+    moved = moved_values(values)
+    if moved is None:
+        return ()
+    norm, size = ("ℓ2", moved.l2) if in_l2 else ("ℓ1", moved.l1)
+    each = f"{moved.number} value{'s' if moved.number > 1 else ''}, at most {plain(moved.by)} each"
+    return (f"{SENSITIVITY_LINE} {norm} = {size:.6g} ({each})",)
+
+
+def promises(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What must be done before anything is computed."""
+    if moved_values(values) is None:
+        return ()
+    keys, part = int(values.get("max_keys") or 1), plain(float(values.get("per_key") or 1.0))
+    low = f"−{part}" if values.get("signed") else "0"
+    return (f"one person contributes to at most {keys} key{'s' if keys > 1 else ''}, and between {low} and {part} to the "
+            f"value of {'each' if keys > 1 else 'it'}; this is enforced before anything is computed, by dropping keys "
+            "and clamping, not only observed",)

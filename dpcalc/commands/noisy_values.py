@@ -1,0 +1,139 @@
+"""What dpcalc rdp says of noisy values beside their privacy: what one person may contribute to them, and how large the
+noise is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpcalc.accounting import contributions
+from dpcalc.accounting.answer import answer_rows
+from dpcalc.accounting.mechanisms import Mechanism
+from dpcalc.accounting.mechanisms.record import NUMBER
+from dpcalc.accounting.solve import solve
+from dpcalc.bounds.mechanisms import noise_accuracy
+from dpcalc.commands.asking import read_unknown
+from dpcalc.core import noise_multiplier
+from dpcalc.core.checks import Check, Rule
+from dpcalc.core.command import Command, Given
+from dpcalc.core.counts import NOISE_LINE
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Question, Route, Row, noun
+from dpcalc.core.run import Run
+
+SIZE = Route(noise_accuracy.BOUND)
+WITHIN, WITHIN_ALL, DEVIATION = "noise_within", "noise_within_all", "standard_deviation"
+_LEVELS = ("sigma", "noise_multiplier", "scale")  # what --error finds
+_BUDGETS = ("alpha", "rdp", "rho", "mu", "orders")  # options of questions that do not go with --error
+
+# --- what one person contributes -------------------------------------------------------------------------------------
+
+
+def contribution_options(mechanism: Mechanism, by_multiplier: bool) -> tuple[str, ...]:
+    """The options on contributions that a mechanism takes in place of a sensitivity."""
+    takes = mechanism.query is NUMBER and "sensitivity" in mechanism.optional and not by_multiplier
+    return contributions.NAMES if takes else ()
+
+
+def contribution_ways_out(mechanism: Mechanism, by_multiplier: bool, is_used: bool) -> Mapping[str, str]:
+    """What to write instead of a sensitivity beside contributions, or of contributions that a mechanism has not."""
+    if is_used:
+        return {"sensitivity": "--max-keys, --per-key and --signed give the sensitivity; drop it, or drop them"}
+    if by_multiplier:
+        way = "clipping bounds the contribution there; with --sigma they give the sensitivity"
+    else:
+        way = ("they give the sensitivity of values with noise: --mechanism gaussian, laplace, discrete-gaussian or "
+               "discrete-laplace")
+    return dict.fromkeys(contributions.NAMES, way)
+
+
+def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
+    """What may not stand beside contributions."""
+    return (
+        Rule(lambda run: run.sets("signed") and not run.sets("per_key", "max_keys"),
+             "needed beside --signed: how much one person adds to a value", "missing", "--per-key"),
+        Check(("per_key",), lambda part: mechanism.whole_sensitivity and part != int(part),
+              f"{{per_key:g}} is not a whole number, and {mechanism.words} is for whole numbers: scale the values to "
+              "integers, and the noise with them"),
+        Rule(lambda run: (run["group_size"] or 1) > 1 and mechanism.releases(run) > 1, "no theorem covers groups of "
+             f"people who each move several values with {mechanism.words}; give --max-keys and --per-key as the "
+             "contributions of a whole group, or use Gaussian noise", "refused", "--group-size"),
+    )
+
+
+# --- how large the noise is ------------------------------------------------------------------------------------------
+
+
+def question_of(command: Command, given: Given) -> Question | None:
+    """The question of a call about the size of the noise alone, or about the noise that keeps an error; None where it
+    is about privacy. Raises DpcalcError where options do not go together."""
+    if given.has("error"):
+        return _question_of_error(command, given)
+    asked = ("epsilon", "delta", "solve", *_BUDGETS)
+    if given.has("accuracy") and not any(given.has(name) for name in asked):
+        return Question(WITHIN)
+    return None
+
+
+def _question_of_error(command: Command, given: Given) -> Question:
+    unknown = read_unknown(command, given)
+    if not given.has("accuracy"):
+        raise DpcalcError("missing", "needed beside --error: the probability with which the noise keeps to it, as in "
+                          "--accuracy 0.95", "--accuracy")
+    if unknown is None or unknown.name not in _LEVELS:
+        raise DpcalcError("missing", "--error needs --solve sigma, noise-multiplier or scale: it finds the most noise "
+                          "that keeps to it; to print the error of a given noise, give --accuracy alone", "--solve")
+    if beside := [name for name in _BUDGETS if given.has(name)]:
+        raise DpcalcError("contradictory", f"not used with --error, which fixes the {noun(unknown)}; drop one of them",
+                          flag(beside[0]))
+    if given.has("epsilon") and given.has("delta"):
+        raise DpcalcError("contradictory", f"--error fixes the {noun(unknown)}, so that a budget on ε at δ cannot be "
+                          "met as well; drop one of --epsilon (prints ε at this δ), --delta (prints δ at this ε) and "
+                          "--error", "--error")
+    return Question(WITHIN, unknown=unknown._replace(safe_direction=-1), target=given["error"])
+
+
+def size_params(mechanism: Mechanism, run: Mapping[str, Any], answers: int = 1) -> dict[str, Any]:
+    """The parameters of the theorem on the size of the noise. Raises DpcalcError for a mechanism without additive
+    noise."""
+    if not mechanism.noise:
+        raise DpcalcError("unsupported", f"{mechanism.name} adds no noise to a number, whose size could be given; it "
+                          f"is for {', '.join(noise_accuracy.NOISES)} noise", "--accuracy")
+    given = run.get(noise_multiplier.NAME)
+    return {"noise": mechanism.noise, "noise_level": float(run[mechanism.options[0]] if given is None else given),
+            "accuracy": run["accuracy"], "answers": answers}
+
+
+def question_at_solution(run: Run, mechanism: Mechanism) -> Run:
+    """The run with the noise that keeps to --error, and the question about privacy beside it."""
+    row = solve(SIZE, run)
+    asked = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
+        "delta", epsilon=run["epsilon"])
+    return run.at(row.result[str(run.unknown)]).asking(asked)
+
+
+def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:
+    """The standard deviation of the noise, and with --accuracy the half-widths, for the answer."""
+    if not mechanism.noise:
+        if run["accuracy"] is not None:
+            size_params(mechanism, run)
+        return {}
+    level = float(run.get(noise_multiplier.NAME) or run[mechanism.options[0]])
+    found = {DEVIATION: noise_accuracy.NOISES[mechanism.noise].deviation(level)}
+    if run["accuracy"] is not None:
+        for name, answers in ((WITHIN, 1), (WITHIN_ALL, int(run["steps"]))):
+            found |= {name: noise_accuracy.half_width(**size_params(mechanism, run, answers))}
+    return found
+
+
+def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[str, ...]:
+    """The sentences about the size of the noise, and of what moves between neighbours."""
+    lines = list(contributions.line(run, mechanism.in_l2))
+    unit = " clipping norms" if run.get(noise_multiplier.NAME) is not None else ""
+    if WITHIN in found:
+        several = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}" if run["steps"] > 1 else ""
+        lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of one answer is at most {human(found[WITHIN])}"
+                     f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
+    elif DEVIATION in found and mechanism.noise != "gaussian":
+        lines.append(f"the standard deviation of the noise is {found[DEVIATION]:.6g}")
+    return tuple(lines)
