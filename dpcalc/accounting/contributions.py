@@ -8,8 +8,8 @@ by at most c each, as a key that both persons have moves by at most c, and takes
 common key may move by 2c. If s keys are common, s values move by at most 2c and 2(k − s) by at most c. For noise that
 is log-concave, one value that moves by 2c loses at least as much as two that move by c: the way to the neighbour leads
 through a point where one of the two has moved, so that the trade-off function of both is at least that of two steps of
-c after one another, and this is that of one step of 2c, as the tests of log-concave noise are those for large values. So
-k values that move by 2c are the worst case. The same argument covers pairs of people under add-remove.
+c after one another, and this is that of one step of 2c, as the tests of log-concave noise are those for large values.
+So k values that move by 2c are the worst case. The same argument covers pairs of people under add-remove.
 
 The values have independent noise, so that a release is a composition of as many uses of the noise on one value. Of
 Gaussian noise that is one use on a query that moves by √(number)·(largest move) in ℓ2. """
@@ -102,6 +102,6 @@ def promises(values: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     keys, part = int(values.get("max_keys") or 1), plain(float(values.get("per_key") or 1.0))
     low = f"−{part}" if values.get("signed") else "0"
-    return (f"one person contributes to at most {keys} key{'s' if keys > 1 else ''}, and between {low} and {part} to the "
-            f"value of {'each' if keys > 1 else 'it'}; this is enforced before anything is computed, by dropping keys "
-            "and clamping, not only observed",)
+    number, each = (f"{keys} keys", "each") if keys > 1 else ("1 key", "it")
+    return (f"one person contributes to at most {number}, and between {low} and {part} to the value of {each}; this is "
+            "enforced before anything is computed, by dropping keys and clamping, not only observed",)

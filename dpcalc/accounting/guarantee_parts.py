@@ -96,6 +96,8 @@ class Part(Model):
             raise ValueError(f"sum is about a noise multiplier, which {self.name} does not have")
         if self.sampling is None:
             return self
+        if self.mechanism.query.not_in_batches:
+            raise ValueError(f"{self.name} {self.mechanism.query.not_in_batches}; leave out its sampling")
         only = self.sampling.record.only
         if self.mechanism.query.not_sampled:
             raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling, and count the "
@@ -112,7 +114,11 @@ class Part(Model):
 
     def relation(self, stated: str | None) -> str | None:
         """The relation of the neighbouring data sets: the stated one, or else the usual one of its sampling, or None
-        where it is unstated."""
+        where it is unstated. Where its fields say how many people differ, it is one of those relations."""
+        if self.mechanism.contributors is not None:
+            people = self.mechanism.contributors(vars(self))
+            possible = [relation.name for relation in RELATIONS.values() if relation.sensitivity == people]
+            return stated if stated in possible else possible[0]
         return stated or (None if self.sampling is None else self.sampling.record.neighbours[0])
 
     def base(self, relation: str | None) -> str | None:
@@ -144,7 +150,7 @@ class Part(Model):
 def _annotation(number: Number) -> Any:
     """The type of a number of a mechanism."""
     if number.least is not None:
-        return Annotated[int, Field(ge=number.least, le=2**53, strict=True, description=number.description)]
+        return Annotated[int, Field(ge=number.least, le=number.most, strict=True, description=number.description)]
     return Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
                                   description=number.description)]
 

@@ -283,6 +283,8 @@ def as_base(guarantee: Guarantee, scheme: Scheme, values: Values) -> Promise:
         raise DpcalcError("refused", f"{parts[0].name} {parts[0].mechanism.query.not_sampled}; use "
                           f"{ways_out.composed(guarantee, values)}, where --steps are the rounds that a respondent is "
                           "asked in", "--input")
+    if parts and (why := parts[0].mechanism.query.not_in_batches):
+        raise DpcalcError("refused", f"{parts[0].name} {why}; compose it with dpcalc convert - --steps T", "--input")
     if (base.of_sum or base.described) and (not parts or guarantee.upper_bound):  # type: ignore[union-attr]
         raise DpcalcError("refused", ways_out.not_described(own, relation, name, scheme, base.of_sum), "--input")
     carried, zero = guarantee.promises or (), _of_sum(base)

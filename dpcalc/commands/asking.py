@@ -118,7 +118,8 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(choices)}{near(word, choices)}",
                           "--solve")
     quantity = solvable[word]
-    if quantity is SENSITIVITY and _mechanisms()[given["mechanism"]].whole_sensitivity:
+    units = (SENSITIVITY, counts.PER_KEY, counts.THRESHOLD)  # those of the query, which may be whole numbers
+    if quantity in units and _mechanisms()[given["mechanism"]].whole_sensitivity:
         quantity = quantity._replace(kind="count", search=(1.0, LARGEST_COUNT))
     if given.has(quantity.name):
         raise DpcalcError("contradictory", f"{quantity.option} is given, so it cannot be solved for; drop one of "

@@ -64,7 +64,7 @@ _ANSWERS = {
     "composition": "ε, δ, TV of a composition",
 }
 _GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
-          "equal_privacy_variance": "variance", "noise_within": "half-width of the noise", "spent": "what was spent of a budget"}
+          "equal_privacy_variance": "variance", "noise_within": "half-width", "spent": "what was spent of a budget"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
@@ -124,6 +124,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "replaced": ("", "whether a record is replaced by another one between neighbours, or else zeroed out"),
     "noise": ("", "kind of additive noise"),
     "noise_level": ("σ or v", "--sigma or --scale"),
+    "contributors": ("", "people who have contributed to only one of two neighbours: 1, or 2 where one is replaced"),
     "answers": ("m", "number of answers that are within it at once"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),

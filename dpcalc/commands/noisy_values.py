@@ -5,20 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.accounting import contributions
-from dpcalc.accounting.answer import answer_rows
+from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.accounting.mechanisms.record import NUMBER
 from dpcalc.accounting.solve import solve
-from dpcalc.bounds.mechanisms import noise_accuracy
+from dpcalc.bounds.mechanisms import noise_accuracy, thresholded
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core import noise_multiplier
 from dpcalc.core.checks import Check, Rule
 from dpcalc.core.command import Command, Given
 from dpcalc.core.counts import NOISE_LINE
-from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Question, Route, Row, noun
+from dpcalc.core.results import Question, Route, noun
 from dpcalc.core.run import Run
 
 SIZE = Route(noise_accuracy.BOUND)
@@ -44,12 +43,42 @@ def contribution_ways_out(mechanism: Mechanism, by_multiplier: bool, is_used: bo
     else:
         way = ("they give the sensitivity of values with noise: --mechanism gaussian, laplace, discrete-gaussian or "
                "discrete-laplace")
-    return dict.fromkeys(contributions.NAMES, way)
+    threshold = ("a threshold on noisy values is for --mechanism gaussian, laplace, discrete-gaussian or "
+                 "discrete-laplace; for queries above a threshold use --mechanism above-threshold")
+    return {**dict.fromkeys(contributions.NAMES, way), "threshold": threshold}
+
+
+def with_usual_contributions(run: Run, mechanism: Mechanism) -> Run:
+    """The run in which contributions have values, where the mechanism needs them: one key, and at most 1."""
+    if mechanism.contributors is None:
+        return run
+    return run.completed(**{name: x for name, x in (("max_keys", 1), ("per_key", 1.0)) if not run.sets(name)})
+
+
+def threshold_warnings(run: Run) -> tuple[str, ...]:
+    """A warning where a key of one person is more likely published than not."""
+    if run["threshold"] is None or run["threshold"] > run["per_key"]:
+        return ()
+    return (f"--threshold: {plain(float(run['threshold']))} is at most --per-key: a key with one person is published "
+            "with probability 1/2 or more, so that δ is at least 1/2",)
+
+
+def no_threshold(run: Run, mechanism: Mechanism) -> NoSolution:
+    """The error that no threshold meets the budget, with what the noise alone loses and the way out."""
+    assert run.question.unknown is not None
+    without = run.at(run.question.unknown.search[1]).params
+    alone = evaluate(Route(thresholded.PROFILE), without, Question("delta", epsilon=run["epsilon"])).result["delta"]
+    budget = f"δ ≤ {plain(run['delta'])} at ε = {plain(run['epsilon'])}"
+    return NoSolution("no-solution", f"no threshold gives {budget}: the noise alone has δ = {human(alone)}; "
+                      f"take more noise than --solve {mechanism.options[0]} finds without a threshold", "--solve")
 
 
 def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
     """What may not stand beside contributions."""
     return (
+        Rule(lambda run: run.sets("signed") and mechanism.contributors and contributions.people_who_differ(run) > 1,
+             "no theorem covers signed values above a threshold where a person is replaced; use --adjacency "
+             "add-remove, or shift the values to start from 0", "refused", "--signed"),
         Rule(lambda run: run.sets("signed") and not run.sets("per_key", "max_keys"),
              "needed beside --signed: how much one person adds to a value", "missing", "--per-key"),
         Check(("per_key",), lambda part: mechanism.whole_sensitivity and part != int(part),
@@ -128,10 +157,11 @@ def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:
 
 def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[str, ...]:
     """The sentences about the size of the noise, and of what moves between neighbours."""
-    lines = list(contributions.line(run, mechanism.in_l2))
+    lines = list(contributions.line(run, mechanism.noise == "gaussian"))
     unit = " clipping norms" if run.get(noise_multiplier.NAME) is not None else ""
     if WITHIN in found:
-        several = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}" if run["steps"] > 1 else ""
+        of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
+        several = of_all if run["steps"] > 1 else ""
         lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of one answer is at most {human(found[WITHIN])}"
                      f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
     elif DEVIATION in found and mechanism.noise != "gaussian":

@@ -7,7 +7,7 @@ from typing import Any
 from dpcalc.accounting import contributions, neighbours
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
-from dpcalc.accounting.mechanisms.record import unsampled
+from dpcalc.accounting.mechanisms.record import NUMBER, unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
 from dpcalc.commands import best_of_runs, noisy_values
 from dpcalc.commands.asking import level_hints, lower_end
@@ -16,6 +16,7 @@ from dpcalc.commands.rdp import COMMAND
 from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
+from dpcalc.core.errors import NoSolution
 from dpcalc.core.numbers import human
 from dpcalc.core.results import Answer, Route
 from dpcalc.core.run import Run
@@ -36,6 +37,7 @@ def answer(given: Given) -> Answer:
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
     states = by_multiplier or mechanism.states_relation or is_contributed
     relation = neighbours.of_mechanism(mechanism, run, states)
+    run = noisy_values.with_usual_contributions(run, mechanism)
     if given.has("error") and (given.has("epsilon") or given.has("delta")):
         return _with_error(_answered(noisy_values.question_at_solution(run, mechanism), mechanism, relation), run)
     return _answered(run, mechanism, relation)
@@ -44,12 +46,17 @@ def answer(given: Given) -> Answer:
 def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     """The answer to a question about one mechanism, whose options go together."""
     question, by_multiplier = run.question, run.sets(noise_multiplier.NAME)
-    rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
+    try:
+        rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
+    except NoSolution:
+        if run.unknown == "threshold" and question.delta and run["steps"] == 1:
+            raise noisy_values.no_threshold(run, mechanism) from None
+        raise
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
-    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run),
-                             **contributions.fields_of_part(run, mechanism.in_l2))
+    more = contributions.fields_of_part(run, mechanism.in_l2) if mechanism.query is NUMBER else {}
+    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run), **more)
     size = noisy_values.numbers(mechanism, run)
     notes = (noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
@@ -57,7 +64,8 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
                        (*noisy_values.notes(mechanism, run, size), *notes), numbers,
-                       of_respondents=bool(mechanism.query.not_sampled), promises=contributions.promises(run))
+                       of_respondents=bool(mechanism.query.not_sampled), warnings=noisy_values.threshold_warnings(run),
+                       promises=contributions.promises(run))
     return best_of_runs.with_selection(found, run, [guarantee])
 
 

@@ -1,6 +1,6 @@
 """dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
 
-from dpcalc.core import noise_multiplier, tries
+from dpcalc.core import counts, mechanism_names, noise_multiplier, tries
 from dpcalc.core import quantities as q
 from dpcalc.core.command import QUESTION, RUN, Command, Option, mechanism_options, options
 
@@ -12,7 +12,8 @@ COMMAND = Command(
         *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.STEPS, q.EPOCHS,
                  q.STEPS_PER_EPOCH, q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.MAX_WEIGHT, q.ADJACENCY,
                  q.GROUP_SIZE),
-        *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
+        *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)",
+                           mechanism_names.ON_BATCHES),
         *options(RUN, *tries.OPTIONS),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),
@@ -26,6 +27,8 @@ COMMAND = Command(
     inputs=True,
     describes=True,
     elsewhere={**noise_multiplier.PARTS_OF_BATCHES,
+               **counts.elsewhere("clipping bounds what a record contributes to a batch; counts and sums by key are "
+                                  "for dpcalc rdp"),
                **{name: f"sampling does not lower {of} of Gaussian noise: what meets such a budget is the noise for as "
                         f"many steps on all records, by dpcalc rdp --{name} X --steps T --solve noise-multiplier"
                   for name, of in (("rho", "ρ"), ("mu", "μ"))}},

@@ -16,7 +16,7 @@ from dpcalc.commands import best_of_runs
 from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.asking import lower_end, read_question, read_unknown
 from dpcalc.commands.subsample import COMMAND
-from dpcalc.core import noise_multiplier
+from dpcalc.core import mechanism_names, noise_multiplier
 from dpcalc.core import quantities as q
 from dpcalc.core.checks import check, check_unknown, refuse, refuse_unneeded
 from dpcalc.core.command import Given
@@ -247,6 +247,6 @@ def theorems() -> Iterator[Route]:
     yield Route(amplification.BOUND)
     yield from BOUNDS
     for scheme in SCHEMES.values():
-        for mechanism, adjacency in product(scheme.only or q.MECHANISM.choices, scheme.neighbours):
+        for mechanism, adjacency in product(scheme.only or mechanism_names.ON_BATCHES, scheme.neighbours):
             yield from scheme.routes({"scheme": scheme.name, "mechanism": mechanism}, adjacency)
         yield from (route for routes in scheme.group_routes.values() for route in routes)

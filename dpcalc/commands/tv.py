@@ -1,6 +1,6 @@
 """dpcalc tv: the total variation, and the largest success of any attacker."""
 
-from dpcalc.core import noise_multiplier
+from dpcalc.core import counts, mechanism_names, noise_multiplier
 from dpcalc.core import quantities as q
 from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, mechanism_options, options
 
@@ -10,7 +10,8 @@ COMMAND = Command(
     "tv",
     "What any attacker can do: total variation and true-positive rates of a mechanism, a training run or a guarantee.",
     (
-        *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)"),
+        *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)",
+                           mechanism_names.ON_BATCHES),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=SCHEMES),
         *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.EPOCHS, q.STEPS_PER_EPOCH,
@@ -31,6 +32,7 @@ COMMAND = Command(
     ),
     inputs=True,
     elsewhere={**noise_multiplier.PARTS_OF_BATCHES,
+               **counts.elsewhere("describe the release with dpcalc rdp … --json, and pipe it into dpcalc tv -"),
                "tries": "describe the run with rdp or subsample --tries --json, and pipe it into dpcalc tv -"},
     asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, give a budget: --tv, or "
          "--tpr at --fpr.",

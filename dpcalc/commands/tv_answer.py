@@ -16,8 +16,7 @@ from dpcalc.commands.convert_answer import one_run
 from dpcalc.commands.convert_inputs import with_inputs
 from dpcalc.commands.tv import COMMAND, SCHEMES
 from dpcalc.commands.tv_sources import SOURCES, Source
-from dpcalc.core import noise_multiplier
-from dpcalc.core import quantities as q
+from dpcalc.core import mechanism_names, noise_multiplier
 from dpcalc.core.command import Given, mechanism_options
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human, plain
@@ -163,7 +162,7 @@ def _stability(run: Run, tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
 def theorems() -> Iterator[Route]:
     yield from BOUNDS
     schemes = (*SCHEMES, noise_multiplier.TRUNCATED)
-    for (name, source), scheme, mechanism, steps, delta in product(SOURCES.items(), schemes, q.MECHANISM.choices,
+    for (name, source), scheme, mechanism, steps, delta in product(SOURCES.items(), schemes, mechanism_names.ON_BATCHES,
                                                                    (1, 2), (0.0, 0.5)):
         options = {"from": name, "scheme": scheme, "mechanism": mechanism, "delta": delta, "steps": steps, "parts": (),
                    "pairs": ()}

@@ -106,7 +106,8 @@ def _mechanism(name: str) -> Source:
 
     return Source(
         checked, lambda run: mechanism.tv.often if _several(run) else mechanism.tv.once, params,
-        lambda run, tv: {"kind": "mechanisms", "mechanisms": [mechanism.as_part(unsampled(mechanism, run), None, _steps(run))]},
+        lambda run, tv: {"kind": "mechanisms",
+                         "mechanisms": [mechanism.as_part(unsampled(mechanism, run), None, _steps(run))]},
         adjacency, "every output", notes,
         lambda run: {"steps": run.params["steps"], **noise_multiplier.companion(run, ADD_REMOVE, of_sum=False)},
         {closed_forms.EXACT.name: mechanism.tv.profile}, lambda run: NOTHING,

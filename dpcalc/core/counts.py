@@ -11,7 +11,8 @@ PER_KEY = Quantity("per_key", "most that one person adds to the value of a key; 
                    aliases=("linf", "max_contributions_per_partition"))
 SIGNED = Quantity("signed", "a person's part of a value lies between −c and c (default: between 0 and c, as in counts)",
                   kind="switch")
-THRESHOLD = Quantity("threshold", "least noisy value of a key that is published; keys are those in the data", "τ", ge=-1e300, le=1e300, safe_direction=+1)
+THRESHOLD = Quantity("threshold", "least noisy value of a key that is published; keys are those in the data",
+                     "τ", gt=0, le=1e300, safe_direction=+1)
 ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its half-width: how far the noise moves "
                     "an answer at most", "P", gt=0, lt=1)
 ERROR = Quantity("error", "largest half-width of that interval, for --solve sigma or scale: finds the most noise", "a",
@@ -25,6 +26,12 @@ CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
 MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA)
 QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)
 OPTIONS = (*MECHANISM_OPTIONS, *QUESTIONS)
+
+
+def elsewhere(words: str) -> dict[str, str]:
+    """What to write instead of these options, by their spellings, for a command that does not have them."""
+    return {name.replace("_", "-"): words for quantity in OPTIONS for name in quantity.names}
+
 
 # How notes begin that stand below the headline: on the sensitivity, and on the size of the noise
 SENSITIVITY_LINE, NOISE_LINE = "sensitivity:", "with probability"

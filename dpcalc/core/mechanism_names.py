@@ -14,6 +14,7 @@ class MechanismName(NamedTuple):
     form_of: str = ""
     by: tuple[str, ...] = ()
     step_epsilon: str = ""  # one use, where its --step-epsilon is the ε of that
+    of_keys: bool = False  # about the keys of all the data, so that no random batches are drawn
     before: str = ""  # at what stage it is that, in words after the name
 
 
@@ -29,8 +30,13 @@ NAMES = (
     MechanismName("optimized-unary", ("oue", "optimised-unary"), "unary", ("step_epsilon",), "report"),
     MechanismName("exponential", step_epsilon="selection"),
     MechanismName("above-threshold", ("svt", "sparse-vector")),
+    *(MechanismName(f"thresholded-{noise}", (), noise, ("threshold",), of_keys=True)
+      for noise in ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")),
     MechanismName("shuffled-ldp", step_epsilon="report", before=" before shuffling"),
 )
+
+
+ON_BATCHES = tuple(known.name for known in NAMES if not known.of_keys)  # that can be used on random batches
 
 
 def of_step_epsilon(use: str) -> str:

@@ -18,7 +18,6 @@ from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, pa
 from dpcalc.output.theorem import lines, of_answers, short_source
 from dpcalc.output.values import begun, in_full, row_label, shown_value
 
-
 _BELOW_HEADLINE = (ONE_RUN, SENSITIVITY_LINE, NOISE_LINE)  # how notes begin that stand there
 
 

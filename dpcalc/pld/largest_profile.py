@@ -62,9 +62,12 @@ def _reversed(one: Parts) -> Parts:
 
 def _pair(forward: Sequence[Parts], backward: Sequence[Parts]) -> Atoms:
     """The pair of the largest profile in each direction, at the ε of a walk and at losses of the cases."""
-    profiles, ends = [], [0.0]
+    profiles, ends = list[list[Callable[[float], float]]](), [0.0]
     for side in (forward, backward):
-        found = [_profile(one) for one in side]
+        if profiles and side is forward:
+            profiles.append(profiles[0])
+            break
+        found = [upper_bound(one) for one in side]
         profiles.append([profile for profile, _ in found])
         ends += [end for _, end in found]
 
@@ -78,7 +81,7 @@ def _pair(forward: Sequence[Parts], backward: Sequence[Parts]) -> Atoms:
         return max(log_delta(0, epsilon), log_delta(1, epsilon))
 
     walk(at_walk, exp(log_delta(0, 0.0)), _TAIL, max(ends))
-    epsilons |= {loss for one in (*forward, *backward) for loss in _few_losses(one) if 0 <= loss <= max(ends)}
+    epsilons |= {loss for one in (*forward, *backward) for loss in few_losses(one) if 0 <= loss <= max(ends)}
     at_zero = min(log_delta(0, 0.0), log_delta(1, 0.0))  # the total variation, which is one number
     positive = _without_near_ones(sorted(epsilons))[1:]
     points = [[(0.0, at_zero), *((e, log_delta(side, e)) for e in positive)] for side in (0, 1)]
@@ -113,7 +116,7 @@ def _rounded_up(pair: Atoms, points: Sequence[Sequence[Point]]) -> Atoms:
         pair.reverse, log_infinite=log(exp(pair.reverse.log_infinite) + extra)))
 
 
-def _profile(one: Parts) -> tuple[Callable[[float], float], float]:
+def upper_bound(one: Parts) -> tuple[Callable[[float], float], float]:
     """The function ε → an upper bound on log δ of a composition, and about the ε at which only infinite losses are
     left, from which on it is constant."""
     for share in (1e-6, 1e-3, 1.0) if one else ():  # by which δ is above the probability of an infinite loss
@@ -128,7 +131,8 @@ def _until(last: float, least: float, log_delta: Callable[[float], float]) -> Ca
     return lambda epsilon: least if epsilon >= last else max(least, log_delta(epsilon))
 
 
-def _few_losses(one: Parts) -> Sequence[float]:
+def few_losses(one: Parts) -> Sequence[float]:
+    """The losses of a composition that has finitely many and not too many, else none."""
     sums = enumerate_sums(one)
     losses = distinct(sums.loss[sums.loss.argsort()]).tolist() if sums and len(sums.loss) <= 20 * _MOST_LOSSES else []
     return losses if len(losses) <= _MOST_LOSSES else ()

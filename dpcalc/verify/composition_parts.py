@@ -164,6 +164,7 @@ _PARTS: dict[str, Callable[[Params], Parts]] = {
     "exponential-lower": of_steps(lambda p: Use(mechanisms.two_outcomes(p))),
     "exponential-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "exponential", **p}))),
     "shuffled-ldp-lower": of_steps(lambda p: Use(mechanisms.shuffled_responses(p))),
+    "threshold-composed": of_steps(lambda p: Use(mechanisms.thresholded_losses(p))),
     "shuffled-ldp-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "shuffled-ldp", **p}))),
 }
 

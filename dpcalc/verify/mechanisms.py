@@ -12,9 +12,18 @@ from math import expm1, log1p
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds.mechanisms import above_threshold, exponential, finite, shuffled_ldp_lower, unary
+from dpcalc.bounds.mechanisms import (
+    above_threshold,
+    exponential,
+    finite,
+    noise_accuracy,
+    shuffled_ldp_lower,
+    thresholded,
+    thresholded_composed,
+    unary,
+)
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
-from dpcalc.core.bound import ProfileBound
+from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.verify import composition_atoms, loss_distributions, shuffled_reports
 from dpcalc.verify.arb.context import Formula, compute_once
@@ -73,6 +82,20 @@ def _of_respondents(describe: Callable[[Part], LossPair]) -> Callable[[Part], Lo
     return losses
 
 
+def thresholded_losses(params: Params) -> LossPair:
+    """Return the pair of noisy values above a threshold, by its profile at the ε that the calculator chooses; any
+    choice is valid. Raises Unchecked where the profile of a case is composed numerically."""
+    own = {name: params[name] for name in thresholded.PARAMS}
+    if not thresholded_composed.has_closed_form(thresholded.Release(**own)):
+        raise Unchecked("of several values of a person above a threshold no closed form is known for this noise")
+    corners = sorted(set(map(abs, thresholded_composed.pair(**own).losses)))
+    return composition_atoms.profile_pair(corners, lambda mp, e: thresholded.exact(mp, e, **own))
+
+
+def _thresholded_part(part: Part) -> LossPair:
+    return thresholded_losses(MECHANISMS[part["name"]].bound_params(part))
+
+
 _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
     "gaussian": lambda part: loss_distributions.gaussian(gaussian_mu(part)),
     "laplace": lambda part: loss_distributions.laplace(
@@ -81,6 +104,7 @@ _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
         lambda mp: _group_size(part) * mp.mpf(part["step_epsilon"]), _group_size(part) * part["step_epsilon"]),
     "shuffled-ldp": shuffled_reports.losses,
     "above-threshold": _above_threshold,
+    **{f"thresholded-{noise}": _thresholded_part for noise in noise_accuracy.NOISES},
     "randomized-response": _of_respondents(_randomized_response),
     "optimized-unary": _of_respondents(_optimized_unary),
 }

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import expm1, inf, log, log10
 
 import correlated_designs
+import noisy_counts
 import selected_runs
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
@@ -544,6 +545,9 @@ DRAW = {
     "exponential-lower": selections,
     "above-threshold-exact": thresholds,
     "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
+    "noise-accuracy": noisy_counts.size,
+    "threshold-profile": noisy_counts.threshold, "threshold-simple": noisy_counts.threshold,
+    "threshold-composed": lambda r: noisy_counts.threshold(r, closed=True),
     "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
     "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),
     "shuffled-ldp-lower": lambda r: shuffled_reports(r, 500),
@@ -719,7 +723,8 @@ INCREASING = {
     "exponential-exact": ("step_epsilon",), "exponential-profile": ("step_epsilon",),
     "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (), "above-threshold-exact": ("sensitivity", "steps"),
     "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
-    "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (),
+    "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (), "noise-accuracy": (), "threshold-profile": (),
+    "threshold-simple": (), "threshold-composed": (),
     "discrete-gaussian-exact": (), "discrete-gaussian-rdp": ("alpha",), "discrete-laplace-exact": (),
     "discrete-laplace-rdp": ("alpha",), "k-randomized-response-exact": ("step_epsilon",),
     "k-randomized-response-rdp": ("alpha", "step_epsilon"), "unary-exact": (), "unary-rdp": ("alpha",),

@@ -13,7 +13,7 @@ import integrals
 import limits
 
 from dpcalc.bounds.conversions import rdp_optimal, two_outcomes
-from dpcalc.bounds.mechanisms import gaussian
+from dpcalc.bounds.mechanisms import gaussian, noise_accuracy
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
@@ -289,8 +289,7 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
 
 
 def total_variation(c, alpha, rdp):
-    """tanh(x/2) where the divergence of randomised response, which rises with x, is ε(α): Newton's method finds x, the
-    signs of balls on both sides of it prove that it is there."""
+    """tanh(x/2) where the divergence of randomised response, which rises with x, is ε(α): it is a root."""
     if rdp == 0:
         return {"tv": flint.arb(0)}
     x = c.mpf(2 * atanh(min(tv_rdp.value(alpha, rdp)["tv"], 1 - 2**-53)) if rdp < 30 else rdp)
@@ -298,17 +297,36 @@ def total_variation(c, alpha, rdp):
     def excess(x):
         return tv_rdp.divergence(c, alpha, x) - c.mpf(rdp)
 
+    low, high = _around_root(c, excess, x)
+    return {"tv": (low.x.union(high.x) / 2).tanh()}
+
+
+def _around_root(c, excess, x):
+    """Two numbers near x with a root of the rising function between them: Newton's method finds it, the signs of balls
+    on both sides of it prove that it is there."""
     for _ in range(8):
         slope = (excess(x * (1 + _NEAR)) - excess(x * (1 - _NEAR))) / (2 * _NEAR * x)
         x = c.midpoint(x - excess(x) / slope)
     for bits in (c.prec * 2 // 3, c.prec // 2, c.prec // 3):
         low, high = (x * (1 + sign * c.mpf(2) ** -bits) for sign in (-1, 1))
         if (excess(low).x < 0) and (excess(high).x > 0):
-            return {"tv": (low.x.union(high.x) / 2).tanh()}
-    raise Undecided("no enclosure of the total variation")
+            return low, high
+    raise Undecided("no enclosure of a root")
 
 
-REFERENCES = {"rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
+def noise_within(c, noise, noise_level, accuracy, answers):
+    """The half-width of noise, a root. Of noise on the integers the condition holds there, and not one below."""
+    own = noise, noise_level, accuracy, answers
+    near = noise_accuracy.half_width(*own)
+    if noise_accuracy.NOISES[noise].is_discrete:
+        if noise_accuracy.condition(c, near, *own).x >= 0 and (near == 0 or noise_accuracy.condition(c, near - 1, *own).x < 0):
+            return {"noise_within": flint.arb(near)}
+        raise Undecided("no whole number")
+    low, high = _around_root(c, lambda a: noise_accuracy.condition(c, a, *own), c.mpf(near))
+    return {"noise_within": low.x.union(high.x)}
+
+
+REFERENCES = {"noise-accuracy": noise_within, "rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
               "profile-composition": composed, "online-limit": limit}
 
 

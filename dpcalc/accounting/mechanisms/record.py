@@ -26,6 +26,7 @@ class Query(NamedTuple):
     # Of reports that people give by themselves, where neighbouring data sets differ in one person's answer: why no
     # batches can be drawn of them, in words after the name of the mechanism
     not_sampled: str = ""
+    not_in_batches: str = ""  # likewise, where neighbouring data sets differ in a record
 
 
 NUMBER = Query("the sensitivity")
@@ -38,11 +39,12 @@ SHUFFLED_REPORTS = Query("a respondent's answer", "needs a report of every one o
 
 
 class Number(NamedTuple):
-    """A positive number in JSON, below a limit if there is one; or a whole number from `least` on."""
+    """A positive number in JSON, below a limit if there is one; or a whole number from `least` to `most`."""
 
     below: float | None = None
     description: str | None = None
     least: int | None = None
+    most: int = 2**53
 
 
 class Part(NamedTuple):
@@ -103,6 +105,8 @@ class Mechanism(NamedTuple):
     releases: Callable[[Params], int] = contributions.number_of_values
     # Whether it is about records that are added or removed, unless --adjacency says something else
     states_relation: bool = False
+    # of a mechanism whose fields in JSON say it: how many people have contributed to only one of two neighbours, 1 or 2
+    contributors: Callable[[Params], int] | None = None
     ways_out: Mapping[str, str] = {}  # options of other mechanisms that are none of its: what to write instead
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly

@@ -3,4 +3,4 @@ and shuffled reports."""
 
 MODULES = ("gaussian", "laplace", "randomized_response", "discrete_gaussian", "discrete_laplace",
            "k_randomized_response", "unary", "exponential", "above_threshold", "shuffled_ldp", "shuffled_ldp_lower",
-           "noise_accuracy")
+           "noise_accuracy", "thresholded", "thresholded_composed")

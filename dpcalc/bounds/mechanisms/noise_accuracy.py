@@ -111,22 +111,33 @@ def _exact_outside_of_gaussian_sum(mp: Any, sigma: Any, a: Any) -> Any:
 
 
 class Noise(NamedTuple):
-    """The noise of a mechanism, by its level σ or v."""
+    """The noise of a mechanism, by its level σ or v. `outside` is Pr[|X| > a] at high precision, and `log_outside` its
+    logarithm; of discrete noise for whole numbers a."""
 
     deviation: Callable[[float], float]  # level → standard deviation
     width: Callable[[float, Inside], float]  # level, probability → half-width
-    outside: Callable[[Any, Any, Any], Any]  # (mp, level, a) → Pr[|X| > a]
+    log_outside: Callable[[float, Any], float]  # (level, a >= 0) → log Pr[|X| > a]
+    outside: Callable[[Any, Any, Any], Any]  # (mp, level, a)
     is_discrete: bool = False
 
 
 NOISES = {
-    "gaussian": Noise(lambda sigma: sigma, _gaussian_width, lambda mp, s, a: mp.erfc(a / s / mp.sqrt(2))),
-    "laplace": Noise(lambda v: sqrt(2) * v, _laplace_width, lambda mp, v, a: mp.exp(-a / v)),
-    "discrete-gaussian": Noise(_discrete_gaussian_deviation, _discrete_gaussian_width, _exact_outside_of_gaussian_sum,
-                               True),
+    "gaussian": Noise(lambda sigma: sigma, _gaussian_width, lambda sigma, a: log(2) + log_tail(a / sigma),
+                      lambda mp, s, a: mp.erfc(a / s / mp.sqrt(2))),
+    "laplace": Noise(lambda v: sqrt(2) * v, _laplace_width, lambda v, a: -a / v, lambda mp, v, a: mp.exp(-a / v)),
+    "discrete-gaussian": Noise(_discrete_gaussian_deviation, _discrete_gaussian_width,
+                               lambda sigma, a: _log_outside(sigma, int(a)), _exact_outside_of_gaussian_sum, True),
     "discrete-laplace": Noise(_discrete_laplace_deviation, _discrete_laplace_width,
+                              lambda v, a: log(2) - (a + 1) / v - log1p(exp(-1 / v)),
                               lambda mp, v, a: 2 * mp.exp(-(a + 1) / v) / (1 + mp.exp(-1 / v)), True),
 }
+
+
+def half_of_outside(noise: str, x: float) -> tuple[float, bool]:
+    """The a >= 0 with which Pr[X >= x] is half of Pr[|X| > a], or, where that is False, 1 less this half."""
+    if not NOISES[noise].is_discrete:
+        return abs(x), x >= 0
+    return (float(ceil(x) - 1), True) if x > 0 else (float(-ceil(x)), False)
 
 
 # --- the theorem -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,208 @@
+"""Noisy values of keys that occur in the data, of which those are published that are at least a threshold.
+
+A person has at most k keys, with a part of at most c of the value of each. A key that occurs is published with its
+value and noise X if that sum is at least τ. p = Pr[c + X >= τ] is the chance that a key is published that one person
+alone has, and s_j = (1 − p)^j that none of j such keys is. D_i(e) is the profile, at any real e, of i values that move
+by c each; D_0(e) = (1 − e^e)₊.
+
+Proof of threshold-profile. Let j keys of one person (with D) occur in D alone, and i of the other person (with D′) in
+D′ alone; where one person is added, there is no other one, and i = 0 or, with the data sets exchanged, j = 0. Each of
+these keys has the part c, as p grows in it. That a key of the j is published has probability 1 − s_j on D and 0 on D′.
+Without that, the outputs on D are s_j·A with none of the j keys, and those on D′ with none of the i keys s_i·A′, where
+A and A′ are the values of all other keys: noises are independent. So for the events E of outputs the largest P(E) − e^ε
+Q(E) is 1 − s_j + s_j·H(ε + log(s_i/s_j)), where H is that of A and A′; the outputs with one of the i keys have P = 0. A
+and A′ differ in at most k − j keys that the first person has, and in at most k − i of the other one; a key that both
+have moves by at most c, and is counted twice here. The threshold processes what is published of these values, so that H
+<= D_m with m = k − j, or (k − i), or 2k − j − i where one person is replaced. Large values are never below the
+threshold, and attain it. Parts below c lose less: the expression falls in s_j, as its slope is a probability less 1,
+and so does that of the other direction. ∎
+
+For Gaussian noise D_i is that of one value which moves by √i·c. For the other kinds, which are log-concave, it is at
+most that of one value which moves by ic (accounting/contributions.py has the proof), with equality from ic/v on where
+Laplace noise loses no more. Where k is above the number of cases that are computed, the numbers j are taken in ranges:
+with the values of the least j and the keys of the largest, as in a composition of all of these.
+
+Proof of threshold-simple. For all outputs E with P(E) − e^ε Q(E) <= D: if e^ε Q(E) <= 1, then s_j·P(E) − e^ε s_i·Q(E)
+<= D + max(s_j − s_i, 0); else it is at most s_j − s_i. With 1 − s_j added it is at most D + 1 − s_k. ∎ """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from math import inf, log, sqrt
+from typing import Any, NamedTuple
+
+from dpcalc.bounds.mechanisms import discrete_gaussian, discrete_laplace, gaussian, laplace
+from dpcalc.bounds.mechanisms.noise_accuracy import NOISES, half_of_outside
+from dpcalc.core.bound import ProfileBound, Theorem
+from dpcalc.numerics.elementary import log1mexp, log_add
+from dpcalc.numerics.hockey_stick import log_theta
+from dpcalc.numerics.rounding import up
+
+_RTOL = 1e-11  # more than the rounding errors of tails, profiles and their sums
+_MOST = {1: 64, 2: 16}  # numbers of keys, of one person or of each of two, that are not taken in ranges
+# what is known of one value with noise that is not Gaussian, where it moves by the second parameter
+BY_NOISE: dict[str, Any] = {"laplace": laplace, "discrete-laplace": discrete_laplace,
+                            "discrete-gaussian": discrete_gaussian}
+ASSUMPTIONS = ("a person has at most k keys, with a part of the value of each between 0 and c (signed values: between "
+               "−c and c, and a person is added or removed); both are enforced",
+               "a key is published with its noisy value if it occurs in the data and this value is at least τ, and "
+               "nothing is published of other keys",
+               "the noises of all keys are independent")
+
+
+class Release(NamedTuple):
+    """A release of noisy values above a threshold: the parameters of the bounds."""
+
+    noise: str  # a name in NOISES
+    noise_level: float  # σ or v
+    per_key: float  # c
+    max_keys: int  # k
+    contributors: int  # people who have contributed to only one of two neighbours: 1, or 2 where one is replaced
+    threshold: float  # τ
+
+    @property
+    def moved(self) -> int:
+        """The number of values that move at most."""
+        return self.contributors * self.max_keys
+
+    def cases(self, most: int = 0) -> Iterator[tuple[int, int, int]]:
+        """(j, i, number of values that move), of each range of numbers of keys that only one of two people has."""
+        ranges = _ranges(self.max_keys, most or _MOST[self.contributors])
+        for low, j in ranges:
+            for low_other, i in ranges if self.contributors == 2 else ((0, 0),):
+                yield j, i, self.moved - low - low_other
+                if self.contributors == 1 and j:  # with the data sets exchanged
+                    yield i, j, self.moved - low
+
+
+def _ranges(k: int, most: int) -> list[tuple[int, int]]:
+    """(least, largest) of ranges of 0, …, k. 0 and k are ranges by themselves, as the largest loss is usually there."""
+    if k <= most:
+        return [(j, j) for j in range(k + 1)]
+    ends = [(k - 1) * x // most for x in range(most + 1)]
+    return [(0, 0), *((low + 1, high) for low, high in pairwise(ends)), (k, k)]
+
+
+# --- in doubles ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def log_keep(noise: str, noise_level: float, x: float) -> tuple[float, float]:
+    """log p and log(1 − p) of p = Pr[X >= x]."""
+    a, is_half = half_of_outside(noise, x)
+    half = NOISES[noise].log_outside(noise_level, a) - log(2)
+    return (half, log1mexp(half)) if is_half else (log1mexp(half), half)
+
+
+def log_profile(release: Release, count: int, e: float) -> float:
+    """log D_i(e) of so many values, at any real e."""
+    if e < 0:
+        return log_add(log1mexp(e), e + log_profile(release, count, -e))
+    noise, level, c = release[:3]
+    if count == 0:
+        return -inf
+    if noise == "gaussian":
+        return log_theta(e, up(c * sqrt(count) / level, 5e-16))
+    return float(BY_NOISE[noise].value(e, level, c * count))
+
+
+def log_published(release: Release, j: int) -> tuple[float, float]:
+    """log(1 − s_j), rounded up where it underflows, and log s_j."""
+    log_p, log_none = log_keep(release.noise, release.noise_level, release.threshold - release.per_key)
+    if j == 0:
+        return -inf, 0.0
+    return (log(j) + log_p if j * log_none > -1e-300 else log1mexp(j * log_none)), j * log_none
+
+
+def value(epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,
+          threshold: float) -> float:
+    """log δ(ε), rounded up."""
+    release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
+    found = max(_log_delta(release, epsilon, *case) for case in release.cases())
+    return min(0.0, up(found, _RTOL / 3)) if found > -inf else found
+
+
+def _log_delta(release: Release, epsilon: float, j: int, i: int, count: int) -> float:
+    (log_some, log_none), (_, log_other) = log_published(release, j), log_published(release, i)
+    return log_add(log_some, log_none + log_profile(release, count, epsilon + log_other - log_none))
+
+
+def simple(epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,
+           threshold: float) -> float:
+    """log(D(ε) + 1 − s_k), rounded up."""
+    release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
+    found = log_add(log_published(release, max_keys)[0], log_profile(release, release.moved, epsilon))
+    return min(0.0, up(found, _RTOL / 3)) if found > -inf else found
+
+
+# --- at high precision -----------------------------------------------------------------------------------------------
+
+
+def exact_log_none(mp: Any, release: Release) -> Any:
+    """log(1 − p)."""
+    x = mp.mpf(release.threshold) - mp.mpf(release.per_key)
+    a, is_half = half_of_outside(release.noise, float(x))
+    a = a if NOISES[release.noise].is_discrete else abs(x)
+    half = NOISES[release.noise].outside(mp, mp.mpf(release.noise_level), mp.mpf(a)) / 2
+    return mp.log1p(-half) if is_half else mp.log(half)
+
+
+def exact_profile(mp: Any, release: Release, count: int, e: Any) -> Any:
+    if float(e) < 0:
+        return -mp.expm1(e) + mp.exp(e) * exact_profile(mp, release, count, -e)
+    noise, level, c = release[:3]
+    if count == 0:
+        return mp.mpf(0)
+    if noise == "gaussian":
+        return gaussian.theta(mp, e, mp.mpf(c) * mp.sqrt(count) / mp.mpf(level))
+    return BY_NOISE[noise].exact(mp, e, level, c * count)
+
+
+def exact(mp: Any, epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,
+          threshold: float) -> Any:
+    release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
+    log_none, e = exact_log_none(mp, release), mp.mpf(epsilon)
+
+    def delta(j: int, i: int, count: int) -> Any:
+        of_common = exact_profile(mp, release, count, e + (i - j) * log_none)
+        return -mp.expm1(j * log_none) + mp.exp(j * log_none) * of_common
+
+    found = [delta(*case) for case in release.cases()]
+    # in balls, equal cases have no order; those that are too small for a double do not matter beside others
+    return max(found, key=float) if hasattr(mp, "theta") else max(found)
+
+
+def exact_simple(mp: Any, epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int,
+                 contributors: int, threshold: float) -> Any:
+    release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
+    some = -mp.expm1(max_keys * exact_log_none(mp, release))
+    return min(some + exact_profile(mp, release, release.moved, mp.mpf(epsilon)), mp.mpf(1))
+
+
+PARAMS = ("noise", "noise_level", "per_key", "max_keys", "contributors", "threshold")
+PROFILE = ProfileBound(
+    Theorem(
+        name="threshold-profile",
+        example="rdp --sigma 8 --max-keys 3 --threshold 50 --epsilon 1",
+        statement="δ(ε) is the largest of 1 − s_j + s_j·D_m(ε + log(s_i/s_j)) over the numbers j, i of keys that only "
+                  "one of the two data sets has, with s_j = (1−p)^j, p = Pr[c + X ≥ τ], and D_m the profile of the m "
+                  "other values that move by c",
+        in_words="Keys that only one person has may be published by chance, with probability p; all of them together "
+                 "cost no more than the worse of that and of what the noise on common keys loses.",
+        source="proof in dpcalc/bounds/mechanisms/thresholded.py; Wilson et al. 2020, arXiv:1909.01917",
+        assumptions=(*ASSUMPTIONS, "one release"),
+    ),
+    params=PARAMS, value=value, exact=exact, rtol=_RTOL)
+
+SIMPLE = ProfileBound(
+    Theorem(
+        name="threshold-simple",
+        example="rdp --sigma 8 --max-keys 3 --threshold 50 --epsilon 1 --bound threshold-simple",
+        statement="δ(ε) = D(ε) + 1 − (1−p)^k, with D the profile of all values that move, p = Pr[c + X ≥ τ]",
+        source="Wilson et al. 2020, arXiv:1909.01917; proof in dpcalc/bounds/mechanisms/thresholded.py",
+        assumptions=(*ASSUMPTIONS, "one release"),
+    ),
+    params=PARAMS, value=simple, exact=exact_simple, rtol=_RTOL)
+BOUNDS = (PROFILE, SIMPLE)
