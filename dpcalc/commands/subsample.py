@@ -1,8 +1,8 @@
 """dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
 
-from dpcalc.core import noise_multiplier, tries
+from dpcalc.core import counts, noise_multiplier, tries
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, mechanism_options, options
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, mechanism_options, options
 
 COMMAND = Command(
     "subsample",
@@ -13,6 +13,7 @@ COMMAND = Command(
                  q.STEPS_PER_EPOCH, q.DROP_LAST, q.RESHUFFLE, q.PARTICIPATIONS, q.MAX_WEIGHT, q.ADJACENCY,
                  q.GROUP_SIZE),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)"),
+        Option(counts.TOP_K, MECHANISM),
         *options(RUN, *tries.OPTIONS),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),

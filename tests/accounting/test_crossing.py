@@ -14,6 +14,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
 from dpcalc.commands.catalogue import entries
+from dpcalc.core import counts
 from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import losses
@@ -45,10 +46,11 @@ def refused(reason, *args, stdin=""):
 
 
 def test_every_table_of_mechanisms_has_the_same_names():
+    shared = {"optimized_unary", "permute_and_flip", "noisy_max_gumbel"}  # bounds of another mechanism
     for room, others in ((accounting, {"__init__", "record"}),
                          (bounds, {"__init__", "finite", "whole_sensitivity", "shuffled_ldp_lower"})):
         files = {path.stem for path in (Path(room.__file__).parent / "mechanisms").glob("*.py")} - others
-        own = {name.replace("-", "_") for name in q.MECHANISM.choices} - ({"optimized_unary"} if room is bounds else set())
+        own = {name.replace("-", "_") for name in q.MECHANISM.choices} - (shared if room is bounds else set())
         assert not files - own, f"core/mechanism_names.py: NAMES lack {files - own}"
         assert not own - files, f"{room.__name__}.mechanisms lacks a file {own - files}"
     for name, mechanism in MECHANISMS.items():
@@ -63,7 +65,7 @@ def test_every_table_of_mechanisms_has_the_same_names():
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
     levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
-    assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
+    assert {option.name for option in (*q.MECHANISM_OPTIONS, counts.TOP_K)} == levels, "core/quantities.py: MECHANISM_OPTIONS"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
