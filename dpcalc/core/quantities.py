@@ -287,7 +287,7 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
 
 # In answers, where a letter alone would not be understood.
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
-                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
+                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "top_k": "k"}
 
 
 @cache

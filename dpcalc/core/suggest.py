@@ -84,7 +84,7 @@ WAYS_OUT = (
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),
     ("mechanism", "staircase staircase-noise snapping", "staircase noise with parameter ε is (ε, 0)-differentially "
-     "private, and the snapping mechanism with a larger ε of its own" + _KNOWN),
+     "private, and the snapping mechanism is so with the larger ε of its paper" + _KNOWN),
     ("mechanism", "truncated-laplace truncated-gaussian truncated-noise tulap bounded-laplace bounded-gaussian "
      "bounded-noise", "noise on a bounded range is (ε, δ)-differentially private, where its theorem says both numbers"
      + _KNOWN),
@@ -92,7 +92,7 @@ WAYS_OUT = (
      "noise on all its entries, laplace or gaussian"),
     ("mechanism", "numeric-sparse numericsparse numeric-svt sparse-vector-numeric sparse-gap adaptive-sparse-vector "
      "svt-gap", "above-threshold covers the answers above or below alone; a value with fresh Laplace noise is a "
-     "release of its own (--mechanism laplace), and dpcalc convert a.json b.json composes both; for other variants "
+     "release of its own (--mechanism laplace), and dpcalc convert a.json b.json composes both; of other variants "
      + NO_THEOREM),
     ("mechanism", "skellam binomial cauchy student-t", NO_THEOREM),
     ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",

@@ -2,7 +2,7 @@
 
 from dpcalc.accounting.mechanisms import exponential
 from dpcalc.accounting.mechanisms.record import Number, Part, of_bounds
-from dpcalc.accounting.mechanisms.report_noisy_max import PEELING, SCORES, ratio, read_scale, relative_scale, scores
+from dpcalc.accounting.mechanisms.report_noisy_max import PEELING, SCORES, changes, ratio, read_scale, relative_scale
 from dpcalc.bounds.conversions.zcdp import BOUNDED_RANGE
 from dpcalc.bounds.mechanisms import exponential as bounds
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
@@ -11,8 +11,8 @@ MECHANISM = of_bounds(
     bounds.EXACT, bounds.RDP, bounds.PROFILE, bound_params=ratio,
     name="noisy-max-gumbel",
     words="report noisy max with Gumbel noise",
-    sentence=lambda text: (f"Gumbel noise of scale {text('scale')} is added to {scores(text)} and only the candidate "
-                           "with the largest noisy score is released."),
+    sentence=lambda text: (f"Gumbel noise of scale {text('scale')} is added to the scores of several candidates, and "
+                           f"only the candidate with the largest noisy score is released. {changes(text)}"),
     query=SCORES,
     notes=("it is the exponential mechanism with η = 2Δ/b, or Δ/b for monotone scores, where b is the scale of the "
            "Gumbel noise and Δ the sensitivity of the scores", PEELING),

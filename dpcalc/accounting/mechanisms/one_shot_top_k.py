@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import Number, Part, of_bounds
-from dpcalc.accounting.mechanisms.report_noisy_max import SCORES, read_scale, relative_scale, scores
+from dpcalc.accounting.mechanisms.report_noisy_max import SCORES, changes, read_scale, relative_scale
 from dpcalc.bounds.mechanisms import one_shot_top_k
 from dpcalc.bounds.sampling import poisson_replace_one_comonotone
 from dpcalc.core.bound import Params
@@ -24,9 +24,9 @@ MECHANISM = of_bounds(
     one_shot_top_k.EXACT, one_shot_top_k.RDP, pair=_pair,
     name="one-shot-top-k",
     words="one-shot top-k",
-    sentence=lambda text: (f"Exponential, Laplace or Gumbel noise of scale {text('scale')} is added once to "
-                           f"{scores(text)} and only the {text('top_k')} candidates with the largest noisy scores are "
-                           "released, in their order."),
+    sentence=lambda text: (f"Exponential, Laplace or Gumbel noise of scale {text('scale')} is added once to the scores "
+                           f"of several candidates, and only the {text('top_k')} candidates with the largest noisy "
+                           f"scores are released, in their order. {changes(text)}"),
     query=SCORES,
     notes=("with Gumbel noise it is the same as k selections one after the other, each without the winners before it "
            "(peeling), which lose less at δ > 0: --mechanism noisy-max-gumbel --steps k in place of --top-k k",),

@@ -1,6 +1,7 @@
 """Report noisy max: exponential, Laplace or Gumbel noise is added to the score of every candidate, and the candidate
 with the largest sum is published. Options and parameters that selections by noisy scores share."""
 
+from collections.abc import Callable
 from typing import Any
 
 from dpcalc.accounting.mechanisms.record import Number, Part, Query, of_bounds
@@ -35,10 +36,10 @@ def read_scale(fields: Params) -> dict[str, Any]:
     return {**fields, "queries": "any"}
 
 
-def scores(text: Any) -> str:
-    """The scores in words, for a statement."""
-    changed = "all scores, which change in the same direction," if text("queries") == "monotone" else "all scores,"
-    return f"{changed} each by at most {text('sensitivity')}"
+def changes(text: Callable[[str], str]) -> str:
+    """How the scores change, in a sentence for a statement."""
+    together = ", and all scores in the same direction" if text("queries") == "monotone" else ""
+    return f"Between neighbouring data sets a score changes by at most {text('sensitivity')}{together}."
 
 
 def replaced(p: Params, rate: float) -> Profile:
@@ -57,8 +58,9 @@ MECHANISM = of_bounds(
     report_noisy_max.PROFILE, report_noisy_max.RDP, bound_params=ratio,
     name="report-noisy-max",
     words="report noisy max",
-    sentence=lambda text: (f"Exponential, Laplace or Gumbel noise of scale {text('scale')} is added to {scores(text)} "
-                           "and only the candidate with the largest noisy score is released."),
+    sentence=lambda text: (f"Exponential, Laplace or Gumbel noise of scale {text('scale')} is added to the scores of "
+                           "several candidates, and only the candidate with the largest noisy score is released. "
+                           + changes(text)),
     query=SCORES,
     notes=(BY_GUMBEL, PEELING),
     options=("scale",),
