@@ -18,7 +18,7 @@ ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its
 ERROR = Quantity("error", "largest half-width of that interval, for --solve sigma or scale: finds the most noise", "a",
                  gt=0)
 STEP_DELTA = Quantity("step_delta", "δ of one selection of keys (key-selection)", "δ₀", gt=0, lt=1)
-TOP_K = Quantity("top_k", "candidates that are published, those with the largest noisy scores (one-shot-top-k)", "k",
+TOP_K = Quantity("top_k", "number of candidates that are published (one-shot-top-k)", "k",
                  **WHOLE, safe_direction=-1)
 PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "people",
                   **WHOLE, safe_direction=+1)
