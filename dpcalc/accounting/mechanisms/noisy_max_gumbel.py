@@ -16,6 +16,7 @@ MECHANISM = of_bounds(
     query=SCORES,
     notes=("it is the exponential mechanism with η = 2Δ/b, or Δ/b for monotone scores, where b is the scale of the "
            "Gumbel noise and Δ the sensitivity of the scores", PEELING),
+    ways_out={"step_epsilon": "give --scale and --sensitivity, or use --mechanism exponential, the same by its ε"},
     options=("scale",),
     optional=("sensitivity", "queries"),
     often=exponential.MECHANISM.often,

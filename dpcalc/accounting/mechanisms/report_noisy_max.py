@@ -63,6 +63,7 @@ MECHANISM = of_bounds(
                            + changes(text)),
     query=SCORES,
     notes=(BY_GUMBEL, PEELING),
+    ways_out={"step_epsilon": "give --scale and --sensitivity, or use --mechanism permute-and-flip, the same by its ε"},
     options=("scale",),
     optional=("sensitivity", "queries"),
     part=Part({"scale": Number(description="of the noise on every score")}, relative_scale, read=read_scale),
