@@ -7,6 +7,7 @@ from math import exp, log
 
 import numpy as np
 
+from dpcalc.accounting.mechanisms import MECHANISMS
 from soundness import ask
 
 
@@ -40,6 +41,18 @@ def noisy_max(rng):
     at = [0.0, *(each / b * rng.random() for _ in range(6))]
     yield from ask.profile("noisy-max-profile", p, q, at, run)
     yield from ask.rdp("noisy-max-rdp", p, q, ask.orders(rng), run)
+
+
+def replaced_in_selections(rng):
+    """Permute-and-flip on Poisson batches of which a record is replaced: its two values move the scores oppositely."""
+    b, size, rate = exp(rng.uniform(-1, 2)), rng.choice((2, 2, 3, 4)), rng.choice((0.1, 0.5, 0.9, rng.uniform(0.01, 1)))
+    scores, change, queries, each = _scores(rng, size)
+    other = -change if queries == "any" else rng.random() * (1 - abs(change)) * np.sign(change.sum() + 0.1)
+    alone, first, second = (_permute_and_flip(u, b) for u in (scores, scores + change, scores + other))
+    p, q = (1 - rate) * alone + rate * first, (1 - rate) * alone + rate * second
+    step = MECHANISMS["permute-and-flip"].replaced({"step_epsilon": each / b}, rate)
+    at = [0.0, *(2 * rate * each / b * rng.random() for _ in range(6))]
+    yield from ask.profile("poisson-replace-one-comonotone", p, q, at, {"step_profile": step})
 
 
 def top_k(rng):
@@ -161,4 +174,4 @@ def _histogram(rows):
     return law
 
 
-FAMILIES = (selection, noisy_max, top_k, threshold, shuffled)
+FAMILIES = (selection, noisy_max, replaced_in_selections, top_k, threshold, shuffled)
