@@ -173,6 +173,16 @@ def test_noisy_scores_on_poisson_batches(name, options, relation, ask, cli):
     assert json.loads(cli("verify", "-", "--json", stdin=json.dumps(many)).stdout)["verified"]
 
 
+@pytest.mark.parametrize("line", ["exponential --step-epsilon 1e-320", "gumbel-max --scale 1e300 --sensitivity 1e-8",
+                                  "pf --step-epsilon 1e-300", "topk --scale 1e300 --top-k 9"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_hardly_any_loss(line):
+    """A range that is no normal double has no bound from below, and every bound from above."""
+    for question in ("--delta 1e-6", "--delta 0", "--epsilon 1e-3"):
+        code, out, err = call(f"rdp --mechanism {line} --steps 2 {question} -q".split())
+        assert code == 0 and float(out) < 1e-290, err
+
+
 def test_peeling_with_gumbel_noise_is_below_the_one_shot(ask):
     shot = ask("rdp", "--mechanism", "top-k", "--scale", 20, "--top-k", 10, "--delta", 1e-6)
     peeled = ask("rdp", "--mechanism", "noisy-max-gumbel", "--scale", 20, "--steps", 10, "--delta", 1e-6)["result"]
