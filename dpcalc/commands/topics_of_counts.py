@@ -17,7 +17,7 @@ TOPICS = (
          "clamp what is left. What the data happens to be is no bound.",
          "One number in all: --sensitivity is the largest change of it. A count has 1; a sum of values in [a, b] has "
          "the larger of |a| and |b|, or b − a where a person is replaced; a mean of n values, with n public, "
-         "(b − a)/n. For a mean with a private n release a noisy sum and a noisy count: both together are two releases.",
+         "(b − a)/n. For a mean with a private n release a noisy sum and a noisy count: these are two releases.",
          "For DP-SGD the clipping norm is the sensitivity: give --noise-multiplier. Disjoint groups that each have a "
          "release of their own cost no more than the worst of them: dpcalc help parallel."),
         (("rdp --sigma 8 --max-keys 3 --delta 1e-5", "ε = 0.791276"),
@@ -37,7 +37,7 @@ TOPICS = (
          "how many people that needs."),
         (("rdp --sigma 8 --max-keys 3 --threshold 50 --epsilon 1", "δ = 1.36892e-07"),
          ("rdp --sigma 8 --max-keys 3 --epsilon 1 --delta 1e-5 --solve threshold", "τ = 37.0325"),
-         ("rdp --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --people 12", 
+         ("rdp --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --people 12",
           "Keep probability = 0.76031")),
     ),
     Topic(
