@@ -95,8 +95,8 @@ class Part(Model):
             return self
         only = self.sampling.record.only
         if self.mechanism.query.not_sampled:
-            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling, and count the "
-                             "rounds that a respondent is asked in")
+            rounds = ", and count the rounds that a respondent is asked in" * self.mechanism.query.of_respondents
+            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling{rounds}")
         if only and self.name not in only:
             words = " or ".join(MECHANISMS[name].words for name in only)
             raise ValueError(f"{self.sampling.scheme} sampling is supported for {words} only")

@@ -39,6 +39,10 @@ def _part(part: Part, relation: str, name: str) -> Part:
     base = part.base(relation)
     if sampling and sampling.record.bases[REPLACE_ONE].relation == base:
         return part.model_copy(update={"between": base})
+    if part.mechanism.group is None:
+        raise DpcalcError("refused", f"{name} has {part.mechanism.words} for {relation} neighbours, from which nothing "
+                          f"is concluded for {REPLACE_ONE} ones; compute it with --adjacency {REPLACE_ONE}",
+                          "--adjacency")
     twice = part.mechanism.of_group(part.params(relation), 2)
     return part.model_copy(update={**part.mechanism.part.write(twice), "between": None, "sum": None})
 

@@ -1,8 +1,8 @@
 """dpcalc tv: the total variation, and the largest success of any attacker."""
 
-from dpcalc.core import noise_multiplier
+from dpcalc.core import counts, noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, mechanism_options, options
+from dpcalc.core.command import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Option, mechanism_options, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
@@ -11,6 +11,7 @@ COMMAND = Command(
     "What any attacker can do: total variation and true-positive rates of a mechanism, a training run or a guarantee.",
     (
         *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)"),
+        Option(counts.MAX_KEYS, MECHANISM),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=SCHEMES),
         *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.EPOCHS, q.STEPS_PER_EPOCH,

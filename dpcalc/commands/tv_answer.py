@@ -28,6 +28,7 @@ from dpcalc.numerics.rounding import ratio_up
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options that only ask a question
 # Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
+              "max_keys": "mechanism",
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
                                "steps_per_epoch", "drop_last", "reshuffle", "participations"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),

@@ -23,6 +23,6 @@ PEOPLE = Quantity("people", "people who have a key; prints the probability that 
 KEEP_PROBABILITY = Quantity("keep_probability", "least probability that a key is kept, for --solve people "
                             "(key-selection)", "keep probability", gt=0, lt=1)
 CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
-MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA)
+MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD)
 QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)
-OPTIONS = (*MECHANISM_OPTIONS, *QUESTIONS)
+OPTIONS = (*MECHANISM_OPTIONS, STEP_DELTA, *QUESTIONS)

@@ -29,6 +29,8 @@ NAMES = (
     MechanismName("optimized-unary", ("oue", "optimised-unary"), "unary", ("step_epsilon",), "report"),
     MechanismName("exponential", step_epsilon="selection"),
     MechanismName("above-threshold", ("svt", "sparse-vector")),
+    MechanismName("key-selection", ("partition-selection", "optimal-partition-selection", "truncated-geometric"),
+                  step_epsilon="selection"),
     MechanismName("shuffled-ldp", step_epsilon="report", before=" before shuffling"),
 )
 

@@ -286,7 +286,8 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
                  metavar="FILE|-", reads=True)
 
 # In answers, where a letter alone would not be understood.
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "people": "people",
+                  "keep_probability": "keep probability", "drop_probability": "drop probability", "rmse": "RMSE",
                   "max_error": "largest error", "ratio_to_independent": "RMSE over independent"}
 
 

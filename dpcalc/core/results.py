@@ -13,6 +13,7 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity, symbol
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.text import MOST_NAMED
+from dpcalc.numerics.rounding import decimal, decimal_up
 
 CONVERTED = "(to-replace-one)"  # ends the note on guarantees that were converted to other neighbours
 
@@ -49,7 +50,7 @@ class Question(NamedTuple):
 
 def noun(unknown: Quantity) -> str:
     """A parameter to be solved for in a sentence, for example 'noise multiplier' or 'number of steps'."""
-    counted = {"steps": "steps", "epochs": "epochs", "n": "records"}.get(unknown.name)
+    counted = {"steps": "steps", "epochs": "epochs", "n": "records", "people": "people"}.get(unknown.name)
     return f"number of {counted}" if counted else unknown.name.replace("_", " ")
 
 
@@ -62,7 +63,15 @@ def budget(question: Question) -> str:
         at = f" at α = {plain(question.alpha or 0.0)}"
     elif asks == "tpr":
         at = f" at FPR = {plain(question.fpr or 0.0)}"
-    return f"{symbol(asks)} ≤ {plain(question.target or 0.0)}{at}"
+    name, sign, number = limit(question)
+    return f"{symbol(name)} {sign} {plain(number)}{at}"
+
+
+def limit(question: Question) -> tuple[str, str, float]:
+    """The budget of a question: the name of a quantity, ≤ or ≥, and a number."""
+    if question.asks == "drop_probability":  # a key is dropped at most as often as the least keep probability leaves
+        return "keep_probability", "≥", decimal_up(1 - decimal(question.target or 0.0))
+    return question.asks, "≤", question.target or 0.0
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------

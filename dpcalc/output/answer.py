@@ -239,6 +239,9 @@ def _condition(answer: Answer) -> str:
     """The condition in the headline: the quantity that the question fixes, for example ' at δ = 1e-05'; or the budget
     that a solved parameter meets."""
     question, result = answer.question, answer.headline.result
+    if question.asks == "keep_probability":
+        people = int(answer.parameters["people"])
+        return f" for a key of {people} {'person' if people == 1 else 'people'}"
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
         text = human if name == "delta" else plain  # a larger δ promises less

@@ -32,13 +32,14 @@ _UNPROVEN = {
     "limit": "it holds only in the limit, and not for any finite run",
     "lower": "it bounds the privacy loss from below, and the true loss may be larger",
 }
+_NO_GUARANTEE = ("feedback", "keep_probability", "drop_probability")  # what is asked for and is no privacy loss
 _NOT_COVERED = ("Not covered are {choices}preprocessing, and every other use of the same data: each of them costs "
                 "privacy of its own where it depends on the data.")
 
 
 def statement(answer: Answer) -> str:
     """The paragraphs about an answer, wrapped to the width. Raises DpcalcError where there is no number to state."""
-    if answer.table or not answer.rows or answer.question.asks == "feedback":
+    if answer.table or not answer.rows or answer.question.asks in _NO_GUARANTEE:
         raise DpcalcError("unneeded", "statement is about a guarantee; ask with --delta, --epsilon or --alpha",
                           "--format")
     status = answer.headline.status

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Row
+from dpcalc.core.results import Answer, Row, limit
 from dpcalc.output.values import begun, row_label
 
 
@@ -47,7 +47,7 @@ def conditions(answer: Answer, swept: Collection[str]) -> dict[str, str]:
     question = answer.question
     found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
     if question.unknown:
-        found.insert(0, (question.asks, "≤", question.target))
+        found.insert(0, limit(question))
     options = {name: f"target_{name}" if answer.options.get(f"target_{name}") is not None else name
                for name, _, _ in found}
     return {options[name]: f"each {symbol(name)}" if options[name] in swept else f"{symbol(name)} {sign} {plain(x)}"

@@ -57,6 +57,12 @@ def _above_threshold(part: Part) -> LossPair:
     return approximate_dp_pair(lambda mp: above_threshold.exact_pure(mp, *own), 0.0)
 
 
+def _key_selection(part: Part) -> LossPair:
+    if _group_size(part) > 1:
+        raise Unchecked("groups of people have no pair of one key")
+    return approximate_dp_pair(lambda mp: mp.mpf(part["step_epsilon"]), part["step_delta"])
+
+
 def _optimized_unary(part: Part) -> LossPair:
     """Return the pair with the exact probabilities, which the parameters of its bound are rounded from."""
     return pair_of_outcomes(lambda mp: finite.exact_outcomes(mp, unary.atoms(
@@ -81,6 +87,7 @@ _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
         lambda mp: _group_size(part) * mp.mpf(part["step_epsilon"]), _group_size(part) * part["step_epsilon"]),
     "shuffled-ldp": shuffled_reports.losses,
     "above-threshold": _above_threshold,
+    "key-selection": _key_selection,
     "randomized-response": _of_respondents(_randomized_response),
     "optimized-unary": _of_respondents(_optimized_unary),
 }

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds.conversions import composition_basic, composition_optimal
+from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.curve import Curve, of_bound
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import closed_forms
@@ -22,18 +23,21 @@ class Query(NamedTuple):
     """What a mechanism answers, from which it follows which neighbouring data sets its numbers can be about."""
 
     about: str  # the number that is about some neighbouring data sets
-    # Of reports that people give by themselves, where neighbouring data sets differ in one person's answer: why no
-    # batches can be drawn of them, in words after the name of the mechanism
-    not_sampled: str = ""
+    not_sampled: str = ""  # why no batches can be drawn for it, in words after the name of the mechanism
+    # Whether it is about reports that people give by themselves, so that neighbouring data sets differ in one person's
+    # answer
+    of_respondents: bool = False
 
 
 NUMBER = Query("the sensitivity")
 SELECTION = Query("the range of the privacy loss of a selection")
 THRESHOLD = Query("the sensitivity of the queries")
 REPORT = Query("a respondent's answer", "is a report that each respondent gives, and whoever sees the reports sees who "
-               "was asked: sampling does not lower its ε")
+               "was asked: sampling does not lower its ε", of_respondents=True)
 SHUFFLED_REPORTS = Query("a respondent's answer", "needs a report of every one of the n people in each round, so that "
-                         "none of them is sampled")
+                         "none of them is sampled", of_respondents=True)
+KEYS = Query("the (ε, δ) of a key", "counts everybody who has a key; for a Poisson sample of people, amplify the (ε, "
+             "δ) of a selection: dpcalc subsample --epsilon 1 --delta 1e-5 --sampling-rate 0.01")
 
 
 class Number(NamedTuple):
@@ -100,6 +104,13 @@ class Mechanism(NamedTuple):
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
     replaced: Callable[[Params, float], Profile] | None = None
+    # options, with those of the relation of neighbours → the number of uses that one release of it is
+    releases: Callable[[Params], int] = lambda options: 1
+    # the same options, or the parameters of one use → (ε, δ) of one release, and how often that counts, where its δ is
+    # positive
+    points: Callable[[Params], Points] | None = None
+    states_relation: bool = False  # whether its numbers are about add-remove neighbours where nothing else is stated
+    questions: tuple[str, ...] = ()  # options that ask about it, besides those of its privacy
 
     def rdp_curve(self, params: Params) -> Curve:
         """The RDP curve of one use. Raises DpcalcError where none is computed."""
@@ -187,7 +198,10 @@ def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     values = unsampled(values)
     own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
     params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
-    params["steps"] = int(values.get("steps") or 1)
+    releases = int(values.get("steps") or 1)
+    params["steps"] = releases * mechanism.releases(values)
+    if mechanism.points is not None:
+        params["points"] = tuple((e, d, count * releases) for e, d, count in mechanism.points(values))
     if mechanism.pure is not None:
         params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])
     return params

@@ -2,4 +2,5 @@
 and shuffled reports."""
 
 MODULES = ("gaussian", "laplace", "randomized_response", "discrete_gaussian", "discrete_laplace",
-           "k_randomized_response", "unary", "exponential", "above_threshold", "shuffled_ldp", "shuffled_ldp_lower")
+           "k_randomized_response", "unary", "exponential", "above_threshold", "key_selection", "shuffled_ldp",
+           "shuffled_ldp_lower")
