@@ -16,7 +16,7 @@ from dpcalc.core.results import Question, Route
 from dpcalc.numerics.rounding import decimal, decimal_down
 
 ROUTE = Route(key_selection.BOUND)
-ASKED = ("keep_probability", "drop_probability")  # what its questions ask for; a solution, the second one
+ANSWERS = ("keep_probability", "drop_probability")  # what its questions are about: with --solve, the second one
 WAYS_OUT = {STEP_DELTA.name: "it belongs to --mechanism key-selection"}
 _PRIVACY = ("epsilon", "delta")
 _NOT_POSSIBLE = {"alpha": "Rényi divergence", "rho": "ρ of zCDP", "mu": "μ of Gaussian DP"}
@@ -79,7 +79,7 @@ def params(options: Params) -> dict[str, Any]:
 
 def numbers(mechanism: Mechanism, options: Params, question: Question) -> dict[str, float]:
     """The probability that a key is kept, beside a privacy loss, where --people is given."""
-    if not mechanism.questions or options["people"] is None or question.asks in ASKED:
+    if not mechanism.questions or options["people"] is None or question.asks in ANSWERS:
         return {}
     return {"keep_probability": key_selection.value(**params(options))["keep_probability"]}
 
@@ -90,9 +90,9 @@ def notes(mechanism: Mechanism, options: Mapping[str, Any], question: Question) 
         return ()
     own = {name: x for name, x in params(options).items() if name != "people"}
     least = key_selection.least_people(decimal_down(1 - decimal(_USUAL)), **own)
-    kept = "" if question.asks in ASKED else (
+    own_key = "" if question.asks in ANSWERS else (
         f"a key of {options['people']} people is kept with probability "
         f"{human(numbers(mechanism, options, question)['keep_probability'])}; ")
     if least is None:
-        return (kept.removesuffix("; "),) if kept else ()
-    return (f"{kept}a key of {least} or more people is kept with a probability of {100 * _USUAL:g} % or more",)
+        return (own_key.removesuffix("; "),) if own_key else ()
+    return (f"{own_key}a key of {least} or more people is kept with a probability of {100 * _USUAL:g} % or more",)

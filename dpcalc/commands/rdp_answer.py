@@ -25,8 +25,8 @@ def answer(given: Given) -> Answer:
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
     uses = frozenset({*needs, *optional, "mechanism", "steps", "orders", "group_size", "adjacency",
                       *mechanism.questions, *(ROUTES.keys() & {question.asks}),
-                      *(() if question.asks in key_questions.ASKED else tries.NAMES)})
-    to_bounds = key_questions.params if question.asks in key_questions.ASKED else (
+                      *(() if question.asks in key_questions.ANSWERS else tries.NAMES)})
+    to_bounds = key_questions.params if question.asks in key_questions.ANSWERS else (
         partial(params_of, mechanism, question.asks))
     run = Run(COMMAND, given, question, to_bounds, uses)
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", hints=level_hints(given, question),
@@ -50,7 +50,7 @@ def answer(given: Given) -> Answer:
 
 def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
     """The bounds for one use of a mechanism, or for several."""
-    if run.question.asks in key_questions.ASKED:
+    if run.question.asks in key_questions.ANSWERS:
         return (key_questions.ROUTE,)
     if run.question.asks in ROUTES:
         return (ROUTES[run.question.asks][0],)

@@ -106,14 +106,14 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
         if agree(ours["mu"], theirs, SAME_DOUBLES):  # what is proven and differs only by rounding is expected
             expected.record["guarantee"] = {**ours, "mu": theirs}
     sensitivity = _check_stated("result.sensitivity", "the sensitivity", claim_of_sensitivity(answer, record), budget)
-    kept = _check_stated("result.keep_probability", "the keep probability", claim_of_keep_probability(answer, record),
+    keep = _check_stated("result.keep_probability", "the keep probability", claim_of_keep_probability(answer, record),
                          budget)
     found = list(differences(expected, record, _proven_numbers(answer, rows, record)))
     wrong = {d.path for d in found if d.refuted or d.matters}
     rows = [_accept_recomputed(findings, f"bounds[{k}]", wrong, k == 0) for k, findings in enumerate(rows)]
     guarantee = _accept_recomputed(guarantee, "guarantee", wrong, False)
     guarantee += _accept_recomputed(sensitivity, "result.sensitivity", wrong, False)
-    guarantee += _accept_recomputed(kept, "result.keep_probability", wrong, False)
+    guarantee += _accept_recomputed(keep, "result.keep_probability", wrong, False)
     others = tuple(f for findings in rows[1:] for f in findings)
     # at most five refuted values, and all unchecked ones
     whole = (*[Finding(REFUTED, "", d.text) for d in found if d.refuted][:5],

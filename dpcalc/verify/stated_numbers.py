@@ -57,7 +57,7 @@ def claim_of_keep_probability(answer: Answer, record: Record) -> tuple[Row, Clai
     """Return the row of the theorem about kept keys, and the claim that the probability is at most the recorded one;
     None for a record that states none beside its bounds."""
     stated = record["result"].get("keep_probability")
-    if answer.question.asks in key_questions.ASKED or answer.command != "rdp" or not is_number(stated):
+    if answer.question.asks in key_questions.ANSWERS or answer.command != "rdp" or not is_number(stated):
         return None
     own = key_questions.params({"max_keys": None, **answer.parameters})
     exact = key_questions.ROUTE.bound.exact

@@ -14,6 +14,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
 from dpcalc.commands.catalogue import entries
+from dpcalc.core import counts
 from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
 from dpcalc.verify.mechanisms import losses
@@ -63,7 +64,8 @@ def test_every_table_of_mechanisms_has_the_same_names():
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
     levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
-    assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
+    of_counts = {option.name for option in counts.OPTIONS}
+    assert {option.name for option in q.MECHANISM_OPTIONS} == levels - of_counts, "core/quantities.py: MECHANISM_OPTIONS"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -133,7 +135,7 @@ def test_numbers_in_json_have_a_range(name):
         return call(["convert", "-", "--delta", "1e-3", "--json"], changed)
 
     ranges = {"probability": ((0.5, 0.95), (0, 1, 1.5)), "flip_probability": ((0.05, 0.5), (0, 1, 1.5)),
-              "categories": ((2, 3), (1, 2.5))}
+              "categories": ((2, 3), (1, 2.5)), "step_delta": ((1e-6, 1e-5), (0, 1, 1.5))}
     for field in set(part) - {"name", "count", "sampling"}:
         usual = ((1, 2), (0, 1.5)) if isinstance(part[field], int) else ((0.5, 2.0), (0, -1.5))
         inside, outside = ranges.get(field, usual)

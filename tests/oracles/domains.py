@@ -13,6 +13,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import filters, zcdp
 from dpcalc.bounds.hiding import output_perturbation_shuffled_hiding, smooth_nonconvex_shuffled_hiding
+from dpcalc.bounds.mechanisms import key_selection
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online import online_hybrid
 from dpcalc.bounds.online._engine.levels import Listed, schedule
@@ -63,6 +64,14 @@ def bits_report(rng):
     own = bits(rng)
     p, q = own.values()
     return report(rng, own, log(p / (1 - p)) - log(q / (1 - q)))
+
+
+def kept_keys(rng):
+    """A selection, and a number of people of which a key is surely dropped, surely kept, or in between."""
+    e, d, k = spread(rng, 1e-9, 900), rng.choice((delta(rng), rng.random())), steps(rng, 1e6)
+    own = {"step_epsilon": e, "step_delta": d or 1e-9, "max_keys": k}
+    m = min(key_selection.growing_steps(**own), 10**15)
+    return {**own, "people": max(1, rng.choice((steps(rng, 50), m, m + 1, round(m * rng.uniform(0, 2.2)), 2 * m - 1)))}
 
 
 def selection(rng):
@@ -544,6 +553,7 @@ DRAW = {
     "exponential-lower": selections,
     "above-threshold-exact": thresholds,
     "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
+    "key-selection": kept_keys,
     "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
     "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),
     "shuffled-ldp-lower": lambda r: shuffled_reports(r, 500),
@@ -718,7 +728,7 @@ INCREASING = {
     "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
     "exponential-exact": ("step_epsilon",), "exponential-profile": ("step_epsilon",),
     "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (), "above-threshold-exact": ("sensitivity", "steps"),
-    "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
+    "above-threshold-rdp": ("alpha", "sensitivity"), "key-selection": (), "shuffled-ldp-exact": ("step_epsilon",),
     "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (),
     "discrete-gaussian-exact": (), "discrete-gaussian-rdp": ("alpha",), "discrete-laplace-exact": (),
     "discrete-laplace-rdp": ("alpha",), "k-randomized-response-exact": ("step_epsilon",),

@@ -36,8 +36,8 @@ REPORT = Query("a respondent's answer", "is a report that each respondent gives,
                "was asked: sampling does not lower its ε", of_respondents=True)
 SHUFFLED_REPORTS = Query("a respondent's answer", "needs a report of every one of the n people in each round, so that "
                          "none of them is sampled", of_respondents=True)
-KEYS = Query("the (ε, δ) of a key", "counts everybody who has a key; for a Poisson sample of people, amplify the (ε, "
-             "δ) of a selection: dpcalc subsample --epsilon 1 --delta 1e-5 --sampling-rate 0.01")
+KEYS = Query("the (ε, δ) of a key", "counts everybody who has a key; for a Poisson sample of people amplify the (ε, δ) "
+             "of a selection: use dpcalc subsample --epsilon 1 --delta 1e-5 --sampling-rate 0.01")
 
 
 class Number(NamedTuple):
