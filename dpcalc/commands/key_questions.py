@@ -1,10 +1,11 @@
 """What is asked about the keys of optimal selection: the probability that a key of so many people is kept, and the
 number of people from which on it is kept with a given probability."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
+from dpcalc.bounds.conversions import composition_basic
 from dpcalc.bounds.mechanisms import key_selection
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core.bound import Params
@@ -12,7 +13,9 @@ from dpcalc.core.command import Command, Given
 from dpcalc.core.counts import KEEP_PROBABILITY, MAX_KEYS, PEOPLE, STEP_DELTA
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human
-from dpcalc.core.results import Question, Route
+from dpcalc.core.quantities import STEP_EPSILON
+from dpcalc.core.results import Question, Route, Row
+from dpcalc.core.run import Run
 from dpcalc.numerics.rounding import decimal, decimal_down
 
 ROUTE = Route(key_selection.BOUND)
@@ -20,6 +23,7 @@ ANSWERS = ("keep_probability", "drop_probability")  # what its questions are abo
 WAYS_OUT = {STEP_DELTA.name: "it belongs to --mechanism key-selection"}
 _PRIVACY = ("epsilon", "delta")
 _NOT_POSSIBLE = {"alpha": "Rényi divergence", "rho": "ρ of zCDP", "mu": "μ of Gaussian DP"}
+_NOTABLE = 0.9  # of the sum of all ε; a composition below it is worth a note
 _USUAL = 0.95  # the probability of which a note says how many people have it
 
 
@@ -84,15 +88,33 @@ def numbers(mechanism: Mechanism, options: Params, question: Question) -> dict[s
     return {"keep_probability": key_selection.value(**params(options))["keep_probability"]}
 
 
-def notes(mechanism: Mechanism, options: Mapping[str, Any], question: Question) -> tuple[str, ...]:
-    """From how many people on a key is kept nearly surely, where a number of people is asked about."""
-    if not mechanism.questions or options["people"] is None or question.unknown:
+def notes(mechanism: Mechanism, run: Run, rows: Sequence[Row]) -> tuple[str, ...]:
+    """What an answer about a selection of keys says beside its number."""
+    if not mechanism.questions or run.unknown:
         return ()
-    own = {name: x for name, x in params(options).items() if name != "people"}
+    return (*_note_on_people(mechanism, run), *_note_on_composition(run, rows))
+
+
+def _note_on_people(mechanism: Mechanism, run: Run) -> tuple[str, ...]:
+    """From how many people on a key is kept nearly surely, where a number of people is asked about."""
+    if run["people"] is None:
+        return ()
+    own = {name: x for name, x in params(run).items() if name != "people"}
     least = key_selection.least_people(decimal_down(1 - decimal(_USUAL)), **own)
-    own_key = "" if question.asks in ANSWERS else (
-        f"a key of {options['people']} people is kept with probability "
-        f"{human(numbers(mechanism, options, question)['keep_probability'])}; ")
-    if least is None:
-        return (own_key.removesuffix("; "),) if own_key else ()
-    return (f"{own_key}a key of {least} or more people is kept with a probability of {100 * _USUAL:g} % or more",)
+    beside = numbers(mechanism, run, run.question)
+    own_key = (f"a key of {run['people']} people is kept with probability {human(beside['keep_probability'])}"
+               if beside else "")
+    usual = (f"a key of {least} or more people is kept with a probability of {100 * _USUAL:g} % or more"
+             if least is not None else "")
+    text = "; ".join(filter(None, (own_key, usual)))
+    return (text,) if text else ()
+
+
+def _note_on_composition(run: Run, rows: Sequence[Row]) -> tuple[str, ...]:
+    """How to use up a budget where the keys of a person lose together less than the sum of their ε."""
+    if run.question.asks != "epsilon" or not rows:
+        return ()
+    if rows[0].result["epsilon"] > _NOTABLE * float(composition_basic.total_epsilon(run.params["points"])):
+        return ()
+    return (f"the decisions on all keys together lose less than {STEP_EPSILON.option} says; for a budget, --epsilon "
+            f"and --delta with --solve {STEP_EPSILON.option[2:]} give the largest one that meets it",)

@@ -39,7 +39,7 @@ def answer(given: Given) -> Answer:
     run = run.solved(rows)
     part = mechanism.as_part(unsampled(run), None, int(run["steps"]) * mechanism.releases(run))
     notes = noise_multiplier.notes(given, run, str(relation)) if by_multiplier else (
-        *key_questions.notes(mechanism, run, question), *mechanism.notes)
+        *key_questions.notes(mechanism, run, rows), *mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
                **lower_end(question, rows), **key_questions.numbers(mechanism, run, question)}
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}

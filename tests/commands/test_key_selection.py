@@ -118,6 +118,9 @@ def test_many_keys_lose_less_than_their_sum():
     line = "rdp --mechanism key-selection --max-keys 1000 --epsilon 1 --delta 1e-5 --solve step-epsilon --step-delta"
     assert 7.4 < number(f"{line} 9e-6") < 7.6 and 5.2 < number(f"{line} 1e-5") < 5.4
     assert number(f"{line} 1e-5".replace("1000", "1")) == 1
+    hint = "--solve step-epsilon give the largest one that meets it"
+    assert any(note.endswith(hint) for note in answer(f"{KEYS} --max-keys 1000 --delta 1e-5")["notes"])
+    assert not any(note.endswith(hint) for note in answer(f"{KEYS} --max-keys 3 --delta 1e-5")["notes"])
 
 
 def test_total_variation():
