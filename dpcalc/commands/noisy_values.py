@@ -12,12 +12,13 @@ from dpcalc.accounting.solve import solve
 from dpcalc.bounds.mechanisms import noise_accuracy, thresholded
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core import noise_multiplier
+from dpcalc.core.budgets import noun
 from dpcalc.core.checks import Check, Rule
 from dpcalc.core.command import Command, Given
 from dpcalc.core.counts import NOISE_LINE
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.results import Question, Route, noun
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 
 SIZE = Route(noise_accuracy.BOUND)
@@ -157,7 +158,7 @@ def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:
 
 def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[str, ...]:
     """The sentences about the size of the noise, and of what moves between neighbours."""
-    lines = list(contributions.line(run, mechanism.noise == "gaussian"))
+    lines = list(contributions.line(run, mechanism.noise == "gaussian")) if mechanism.noise else []
     unit = " clipping norms" if run.get(noise_multiplier.NAME) is not None else ""
     if WITHIN in found:
         of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
