@@ -25,7 +25,7 @@ TOPICS = (
     ),
     Topic(
         "threshold", "keys that come from the data",
-        ("thresholds", "keys", "key", "partition-selection", "partitions", "partition", "tau", "rare-keys",
+        ("thresholds", "keys", "key", "partition-selection", "tau", "rare-keys",
          "set-union", "thresholding"),
         ("If the list of groups comes from the data, a group that one person alone has shows that person. Then a group "
          "is published with its noisy value only if that is at least a threshold: --threshold T, beside --sigma or "
@@ -35,10 +35,9 @@ TOPICS = (
          "Where the names of the groups are enough, without counts, --mechanism key-selection keeps a group as often "
          "as any mechanism with this (ε, δ) can: --people N prints how often, and --keep-probability P --solve people "
          "how many people that needs."),
-        (("rdp --sigma 8 --max-keys 3 --threshold 50 --epsilon 1", "δ = 1.36892e-07"),
-         ("rdp --sigma 8 --max-keys 3 --epsilon 1 --delta 1e-5 --solve threshold", "τ = 37.0325"),
+        (("rdp --sigma 8 --max-keys 3 --epsilon 1 --delta 1e-5 --solve threshold", "τ = 37.0325"),
          ("rdp --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --people 12",
-          "Keep probability = 0.76031")),
+          "Keep probability = 0.760311 for a key of 12 people")),
     ),
     Topic(
         "error", "how noisy an answer is",

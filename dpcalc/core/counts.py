@@ -23,7 +23,7 @@ TOP_K = Quantity("top_k", "number of candidates that are published (one-shot-top
 PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "people",
                   **WHOLE, safe_direction=+1)
 KEEP_PROBABILITY = Quantity("keep_probability", "least probability that a key is kept, for --solve people "
-                            "(key-selection)", "keep probability", gt=0, lt=1)
+                            "(key-selection)", gt=0, lt=1)
 CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
 MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA, TOP_K)
 QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)

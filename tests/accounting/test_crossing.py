@@ -68,7 +68,7 @@ def test_every_table_of_mechanisms_has_the_same_names():
     assert not missing, f"tests/oracles/domains.py: PARAMETERS of {missing}"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
-    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n", "adjacency"}
+    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
     known = {option.name for option in (*q.MECHANISM_OPTIONS, *counts.MECHANISM_OPTIONS)}
     assert known == levels, "core/quantities.py and core/counts.py: MECHANISM_OPTIONS"
 

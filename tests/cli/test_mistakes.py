@@ -42,7 +42,7 @@ MISTAKES = [
     ("ledger", "no release is given"),
     ("rdp --epsilon 1 --delta 1e-5 --solve",
      "--solve: needs a value: sigma, scale, probability, step-epsilon, threshold-scale, hits, sensitivity, "
-     "noise-multiplier, max-keys, per-key, threshold, n, steps"),
+     "noise-multiplier, max-keys, per-key, threshold, top-k, n, steps"),
     ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
     ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 "
      "--decay 2 --n 9 --index 2 "

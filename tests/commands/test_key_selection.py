@@ -124,18 +124,18 @@ def test_many_keys_lose_less_than_their_sum():
 
 
 def test_total_variation():
-    assert number("tv --mechanism key-selection --step-epsilon 1 --step-delta 1e-5") == pytest.approx(
-        (expm1(1) + 2e-5) / (expm1(1) + 2), rel=1e-9)
-    three = answer("tv --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --max-keys 3")
+    one, three = (json.loads(call(["tv", "-", "--json"], json.dumps(answer(f"{KEYS}{keys}")))[1])
+                  for keys in ("", " --max-keys 3"))
+    assert one["result"]["tv"] == pytest.approx((expm1(1) + 2e-5) / (expm1(1) + 2), rel=1e-9)
     assert three["result"]["tv"] == pytest.approx(answer(f"{KEYS} --max-keys 3 --epsilon 0")["result"]["delta"], rel=1e-8)
-    assert three["guarantee"]["mechanisms"][0]["count"] == 3 and three["adjacency"] == "add-remove"
+    assert three["adjacency"] == "add-remove"
+    assert answer(f"{KEYS} --max-keys 3 --epsilon 0")["guarantee"]["mechanisms"][0]["count"] == 3
 
 
 @pytest.mark.parametrize("line", [
     f"{KEYS} --people 12", f"{KEYS} --max-keys 3 --people 40 --delta 1e-5", f"{KEYS} --max-keys 3 --epsilon .5",
     f"{KEYS} --max-keys 2 --keep-probability .95 --solve people", f"{KEYS} --max-keys 2 --adjacency replace-one --delta 1e-4",
-    "rdp --mechanism key-selection --step-delta 1e-6 --steps 3 --epsilon 2 --delta 1e-5 --people 9 --solve step-epsilon",
-    "tv --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --max-keys 3 --fpr .1"])
+    "rdp --mechanism key-selection --step-delta 1e-6 --steps 3 --epsilon 2 --delta 1e-5 --people 9 --solve step-epsilon"])
 def test_verify_proves_every_number(line):
     record = answer(line)
     assert verify(record).word == VERIFIED
@@ -205,9 +205,9 @@ def test_ledgers_and_statements(tmp_path):
     ("rdp --sigma 1 --delta 1e-5 --keep-probability .9", 2, "--keep-probability: keep probability is asked about"),
     ("rdp --sigma 1 --solve people", 2, "--solve: people is asked about --mechanism key-selection alone"),
     ("rdp --sigma 1 --delta 1e-5 --step-delta 1e-5", 2, "it belongs to --mechanism key-selection"),
-    ("subsample --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --sampling-rate .1 --delta 1e-5", 2,
-     "use dpcalc subsample --epsilon 1 --delta 1e-5 --sampling-rate 0.01"),
-    ("tv --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --sampling-rate .1", 2, "counts everybody who has"),
+    ("subsample --mechanism key-selection --step-epsilon 1 --sampling-rate .1 --delta 1e-5", 2, "is not one of"),
+    ("tv --mechanism key-selection --step-epsilon 1", 2, "is not one of"),
+    ("tv --step-delta 1e-5", 2, "and pipe it into dpcalc tv -"),
     ("tv --sigma 1 --max-keys 3", 2, "--max-keys")])
 def test_what_is_refused(line, code, words):
     assert words in refusal(line, code)

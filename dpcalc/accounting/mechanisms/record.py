@@ -205,7 +205,8 @@ def unsampled(mechanism: Mechanism, values: Params) -> Params:
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters of the bounds of a mechanism, from the options of a command."""
     values = unsampled(mechanism, values)
-    own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
+    names = (*mechanism.options, *mechanism.optional, *(("adjacency",) if mechanism.contributors else ()))
+    own = {name: values.get(name) for name in names}
     params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
     releases = int(values.get("steps") or 1)
     params["steps"] = releases * mechanism.releases(values)
