@@ -162,7 +162,8 @@ def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[s
     if WITHIN in found:
         of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
         several = of_all if run["steps"] > 1 else ""
-        lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of one answer is at most {human(found[WITHIN])}"
+        one = "one value, published or not," if mechanism.contributors else "one answer"
+        lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is at most {human(found[WITHIN])}"
                      f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
     elif DEVIATION in found and mechanism.noise != "gaussian":
         lines.append(f"the standard deviation of the noise is {found[DEVIATION]:.6g}")
