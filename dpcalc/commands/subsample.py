@@ -2,7 +2,7 @@
 
 from dpcalc.core import counts, mechanism_names, noise_multiplier, tries
 from dpcalc.core import quantities as q
-from dpcalc.core.command import QUESTION, RUN, Command, Option, mechanism_options, options
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, mechanism_options, options
 
 COMMAND = Command(
     "subsample",
@@ -14,6 +14,7 @@ COMMAND = Command(
                  q.GROUP_SIZE),
         *mechanism_options("standard deviation of the noise on the sum of a batch (in the units of --sensitivity)",
                            mechanism_names.ON_BATCHES),
+        Option(counts.TOP_K, MECHANISM),
         *options(RUN, *tries.OPTIONS),
         *options(QUESTION, q.ORDERS, q.PRECISION),
     ),

@@ -75,7 +75,8 @@ def _with_input(run: Run) -> Run:
     from dpcalc.accounting.guarantee_sums import curves
 
     given, base = run.given, run.given.inputs[0]
-    described = {*_LEVELS, "mechanism", "clipping_norm", *(o for m in MECHANISMS.values() for o in m.optional)}
+    described = {*_LEVELS, "mechanism", "clipping_norm",
+                 *(option for m in MECHANISMS.values() for option in (*m.options, *m.optional))} - {"n"}
     refuse(given, sorted(described), "not used with an input, which describes the mechanism; drop it", "contradictory")
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
         raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.commands import topics_of_releases
+from dpcalc.commands import topics_of_counts, topics_of_releases
 from dpcalc.commands.topics_of_releases import Topic
 
 _RUN = "--n 50000 --batch-size 1024 --epochs 50"
@@ -167,6 +167,7 @@ TOPICS = (
         (("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"), ("rdp --sigma 1 --delta 1e-6", "ε = 4.88656")),
     ),
     *topics_of_releases.TOPICS,
+    *topics_of_counts.TOPICS,
     Topic(
         "correlated-noise", "noise that takes back earlier noise (DP-FTRL)",
         ("dp-ftrl", "dpftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf",

@@ -33,6 +33,26 @@ TOPICS = (
           "--delta 1e-5", "ε = 0.622123")),
     ),
     Topic(
+        "noisy-max", "choosing one of several candidates, or the best k of them",
+        ("report-noisy-max", "noisy-argmax", "rnm", "permute-and-flip", "exponential-mechanism", "top-k", "topk",
+         "one-shot-top-k", "noisy-max-gumbel", "gumbel", "peeling", "argmax"),
+        ("Each candidate has a score, which one record changes by at most Δ (--sensitivity). Noise of scale b is added "
+         "to all scores (--scale), and only the name of the winner is published. Its pure ε is 2Δ/b for Gumbel, "
+         "Laplace and exponential noise, or Δ/b where a record that is added changes all scores in the same direction, "
+         "as it does counts (--queries monotone).",
+         "Which noise? Gumbel noise is the exponential mechanism (--mechanism noisy-max-gumbel, or exponential, which "
+         "takes ε as --step-epsilon); over many selections it loses the least. Exponential noise is permute-and-flip "
+         "(by its ε; report-noisy-max by its scale): at the same pure ε its winner is on average at least as good. "
+         "Laplace noise is report-noisy-max, too.",
+         "The best k candidates: select, remove the winner, and select again with new noise (peeling); that is --steps "
+         "k of any of these. Or add noise once and publish the k largest, --mechanism one-shot-top-k: ε = 2kΔ/b. With "
+         "Gumbel noise both are the same, and --steps k gives the smaller ε at δ > 0.",
+         "Not covered: the winner's noisy score, which is a release of its own with fresh noise (--mechanism laplace), "
+         "and candidates that are taken from the data, as all words that occur in them."),
+        (("rdp --mechanism noisy-max-gumbel --scale 20 --steps 10 --delta 1e-6", "ε = 0.652163"),
+         ("rdp --mechanism one-shot-top-k --scale 20 --top-k 10 --delta 1e-6", "ε = 0.999999")),
+    ),
+    Topic(
         "tuning", "what a search over hyper-parameters costs",
         ("hyper-parameters", "hyperparameters", "hyperparameter", "hyper-parameter", "selection", "private-selection",
          "grid-search", "random-search", "repeat-and-select", "tries", "trials", "best-of"),

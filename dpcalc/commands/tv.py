@@ -2,7 +2,7 @@
 
 from dpcalc.core import counts, mechanism_names, noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Option, mechanism_options, options
+from dpcalc.core.command import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Option, mechanism_options, options
 
 SCHEMES = tuple(name for name in q.SCHEME.choices if name != "weighted")
 
@@ -12,6 +12,7 @@ COMMAND = Command(
     (
         *mechanism_options("standard deviation of the noise on the query (in a run, on the sum of a batch)",
                            mechanism_names.ON_BATCHES),
+        Option(counts.TOP_K, MECHANISM),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=SCHEMES),
         *options(RUN, q.SAMPLING_RATE, q.N, q.BATCH_SIZE, q.MAX_BATCH_SIZE, q.BANDS, q.EPOCHS, q.STEPS_PER_EPOCH,

@@ -16,7 +16,7 @@ from dpcalc.commands.convert_answer import one_run
 from dpcalc.commands.convert_inputs import with_inputs
 from dpcalc.commands.tv import COMMAND, SCHEMES
 from dpcalc.commands.tv_sources import SOURCES, Source
-from dpcalc.core import mechanism_names, noise_multiplier
+from dpcalc.core import counts, mechanism_names, noise_multiplier
 from dpcalc.core.command import Given, mechanism_options
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human, plain
@@ -26,7 +26,7 @@ from dpcalc.numerics.rounding import ratio_up
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc", "loss_range"})  # options that only ask a question
 # Option → the kind of description that it belongs to.
-_DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"),
+_DESCRIBES = {**dict.fromkeys((o.name for o in mechanism_options("")), "mechanism"), counts.TOP_K.name: "mechanism",
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "max_batch_size", "bands", "epochs",
                                "steps_per_epoch", "drop_last", "reshuffle", "participations"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),

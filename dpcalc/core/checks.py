@@ -114,7 +114,7 @@ def refuse_unneeded(given: Given, needed: Iterable[str], why: str, ways_out: Tex
     for name in sorted(given.provided - needed - _ALWAYS):
         missing_levels = [flag(n) for n in NOISE_LEVELS if n in needed and n not in given.provided]
         instead = " or ".join(missing_levels) if name in NOISE_LEVELS else ""
-        way_out = f"give {instead} instead" if instead else ways_out.get(name, "drop it")
+        way_out = ways_out.get(name, f"give {instead} instead" if instead else "drop it")
         raise DpcalcError("unneeded", f"not used {why}; {way_out}", flag(name))
 
 

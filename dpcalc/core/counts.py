@@ -18,19 +18,22 @@ ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its
 ERROR = Quantity("error", "largest half-width of that interval, for --solve sigma or scale: finds the most noise", "a",
                  gt=0)
 STEP_DELTA = Quantity("step_delta", "δ of one selection of keys (key-selection)", "δ₀", gt=0, lt=1)
+TOP_K = Quantity("top_k", "number of candidates that are published (one-shot-top-k)", "k",
+                 **WHOLE, safe_direction=-1)
 PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "people",
                   **WHOLE, safe_direction=+1)
 KEEP_PROBABILITY = Quantity("keep_probability", "least probability that a key is kept, for --solve people "
                             "(key-selection)", "keep probability", gt=0, lt=1)
 CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
-MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA)
+MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA, TOP_K)
 QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)
 OPTIONS = (*MECHANISM_OPTIONS, *QUESTIONS)
 
 
 def elsewhere(words: str) -> dict[str, str]:
     """What to write instead of these options, by their spellings, for a command that does not have them."""
-    return {name.replace("_", "-"): words for quantity in OPTIONS for name in quantity.names}
+    return {name.replace("_", "-"): words for quantity in OPTIONS if quantity is not TOP_K
+            for name in quantity.names}
 
 
 # How notes begin that stand below the headline: on the sensitivity, and on the size of the noise

@@ -29,6 +29,11 @@ NAMES = (
     MechanismName("unary", ("rappor",)),
     MechanismName("optimized-unary", ("oue", "optimised-unary"), "unary", ("step_epsilon",), "report"),
     MechanismName("exponential", step_epsilon="selection"),
+    MechanismName("permute-and-flip", ("pf", "permute-flip"), step_epsilon="selection"),
+    MechanismName("report-noisy-max", ("noisy-max", "rnm", "noisy-max-laplace", "noisy-max-exponential",
+                                       "report-noisy-max-laplace", "report-noisy-max-exponential")),
+    MechanismName("noisy-max-gumbel", ("report-noisy-max-gumbel", "gumbel-max", "gumbel-noisy-max")),
+    MechanismName("one-shot-top-k", ("top-k", "topk", "one-shot-topk")),
     MechanismName("above-threshold", ("svt", "sparse-vector")),
     *(MechanismName(f"thresholded-{noise}", (), noise, ("threshold",), of_keys=True)
       for noise in ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")),

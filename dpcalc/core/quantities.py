@@ -94,16 +94,15 @@ SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e
 NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise multiplier, as in Opacus (standard deviation of the noise on "
                             "the sum of a batch's clipped gradients, divided by the clipping norm)", "Z", gt=0,
                             safe_direction=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold: on every query); its standard deviation is "
-                 "v√2, and that of discrete noise is a little less", "v", gt=0, safe_direction=+1,
+SCALE = Quantity("scale", "scale of the Laplace noise (above-threshold, noisy max: on every query or score); its "
+                 "standard deviation is v√2, and slightly less for discrete noise", "v", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
 THRESHOLD_SCALE = Quantity("threshold_scale", "scale of noise on the threshold (above-threshold; Laplace noise that is "
                            "drawn once a run)", "b₁", gt=0, safe_direction=+1, unit="units of the sensitivity")
 HITS = Quantity("hits", "answers above the threshold, after which a run ends (above-threshold; default: 1)", "c",
                 **WHOLE, safe_direction=-1)
-QUERIES = Quantity("queries", "monotone: between neighbours all queries of above-threshold change in the same "
-                   "direction, as counts do when a record is added (default: any)", kind="choice",
-                   choices=("any", "monotone"))
+QUERIES = Quantity("queries", "monotone: between neighbours all queries or scores change in the same direction, as "
+                   "counts do when a record is added (default: any)", kind="choice", choices=("any", "monotone"))
 SENSITIVITY = Quantity("sensitivity", "largest change of the query between neighbours (in ℓ2 for Gaussian, in ℓ1 for "
                        "Laplace noise; a whole number for discrete noise)", "s", gt=0, safe_direction=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer (randomised response); or that a 1 is reported "
@@ -287,7 +286,7 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
 # In answers, where a letter alone would not be understood.
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
                   "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "threshold": "τ",
-                  "noise_within": "half-width", "max_keys": "number of keys", "per_key": "part of a value"}
+                  "noise_within": "half-width", "max_keys": "number of keys", "per_key": "c", "top_k": "k"}
 
 
 @cache

@@ -32,7 +32,11 @@ _WORDS = {
     "explain": "verbose",
     "input": "file",
     "gaussian": "normal",
-    "exponential": "em gumbel noisy-max report-noisy-max",
+    "exponential": "em exponential-mechanism exp-mech",
+    "permute-and-flip": "permuteandflip permute flip",
+    "report-noisy-max": "argmax noisy-argmax noisymax reportnoisymax report-max max",
+    "noisy-max-gumbel": "gumbel",
+    "one-shot-top-k": "oneshot one-shot top top-n k-best top-k-selection",
     "above-threshold": "sparse svt threshold abovethreshold",
     "shuffled-ldp": "shuffle shuffler shuffled",
     "without-replacement": "wor uniform fixed-size",
@@ -69,6 +73,9 @@ _WORDS = {
 
 NO_THEOREM = ("dpcalc has no theorem about it; the (ε, δ) that you know of it composes, as in dpcalc convert --from "
               "dp --epsilon 1 --delta 0 --steps 10 --target-delta 1e-6")
+_KNOWN = ("; in a file for dpcalc convert or ledger that is {\"kind\": \"dp\", \"epsilon\": 1, \"delta\": 0, "
+          "\"adjacency\": \"add-remove\"}, and alone it composes as in dpcalc convert --from dp --epsilon 1 --delta 0 "
+          "--steps 10 --target-delta 1e-6")
 # (options, values of other tools and papers that these options do not have, what to write instead). A value that may
 # stand for several values of dpcalc, or that needs another option beside it, is refused with this text, not replaced.
 WAYS_OUT = (
@@ -76,10 +83,18 @@ WAYS_OUT = (
      "JSON of one run into dpcalc convert - and use --steps 10 for 10 runs, in place of --tries 10"),
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),
-    ("mechanism", "noisy-max report-noisy-max", "with Gumbel noise it is --mechanism exponential; with other noise "
+    ("mechanism", "staircase staircase-noise snapping", "staircase noise with parameter ε is (ε, 0)-differentially "
+     "private, and the snapping mechanism is so with the larger ε of its paper" + _KNOWN),
+    ("mechanism", "truncated-laplace truncated-gaussian truncated-noise tulap bounded-laplace bounded-gaussian "
+     "bounded-noise", "noise on a bounded range is (ε, δ)-differentially private, where its theorem says both numbers"
+     + _KNOWN),
+    ("mechanism", "vector-max vectormax", "for which entry of a vector is largest with noise use report-noisy-max; for "
+     "noise on all its entries, laplace or gaussian"),
+    ("mechanism", "numeric-sparse numericsparse numeric-svt sparse-vector-numeric sparse-gap adaptive-sparse-vector "
+     "svt-gap", "above-threshold covers the answers above or below alone; a value with fresh Laplace noise is a "
+     "release of its own (--mechanism laplace), and dpcalc convert a.json b.json composes both; of other variants "
      + NO_THEOREM),
-    ("mechanism", "permute-and-flip staircase truncated-laplace truncated-gaussian truncated-noise bounded-laplace "
-     "bounded-gaussian bounded-noise skellam binomial tulap cauchy student-t", NO_THEOREM),
+    ("mechanism", "skellam binomial cauchy student-t", NO_THEOREM),
     ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",
      "batches of a fixed size that are drawn afresh at every step are without-replacement; for batches that are cut "
      "from a shuffled order write shuffle"),

@@ -163,6 +163,7 @@ _PARTS: dict[str, Callable[[Params], Parts]] = {
         lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"]))),
     "exponential-lower": of_steps(lambda p: Use(mechanisms.two_outcomes(p))),
     "exponential-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "exponential", **p}))),
+    "noisy-max-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "permute-and-flip", **p}))),
     "shuffled-ldp-lower": of_steps(lambda p: Use(mechanisms.shuffled_responses(p))),
     "threshold-composed": of_steps(lambda p: Use(mechanisms.thresholded_losses(p))),
     "shuffled-ldp-profile": of_steps(lambda p: Use(mechanisms.losses({"name": "shuffled-ldp", **p}))),

@@ -1,9 +1,10 @@
 """The privacy loss distribution of one use of a mechanism, and the RDP of a use on a batch drawn without replacement.
 
-Gaussian and Laplace noise, selections by the bounded range of their loss, and pure differential privacy are described
-here for a second time, against errors of transcription in the bounds. Mechanisms with few outcomes are read from the
-`outcomes` of their bounds, in balls: an error in these is not found here, but by tests/soundness/mechanisms.py, which
-compares with the probabilities of a run, and by the tests of the bounds against the definition of δ.
+Gaussian and Laplace noise, selections by the bounded range of their loss or by the trade-off function of Laplace noise,
+and pure differential privacy are described here for a second time, against errors of transcription in the bounds.
+Mechanisms with few outcomes are read from the `outcomes` of their bounds, in balls: an error in these is not found
+here, but by tests/soundness/mechanisms.py, which compares with the probabilities of a run, and by the tests of the
+bounds against the definition of δ.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from dpcalc.bounds.mechanisms import (
     exponential,
     finite,
     noise_accuracy,
+    one_shot_top_k,
     shuffled_ldp_lower,
     thresholded,
     thresholded_composed,
@@ -33,6 +35,8 @@ from dpcalc.verify.unchecked import Unchecked
 
 # A mechanism as in the JSON of a guarantee; with `group_size`, for data sets that differ in so many records.
 Part = Mapping[str, Any]
+LIKE_LAPLACE = ("laplace", "permute-and-flip", "report-noisy-max")  # by the trade-off function of Laplace noise
+OF_BOUNDED_RANGE = ("exponential", "noisy-max-gumbel")
 
 
 def losses(part: Part) -> LossPair:
@@ -64,6 +68,25 @@ def _randomized_response(part: Part) -> LossPair:
 def _above_threshold(part: Part) -> LossPair:
     own = part["threshold_scale"], part["scale"], _group_size(part), part["hits"], "any"
     return approximate_dp_pair(lambda mp: above_threshold.exact_pure(mp, *own), 0.0)
+
+
+def _one_shot_top_k(part: Part) -> LossPair:
+    own = part["scale"], _group_size(part), part["top_k"], "any"
+    return approximate_dp_pair(lambda mp: one_shot_top_k.exact_pure(mp, *own), 0.0)
+
+
+def _ratio(part: Part) -> Formula:
+    """Return the formula of r = sensitivity/scale of Laplace noise, and of the same number of a selection, which is
+    2Δ/b by the scale b of the noise on scores that change by at most Δ."""
+    size, moves = _group_size(part), 1 if part["name"] == "laplace" else 2
+    if "step_epsilon" in part:
+        return lambda mp: size * mp.mpf(part["step_epsilon"])
+    return lambda mp: moves * size / mp.mpf(part["scale"])
+
+
+def _by_ratio(describe: Callable[[Formula, float], LossPair]) -> Callable[[Part], LossPair]:
+    """Return the function of a part whose losses follow from that number and lie between its negative and it."""
+    return lambda part: describe(_ratio(part), float(_ratio(part)(finite.DOUBLES)))
 
 
 def _optimized_unary(part: Part) -> LossPair:
@@ -98,13 +121,12 @@ def _thresholded_part(part: Part) -> LossPair:
 
 _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
     "gaussian": lambda part: loss_distributions.gaussian(gaussian_mu(part)),
-    "laplace": lambda part: loss_distributions.laplace(
-        lambda mp: _group_size(part) / mp.mpf(part["scale"]), _group_size(part) / part["scale"]),
-    "exponential": lambda part: loss_distributions.bounded_range(
-        lambda mp: _group_size(part) * mp.mpf(part["step_epsilon"]), _group_size(part) * part["step_epsilon"]),
+    **dict.fromkeys(LIKE_LAPLACE, _by_ratio(loss_distributions.laplace)),
+    **dict.fromkeys(OF_BOUNDED_RANGE, _by_ratio(loss_distributions.bounded_range)),
     "shuffled-ldp": shuffled_reports.losses,
     "above-threshold": _above_threshold,
     **{f"thresholded-{noise}": _thresholded_part for noise in noise_accuracy.NOISES},
+    "one-shot-top-k": _one_shot_top_k,
     "randomized-response": _of_respondents(_randomized_response),
     "optimized-unary": _of_respondents(_optimized_unary),
 }
@@ -145,7 +167,7 @@ def replaced_use(part: Part, rate: float, size: int = 1) -> Use:
         return Use(losses({**part, "group_size": 2 * size}))
     if part["name"] == "gaussian":
         return Use(loss_distributions.poisson_replaced(gaussian_mu(part), rate, size))
-    if part["name"] == "laplace":
+    if part["name"] in LIKE_LAPLACE:
         return Use(_replaced_laplace(part, rate))
     mechanism = MECHANISMS[part["name"]]
     profile = mechanism.replaced and mechanism.replaced(mechanism.of_part(part), rate)
@@ -157,7 +179,7 @@ def replaced_use(part: Part, rate: float, size: int = 1) -> Use:
 def _replaced_laplace(part: Part, rate: float) -> LossPair:
     """Return the pair of noise of scale 1, (1−q)L(0) + qL(r) against (1−q)L(0) + qL(−r), whose loss is constant beyond
     ±r."""
-    ratio = compute_once(lambda mp: 1 / mp.mpf(part["scale"]))
+    ratio = compute_once(_ratio(part))
     rest = compute_once(lambda mp: 1 + mp.mpf(rate) * mp.expm1(-ratio(mp)))
     end = compute_once(lambda mp: mp.log((1 + mp.mpf(rate) * mp.expm1(ratio(mp))) / rest(mp)))
 
@@ -170,7 +192,7 @@ def _replaced_laplace(part: Part, rate: float) -> LossPair:
         x = x if float(w) > 0 else -x
         return tuple((1 - q) * tail(mp, x) + q * tail(mp, x - shift) for shift in (r, -r))
 
-    r = 1 / part["scale"]
+    r = float(_ratio(part)(finite.DOUBLES))
     ahead = log1p(rate * expm1(r)) if r < LARGEST_EXPONENT else r
     return loss_distributions.symmetric_pair(masses_above, ahead - log1p(rate * expm1(-r)), end)
 
@@ -183,11 +205,11 @@ def sampled_rdp(mp: Any, alpha: float, rate: float, part: Part) -> Any:
     Unchecked where neither has a closed form."""
     if part["name"] == "gaussian":
         return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
-    if part["name"] == "laplace":
-        r = 1 / mp.mpf(part["scale"])
+    if part["name"] in LIKE_LAPLACE:
+        r = _ratio(part)(mp)
         return _rdp_of_profile(mp, alpha, rate, r, lambda w: -mp.expm1((w - r) / 2))
-    if part["name"] == "exponential":
-        eta = mp.mpf(part["step_epsilon"])
+    if part["name"] in OF_BOUNDED_RANGE:
+        eta = _ratio(part)(mp)
         return _rdp_of_profile(mp, alpha, rate, eta, lambda w: (mp.exp(eta / 2) - mp.exp(w / 2)) ** 2 / mp.expm1(eta))
     use, a = Use(losses(part), "without-replacement", rate), mp.mpf(alpha)
     if float(loss_distributions.infinite_mass(use, mp)):

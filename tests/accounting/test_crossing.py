@@ -14,8 +14,10 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.bounds.total_variation.closed_forms import CLOSED_FORMS
 from dpcalc.commands.catalogue import entries
+from dpcalc.core import counts
 from dpcalc.core import quantities as q
 from dpcalc.core.errors import flag
+from dpcalc.core.mechanism_names import ON_BATCHES
 from dpcalc.verify.mechanisms import losses
 
 NINE = ("--steps", "9")
@@ -45,13 +47,14 @@ def refused(reason, *args, stdin=""):
 
 
 def test_every_table_of_mechanisms_has_the_same_names():
+    shared = {"optimized_unary", "permute_and_flip", "noisy_max_gumbel"}  # bounds of another mechanism
     for room, others in ((accounting, {"__init__", "record"}),
                          (bounds, {"__init__", "finite", "whole_sensitivity", "shuffled_ldp_lower", "noise_accuracy",
                                 "thresholded", "thresholded_composed"})):
         files = {path.stem for path in (Path(room.__file__).parent / "mechanisms").glob("*.py")} - others
-        own = {name.replace("-", "_") for name in q.MECHANISM.choices} 
-        if room is bounds:  # some are cases of another one
-            own -= {"optimized_unary", *(name for name in own if name.startswith("thresholded"))}
+        own = {name.replace("-", "_") for name in q.MECHANISM.choices}
+        if room is bounds:
+            own -= {*shared, *(name for name in own if name.startswith("thresholded"))}
         assert not files - own, f"core/mechanism_names.py: NAMES lack {files - own}"
         assert not own - files, f"{room.__name__}.mechanisms lacks a file {own - files}"
     for name, mechanism in MECHANISMS.items():
@@ -65,8 +68,9 @@ def test_every_table_of_mechanisms_has_the_same_names():
     assert not missing, f"tests/oracles/domains.py: PARAMETERS of {missing}"
     by_ratio = {name for name, mechanism in MECHANISMS.items() if mechanism.tv.ratio}
     assert set(CLOSED_FORMS) == by_ratio, "bounds/total_variation/closed_forms.py: CLOSED_FORMS"
-    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n"}
-    assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
+    levels = {option for m in MECHANISMS.values() for option in (*m.options, *m.optional)} - {"sensitivity", "n", "adjacency"}
+    known = {option.name for option in (*q.MECHANISM_OPTIONS, *counts.MECHANISM_OPTIONS)}
+    assert known == levels, "core/quantities.py and core/counts.py: MECHANISM_OPTIONS"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -104,9 +108,13 @@ def test_solving(name, steps):
 @pytest.mark.parametrize("name", [slow(name) if name == "shuffled-ldp" else name for name in MECHANISMS])
 @pytest.mark.parametrize("steps", ("1", "9"))
 def test_total_variation(name, steps):
-    record = answered("tv", *options(name), "--steps", steps)
+    run, described = ("tv", *options(name), "--steps", steps), ""
+    if name not in ON_BATCHES:
+        refused("is not one of", *run)
+        run, described = ("tv", "-"), json.dumps(answered("rdp", *options(name), "--steps", steps))
+    record = answered(*run, stdin=described)
     assert 0 < record["result"]["tv"] < 1 and answered("verify", "-", stdin=json.dumps(record))["verified"]
-    assert 0.1 < answered("tv", *options(name), "--steps", steps, "--fpr", ".1")["result"]["tpr"] < 1
+    assert 0.1 < answered(*run, "--fpr", ".1", stdin=described)["result"]["tpr"] < 1
 
 
 @pytest.mark.parametrize("scheme, name", [
@@ -116,6 +124,8 @@ def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
     if reason := MECHANISMS[name].query.not_sampled:
         return refused(reason, "subsample", *options(name), "--scheme", scheme, "--delta", "1e-5")
+    if name not in ON_BATCHES:
+        return refused("is not one of", *run, "--delta", "1e-5")
     if SCHEMES[scheme].only and name not in SCHEMES[scheme].only:
         assert call([*run, "--delta", "1e-5"])[0] == 2
         return
@@ -136,7 +146,7 @@ def test_numbers_in_json_have_a_range(name):
         return call(["convert", "-", "--delta", "1e-3", "--json"], changed)
 
     ranges = {"probability": ((0.5, 0.95), (0, 1, 1.5)), "flip_probability": ((0.05, 0.5), (0, 1, 1.5)),
-              "categories": ((2, 3), (1, 2.5))}
+              "categories": ((2, 3), (1, 2.5)), "contributors": ((1,), (0, 3, 1.5))}
     for field in set(part) - {"name", "count", "sampling"}:
         usual = ((1, 2), (0, 1.5)) if isinstance(part[field], int) else ((0.5, 2.0), (0, -1.5))
         inside, outside = ranges.get(field, usual)
@@ -157,7 +167,7 @@ def test_pipes(name):
             refused("no RDP curve", "convert", "-", *question, stdin=described)
         else:
             assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
-    if reason := MECHANISMS[name].query.not_sampled:
+    if reason := MECHANISMS[name].query.not_sampled or MECHANISMS[name].query.not_in_batches:
         return refused(reason, "subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta",
                        "1e-5", stdin=described)
     assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5",

@@ -21,7 +21,7 @@ FAR_FROM_SHARP = {"exchanged": 0.8, "much_noise": 0.2, "composed": 0.3, "allocat
                   "laplace_passes": 0.75, "known_order": 0.8,
                   "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4,
                   "hiding_output": 0.4, "hiding_laplace": 0.4,
-                  "hiding_straight": 0.4, "renyi": 0.1, "threshold": 0.3}
+                  "hiding_straight": 0.4, "renyi": 0.1, "threshold": 0.3, "top_k": 0.3}
 COSTLY = {"shuffled_games", "changing_others", "sampled", "allocated_replaced", "composed", "replaced", "allocated", "random_batches",
           "amplification", "smooth_passes", "grouped", "renyi", "large", "hiding_laplace", "hiding_expanding",
           "hiding_straight", "hiding_several_passes", "allocated_several"}

@@ -99,7 +99,7 @@ MISTAKES = [
     ("subsample --scheme random-allocation --sampling-rate .1 --sigma 1 --delta 1e-5",
      "give --epochs, and --steps-per-epoch (1/q at a sampling rate q) or --n and --batch-size"),
     ("subsample --scheme shuffle --sampling-rate .1 --sigma 1 --delta 1e-5", "or --steps-per-epoch (1/q at a sampling rate"),
-    ("rdp --mechanism report-noisy-max --delta 0", "with Gumbel noise it is --mechanism exponential"),
+    ("rdp --mechanism report-noisy-max --delta 0", "--scale: needed with --mechanism report-noisy-max"),
     *((f"{command} --mechanism exponential --step-epsilon 1 {option}", "give 2cΔ, or cΔ where all scores change in the "
        "same direction") for command in ("rdp --delta 0", "subsample --sampling-rate .1 --steps 2 --delta 0", "tv")
       for option in ("--sensitivity 2", "--queries monotone")),

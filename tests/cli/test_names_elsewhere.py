@@ -14,6 +14,9 @@ PAIRS = [
     ("rdp --mechanism rr --probability 0.75 --delta 0", "rdp --mechanism randomized-response --probability 0.75 --delta 0"),
     ("rdp --mechanism randomised-response --probability 0.75 --delta 0",
      "rdp --mechanism randomized-response --probability 0.75 --delta 0"),
+    *((f"rdp --mechanism {name} --scale 3 --delta 0", f"rdp --mechanism {own} --scale 3 --delta 0") for own, names in (
+        ("report-noisy-max", "rnm noisy-max noisy-max-laplace report-noisy-max-exponential"),
+        ("noisy-max-gumbel", "gumbel-max report-noisy-max-gumbel")) for name in names.split()),
     ("subsample --sample-rate 0.01 --iterations 9 --noise-multiplier 1 --l2-norm-clip 2 --target-delta 1e-5",
      "subsample --sampling-rate 0.01 --steps 9 --noise-multiplier 1 --clipping-norm 2 --delta 1e-5"),
     ("subsample --dataset-size 1000 --expected-batch-size 10 --num-steps 9 --noise-multiplier 1 --delta 1e-5",

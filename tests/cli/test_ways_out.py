@@ -103,6 +103,7 @@ def test_the_worst_index_is_told_with_its_delta_rounded_up(cli):
 
 
 PURE = {"laplace": "", "discrete-laplace": "", "randomized-response": "", "unary": "", "exponential": "",
+        "permute-and-flip": "", "report-noisy-max": "", "noisy-max-gumbel": "", "one-shot-top-k": "--top-k 3",
         "k-randomized-response": "--categories 4", "above-threshold": "--threshold-scale 4", "shuffled-ldp": "--n 100"}
 
 
@@ -120,7 +121,7 @@ def test_gaussian_noise_without_a_level_says_how_to_find_it(cli):
     assert float(cli("rdp", "--epsilon", "1", *pasted[1].split(), "-q").stdout) == pytest.approx(3.73063, rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["permute-and-flip", "staircase", "Truncated_Laplace", "bounded-gaussian", "skellam", "snapping",
+@pytest.mark.parametrize("name", ["staircase", "sparse-gap", "Truncated_Laplace", "bounded-gaussian", "skellam", "snapping",
                                   "uniform", "ptr"])
 def test_a_mechanism_without_a_theorem_is_composed_by_its_epsilon(name, cli):
     done = cli("rdp", "--mechanism", name, "--delta", "1e-6")

@@ -1,6 +1,7 @@
 """Selections, thresholds and shuffled reports on the command line: values computed independently of the package, and laws."""
 
 import json
+from math import exp, log
 
 import mpmath
 import pytest
@@ -18,6 +19,13 @@ GOLDEN = [  # line, key, lower and upper end of what may be printed
     ("rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --delta 0", "epsilon", 0.8, 0.8 + 2e-16),
     ("rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --queries monotone --delta 0", "epsilon",
      0.65, 0.65 + 2e-16),
+    # 1 + 2 log(1 − 0.01), and 2Δ/b = 1/2 likewise
+    ("rdp --mechanism permute-and-flip --step-epsilon 1 --delta .01", "epsilon", 0.97989932829, 0.97989932830),
+    ("rdp --mechanism rnm --scale 6 --sensitivity 1.5 --delta .01", "epsilon", 0.47989932829, 0.47989932830),
+    ("rdp --mechanism rnm --scale 3 --sensitivity 1.5 --queries monotone --delta .01", "epsilon", 0.47989932829,
+     0.47989932830),
+    ("rdp --mechanism gumbel-max --scale 2 --epsilon .2", "delta", 0.1719432638725825, 0.1719432638725836),
+    ("rdp --mechanism top-k --scale 40 --top-k 5 --delta 0", "epsilon", 0.25, 0.25),
     ("rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6", "epsilon", 0.148670, 0.148672),
     ("rdp --mechanism shuffled-ldp --n 1e4 --step-epsilon 4 --delta 1e-6", "epsilon", 0.410812, 0.410813),
     ("rdp --mechanism shuffled-ldp --n 1e6 --step-epsilon 6 --delta 1e-8", "epsilon", 0.131800, 0.131812),
@@ -71,6 +79,11 @@ def test_solutions_meet_their_budgets(ask):
     ("subsample --mechanism shuffled-ldp --step-epsilon 1 --n 100 --batch-size 5 --steps 3 --delta 1e-6", "dpcalc rdp"),
     ("rdp --mechanism above-threshold --scale 3 --delta 1e-6", "--threshold-scale: needed"),
     ("rdp --mechanism exponential --step-epsilon 0 --delta 1e-6", "> 0"),
+    ("rdp --mechanism exponential --scale 3 --delta 1e-6", "noisy-max-gumbel, the same with Gumbel noise"),
+    ("rdp --mechanism pf --sensitivity 3 --step-epsilon 1 --delta 1e-6", "--mechanism report-noisy-max"),
+    ("rdp --mechanism top-k --scale 3 --delta 1e-6", "--top-k: needed"),
+    ("rdp --mechanism rnm --scale 3 --top-k 2 --delta 1e-6", "--top-k: not used"),
+    ("rdp --mechanism gumbel --scale 3 --delta 1e-6", "did you mean noisy-max-gumbel"),
 ])
 def test_what_cannot_be_answered_is_said(line, says):
     code, out, err = call(line.split())
@@ -125,6 +138,61 @@ def test_nearly_all_reports_are_coins_where_the_local_epsilon_is_small(epsilon):
 
 def test_the_range_of_a_selection_is_its_epsilon_at_delta_zero():
     assert exponential.inverse(-float("inf"), 2.0) == 2.0
+
+
+@pytest.mark.parametrize("name, own, other, same", [
+    ("rnm", "--scale 4 --steps 9", "permute-and-flip", "--step-epsilon .5 --steps 9"),
+    ("rnm", "--scale 4 --sensitivity 2 --queries monotone", "pf", "--step-epsilon .5"),
+    ("gumbel-max", "--scale 4 --steps 9", "exponential", "--step-epsilon .5 --steps 9"),
+    ("topk", "--scale 4 --top-k 3 --group-size 2", "topk", "--scale 2 --top-k 3"),
+    ("topk", "--scale 4 --top-k 3 --queries monotone", "topk", "--scale 8 --top-k 3")])
+def test_the_same_selection_in_other_options(name, own, other, same, ask, cli):
+    """Also in a pipe, on batches and for an attacker."""
+    def answers(mechanism, options):
+        described = json.dumps(ask("rdp", "--mechanism", mechanism, *options.split()))
+        yield ask("rdp", "--mechanism", mechanism, *options.split(), "--delta", 1e-6)["result"]["epsilon"]
+        yield ask("rdp", "--mechanism", mechanism, *options.split(), "--alpha", 3)["result"]["rdp"]
+        yield ask("tv", "--mechanism", mechanism, *options.split())["result"]["tv"]
+        piped = cli("convert", "-", "--steps", 2, "--delta", 1e-6, "--json", stdin=described)
+        yield json.loads(piped.stdout)["result"]["epsilon"]
+
+    assert list(answers(name, own)) == pytest.approx(list(answers(other, same)), rel=1e-12)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("name, options", [("pf", "--step-epsilon 1"), ("rnm", "--scale 2"), ("gumbel-max", "--scale 2"),
+                                           ("topk", "--scale 4 --top-k 2")])
+def test_noisy_scores_on_poisson_batches(name, options, relation, ask, cli):
+    """Less than the pure ε allows, more than one step; and without a lower end, as no pair has all these losses."""
+    base = json.dumps(ask("rdp", "--mechanism", name, *options.split(), "--adjacency", "add-remove"))
+    run = ("subsample", "-", "--sampling-rate", 0.01, "--delta", 1e-6, "--adjacency", relation, "--json")
+    one, many = (json.loads(cli(*run, "--steps", steps, stdin=base).stdout) for steps in (1, 500))
+    pure = log(1 + 0.01 * (exp(1) - 1)) - (log(1 + 0.01 * (exp(-1) - 1)) if relation == "replace-one" else 0)
+    assert one["result"]["epsilon"] < many["result"]["epsilon"] < 500 * pure and one["result"]["epsilon"] <= pure
+    assert "epsilon_lower" not in many["result"]
+    assert json.loads(cli("verify", "-", "--json", stdin=json.dumps(many)).stdout)["verified"]
+
+
+@pytest.mark.parametrize("line", ["exponential --step-epsilon 1e-320", "gumbel-max --scale 1e300 --sensitivity 1e-8",
+                                  "pf --step-epsilon 1e-300", "topk --scale 1e300 --top-k 9"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_hardly_any_loss(line):
+    """A range that is no normal double has no bound from below, and every bound from above."""
+    for question in ("--delta 1e-6", "--delta 0", "--epsilon 1e-3"):
+        code, out, err = call(f"rdp --mechanism {line} --steps 2 {question} -q".split())
+        assert code == 0 and float(out) < 1e-290, err
+
+
+def test_peeling_with_gumbel_noise_is_below_the_one_shot(ask):
+    shot = ask("rdp", "--mechanism", "top-k", "--scale", 20, "--top-k", 10, "--delta", 1e-6)
+    peeled = ask("rdp", "--mechanism", "noisy-max-gumbel", "--scale", 20, "--steps", 10, "--delta", 1e-6)["result"]
+    assert peeled["epsilon"] < 0.7 < 0.99 < shot["result"]["epsilon"] <= 1
+    assert any("--steps k" in note for note in shot["notes"])
+
+
+def test_monotone_scores_are_about_adding_a_record(cli):
+    done = cli("rdp", "--mechanism", "rnm", "--scale", 2, "--queries", "monotone", "--adjacency", "replace-one", "--delta", 0)
+    assert done.returncode == 2 and "--queries" in done.stderr
 
 
 def test_groups_of_composed_selections(ask, cli):

@@ -31,6 +31,10 @@ PARAMETERS = {
     "unary": lambda rng: bits(rng),
     "optimized-unary": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
     "exponential": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
+    "permute-and-flip": lambda rng: {"step_epsilon": log_uniform(rng, 1e-3, 10)},
+    "report-noisy-max": lambda rng: noisy_scores(rng),
+    "noisy-max-gumbel": lambda rng: noisy_scores(rng),
+    "one-shot-top-k": lambda rng: {**noisy_scores(rng), "top_k": rng.randint(1, 5)},
     "above-threshold": lambda rng: {"threshold_scale": log_uniform(rng, 0.5, 100), "scale": log_uniform(rng, 0.5, 100),
                                     "sensitivity": 1.0, "hits": rng.randint(1, 4),
                                     "queries": rng.choice(("any", "monotone"))},
@@ -74,6 +78,17 @@ def selection(rng):
 def selections(rng):
     e, k = log_uniform(rng, 1e-3, 10), steps(rng, 40)
     return {"step_epsilon": e, "steps": k, "epsilon": rng.random() * 0.8 * e}
+
+
+def noisy_scores(rng):
+    return {"scale": log_uniform(rng, 0.5, 100), "sensitivity": 1.0, "queries": rng.choice(("any", "monotone"))}
+
+
+def top_k(rng):
+    """The k largest noisy scores, and an ε up to a little above the largest loss."""
+    s, b, k, steps_ = log_uniform(rng, 1e-2, 1e2), log_uniform(rng, 1e-1, 1e6), rng.randint(1, 50), steps(rng, 100)
+    own = {"scale": s * b * k, "sensitivity": s, "top_k": k, "queries": rng.choice(("any", "monotone"))}
+    return {**report(rng, own, steps_ * 2 / b), "steps": steps_}
 
 
 def thresholds(rng):
@@ -543,6 +558,8 @@ DRAW = {
     "exponential-profile": selection,
     "exponential-rdp": lambda r: without_epsilon(selection(r), r),
     "exponential-lower": selections,
+    "noisy-max-profile": selection, "noisy-max-rdp": lambda r: without_epsilon(selection(r), r),
+    "one-shot-top-k-exact": top_k, "one-shot-top-k-rdp": lambda r: without_epsilon(top_k(r), r),
     "above-threshold-exact": thresholds,
     "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
     "noise-accuracy": noisy_counts.size,
@@ -721,7 +738,10 @@ INCREASING = {
     "gaussian-classic": ("sensitivity", "steps"), "laplace-rdp": ("alpha", "sensitivity"),
     "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
     "exponential-exact": ("step_epsilon",), "exponential-profile": ("step_epsilon",),
-    "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (), "above-threshold-exact": ("sensitivity", "steps"),
+    "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (),
+    "noisy-max-profile": ("step_epsilon",), "noisy-max-rdp": ("alpha", "step_epsilon"),
+    "one-shot-top-k-exact": ("sensitivity", "top_k", "steps"), "one-shot-top-k-rdp": ("alpha", "sensitivity", "top_k"),
+    "above-threshold-exact": ("sensitivity", "steps"),
     "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
     "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (), "noise-accuracy": (), "threshold-profile": (),
     "threshold-simple": (), "threshold-composed": (),

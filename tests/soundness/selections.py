@@ -1,12 +1,13 @@
-"""Selections by the exponential mechanism, the sparse vector technique, and shuffled reports, small enough to be
-enumerated."""
+"""Selections by the exponential mechanism and by noisy scores, the sparse vector technique, and shuffled reports, small
+enough to be enumerated."""
 
 from collections import Counter
-from itertools import product
+from itertools import permutations, product
 from math import exp, log
 
 import numpy as np
 
+from dpcalc.accounting.mechanisms import MECHANISMS
 from soundness import ask
 
 
@@ -26,6 +27,85 @@ def selection(rng):
     for name in ("exponential-exact", "exponential-profile"):
         yield from ask.profile(name, p, q, [0.0, epsilon, *(eta * rng.uniform(0, 1.1) for _ in range(4))], run)
     yield from ask.rdp("exponential-rdp", p, q, [alpha, *ask.orders(rng, 3)], run)
+
+
+def noisy_max(rng):
+    """The largest noisy score: permute-and-flip from its definition, and Laplace and Gumbel noise by quadrature."""
+    b, size, noise = exp(rng.uniform(-1, 2)), rng.choice((2, 2, 3, 4, 5)), rng.choice((None, None, "laplace", "gumbel"))
+    before, change, queries, each = _scores(rng, size)
+    if size == 2 and rng.random() < 0.5:  # the scores that exponential noise is worst for at one ε
+        t = each * rng.uniform(-1, 1) / 2
+        before, change = np.array([each / 2 - t, 0.0]), np.array([-1.0, 1.0 if queries == "any" else 0.0])
+    p, q = (_permute_and_flip(u, b) if noise is None else _lists(u, b, 1, noise) for u in (before + change, before))
+    run = {"step_epsilon": each / b}
+    at = [0.0, *(each / b * rng.random() for _ in range(6))]
+    yield from ask.profile("noisy-max-profile", p, q, at, run)
+    yield from ask.rdp("noisy-max-rdp", p, q, ask.orders(rng), run)
+
+
+def replaced_in_selections(rng):
+    """Permute-and-flip on Poisson batches of which a record is replaced: its two values move the scores oppositely."""
+    b, size, rate = exp(rng.uniform(-1, 2)), rng.choice((2, 2, 3, 4)), rng.choice((0.1, 0.5, 0.9, rng.uniform(0.01, 1)))
+    scores, change, queries, each = _scores(rng, size)
+    other = -change if queries == "any" else rng.random() * (1 - abs(change)) * np.sign(change.sum() + 0.1)
+    alone, first, second = (_permute_and_flip(u, b) for u in (scores, scores + change, scores + other))
+    p, q = (1 - rate) * alone + rate * first, (1 - rate) * alone + rate * second
+    step = MECHANISMS["permute-and-flip"].replaced({"step_epsilon": each / b}, rate)
+    at = [0.0, *(2 * rate * each / b * rng.random() for _ in range(6))]
+    yield from ask.profile("poisson-replace-one-comonotone", p, q, at, {"step_profile": step})
+
+
+def top_k(rng):
+    """The two largest noisy scores in their order, with each kind of noise."""
+    b, size, k = exp(rng.uniform(-1, 2)), rng.choice((2, 3, 4)), rng.choice((1, 2, 2))
+    before, change, queries, each = _scores(rng, size)
+    if rng.random() < 0.5:  # winners that fall among candidates far below that rise
+        before, change = 30 * b * (np.arange(size) < k), np.where(np.arange(size) < k, -1.0, float(queries == "any"))
+    noise = rng.choice(("exponential", "laplace", "gumbel"))
+    p, q = (_lists(u, b, k, noise) for u in (before + change, before))
+    run = {"scale": b, "sensitivity": 1.0, "top_k": k, "queries": queries}
+    at = [0.0, *(k * each / b * rng.random() for _ in range(4))]
+    yield from ask.profile("one-shot-top-k-exact", p, q, at, {**run, "steps": 1})
+    yield from ask.rdp("one-shot-top-k-rdp", p, q, ask.orders(rng), run)
+
+
+def _scores(rng, size):
+    """Scores, their changes, whether these are monotone, and how far two scores move apart at most."""
+    queries, one = rng.choice(("any", "monotone")), rng.choice((-1.0, 1.0))
+    moves = (0.0, one, one * rng.random()) if queries == "monotone" else (-1.0, 1.0, rng.uniform(-1, 1))
+    return (np.array([rng.uniform(-3, 3) for _ in range(size)]), np.array([rng.choice(moves) for _ in range(size)]), queries,
+            1.0 if queries == "monotone" else 2.0)
+
+
+def _permute_and_flip(scores, scale):
+    """The law of the candidate that is accepted first, in the mean over all orders."""
+    law, accepts = np.zeros(len(scores)), np.exp((scores - scores.max()) / scale)
+    orders = list(permutations(range(len(scores))))
+    for order in orders:
+        none = 1.0
+        for i in order:
+            law[i] += none * accepts[i] / len(orders)
+            none *= 1 - accepts[i]
+    return law
+
+
+def _lists(scores, scale, k, noise):
+    """The law of the first k <= 2 of the noisy scores, by quadrature over the last of these."""
+    ends = np.unique(np.concatenate([scores, np.linspace(scores.min() - 45 * scale, scores.max() + 45 * scale, 400)]))
+    t, w = np.polynomial.legendre.leggauss(12)
+    half = np.diff(ends)[:, None] / 2
+    z, weight = (ends[:-1, None] + half * (1 + t)).ravel(), (half * w).ravel()
+    x = (z - scores[:, None]) / scale
+    tail = np.exp(-abs(x))
+    density, below = {"exponential": lambda: (np.where(x > 0, tail, 0.0), np.where(x > 0, 1 - tail, 0.0)),
+                      "laplace": lambda: (tail / 2, np.where(x > 0, 1 - tail / 2, tail / 2)),
+                      "gumbel": lambda: (np.exp(-x - np.exp(-x)), np.exp(-np.exp(-x)))}[noise]()
+    found = []
+    for chosen in permutations(range(len(scores)), k):
+        others = [below[o] for o in range(len(scores)) if o not in chosen]
+        first = 1 - below[chosen[0]] if k == 2 else 1.0
+        found.append(float((weight * density[chosen[-1]] / scale * first * np.prod(others, axis=0)).sum()))
+    return np.array(found)
 
 
 def threshold(rng):
@@ -94,4 +174,4 @@ def _histogram(rows):
     return law
 
 
-FAMILIES = (selection, threshold, shuffled)
+FAMILIES = (selection, noisy_max, replaced_in_selections, top_k, threshold, shuffled)

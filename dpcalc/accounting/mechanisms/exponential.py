@@ -18,8 +18,10 @@ MECHANISM = of_bounds(
     notes=("η = ε for Pr[y] proportional to e^(εu(y)/(2Δ)); it is half of that where all scores change in the same "
            "direction, as counts do when a record is added: then give half of ε",),
     ways_out={name: f"--step-epsilon already counts {counts}: for Pr[y] proportional to e^(c·u(y)), with Δ the "
-              "sensitivity of the scores u, give 2cΔ, or cΔ where all scores change in the same direction"
-              for name, counts in (("sensitivity", "it"), ("queries", "that"))},
+              "sensitivity of the scores u, give 2cΔ, or cΔ where all scores change in the same direction; or use "
+              "--mechanism noisy-max-gumbel, the same with Gumbel noise of scale 1/c, which takes --scale, "
+              "--sensitivity and --queries"
+              for name, counts in (("scale", "it"), ("sensitivity", "it"), ("queries", "that"))},
     options=("step_epsilon",),
     often=(*PURE_COMPOSITION, *converted(exponential.RDP), Route(exponential.PROFILE), Route(exponential.LOWER)),
     part=Part({"step_epsilon": Number(description="range η of the privacy loss of one selection")}),

@@ -47,6 +47,7 @@ from math import exp, expm1, fsum, inf, log, log1p, nextafter
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import CompositionBound, ProfileBound, RdpBound, Theorem
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 
@@ -58,6 +59,7 @@ RANGE = ("the privacy loss of one selection lies in an interval of length η: th
          "proportional to e^(εu(y)/(2Δ)), for scores u that change by at most Δ, has η = ε, and η = ε/2 where all "
          "scores change in the same direction; so has the largest of the scores with Gumbel noise of scale 2Δ/ε; the "
          "set of candidates and any base weights do not depend on the data")
+SMALLEST_RANGE = 2.0**-1022  # of the two outcomes of a bound from below: the smallest normal double
 # S(y) = Σ c_k y^{2k}, k = 1, 2, …: c_k = 4^k B_{2k}/(2k·(2k)!). For y <= 1/2 the omitted terms are below 2^-53 of S.
 _SERIES = (1 / 6, -1 / 180, 1 / 2835, -1 / 37800, 1 / 467775, -691 / 3831077250, 2 / 127702575, -3617 / 2605132530000,
            43867 / 350813659321125, -174611 / 15313294652906250)
@@ -143,7 +145,11 @@ def largest_loss(step_epsilon: float, steps: int) -> float:
 
 
 def two_outcomes(step_epsilon: float, steps: int) -> "Parts":
-    """The pair of one selection, once: the caller repeats it T times."""
+    """The pair of one selection, once: the caller repeats it T times. Raises OutOfScope where η is no normal double, so
+    that t and η may round to the same number."""
+    if step_epsilon < SMALLEST_RANGE:
+        raise OutOfScope("out-of-range", f"no lower bound is computed for a range below {SMALLEST_RANGE:g}",
+                         "--step-epsilon")
     from dpcalc.pld.atoms import Atoms
 
     t = largest_loss(step_epsilon, steps)

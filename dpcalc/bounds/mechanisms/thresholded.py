@@ -44,6 +44,7 @@ from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.rounding import ratio_up, up
 
 _RTOL = 1e-11  # more than the rounding errors of tails, profiles and their sums
+_ABSOLUTE = 1e-14  # of log δ: more than the rounding errors of a sum of terms that is nearly 1
 _MOST = {1: 64, 2: 16}  # numbers of keys, of one person or of each of two, that are not taken in ranges
 # what is known of one value with noise that is not Gaussian, where it moves by the second parameter
 BY_NOISE: dict[str, Any] = {"laplace": laplace, "discrete-laplace": discrete_laplace,
@@ -124,7 +125,11 @@ def value(epsilon: float, noise: str, noise_level: float, per_key: float, max_ke
     """log δ(ε), rounded up."""
     release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
     found = max(_log_delta(release, epsilon, *case) for case in release.cases())
-    return min(0.0, up(found, _RTOL / 3)) if found > -inf else found
+    return _rounded_up(found)
+
+
+def _rounded_up(log_delta: float) -> float:
+    return min(0.0, up(log_delta, _RTOL / 3) + _ABSOLUTE) if log_delta > -inf else log_delta
 
 
 def _log_delta(release: Release, epsilon: float, j: int, i: int, count: int) -> float:
@@ -137,7 +142,7 @@ def simple(epsilon: float, noise: str, noise_level: float, per_key: float, max_k
     """log(D(ε) + 1 − s_k), rounded up."""
     release = Release(noise, noise_level, per_key, max_keys, contributors, threshold)
     found = log_add(log_published(release, max_keys)[0], log_profile(release, release.moved, epsilon))
-    return min(0.0, up(found, _RTOL / 3)) if found > -inf else found
+    return _rounded_up(found)
 
 
 # --- at high precision -----------------------------------------------------------------------------------------------

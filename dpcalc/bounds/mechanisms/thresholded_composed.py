@@ -134,4 +134,4 @@ BOUND = CompositionBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=thresholded.ASSUMPTIONS,
     ),
-    params=thresholded.PARAMS, value=value, exact=exact, rtol=0.05)
+    params=thresholded.PARAMS, value=value, exact=exact, rtol=0.1)

@@ -40,6 +40,10 @@ Independent Laplace noise of one scale on the coordinates of a vector is dominat
 length: let G_t(a) be the power at a shift t of the best test of level a. Coordinate by coordinate a test of level a has
 at most the power G_{t_1}(…G_{t_d}(a)), as G_t is concave, and G_s(G_t(a)) = G_{s+t}(a).
 
+*Selections by noisy scores.* A mechanism whose trade-off function is at least that of Laplace noise moved by s where a
+record is added or removed, as report noisy max, has at least that of Laplace noise moved by 2s where one is replaced,
+which is both, one after the other. So the two pairs of Laplace noise serve, as upper bounds that nothing attains.
+
 *Gaussian differential privacy.* A mechanism that is μ-GDP where a record is added or removed is 2μ-GDP where one is
 replaced (Dong, Roth & Su 2022, group privacy): the pairs are those of normal noise, and the pair of
 poisson_replace_one_profile.py for one record and Z = 1/μ is the one above.
