@@ -120,6 +120,18 @@ def log_published(release: Release, j: int) -> tuple[float, float]:
     return (log(j) + log_p if j * log_none > -1e-300 else log1mexp(j * log_none)), j * log_none
 
 
+def level_with_few_published(log_probability: float, noise: str, per_key: float, keys: int, threshold: float) -> float:
+    """About the largest noise level, up to τ − c, at which one of so many keys of a person is published with this
+    probability; for a search, where any level is valid."""
+    low, high = 1e-4 * (threshold - per_key), threshold - per_key
+    high = min(high, discrete_gaussian.LARGEST_SIGMA) if noise == "discrete-gaussian" else high
+    while high > (1 + 1e-6) * low:
+        middle = sqrt(low * high)
+        some, _ = log_published(Release(noise, middle, per_key, keys, 1, threshold), keys)
+        low, high = (middle, high) if some <= log_probability else (low, middle)
+    return low
+
+
 def value(epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,
           threshold: float) -> float:
     """log δ(ε), rounded up."""
