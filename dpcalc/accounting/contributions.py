@@ -110,12 +110,13 @@ def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
     return (f"{SENSITIVITY_LINE} {norm} = {size:.6g} ({each})",)
 
 
-def promises(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """What must be done before anything is computed."""
+def promises(values: Mapping[str, Any], once: bool) -> tuple[str, ...]:
+    """What must be done before anything is computed; `once` says that a person counts once at a key."""
     if moved_values(values) is None:
         return ()
     keys, part = int(values.get("max_keys") or 1), plain(float(values.get("per_key") or 1.0))
     low = f"−{part}" if values.get("signed") else "0"
     number, each = (f"{keys} keys", "each") if keys > 1 else ("1 key", "it")
-    return (f"one person contributes to at most {number}, and between {low} and {part} to the value of {each}; this is "
-            "enforced before anything is computed, by dropping keys and clamping, not only observed",)
+    size = f"counts once at {each}" if once else f"between {low} and {part} to the value of {each}"
+    return (f"one person contributes to at most {number}, and {size}; this is enforced before anything is computed, by "
+            "dropping keys and clamping, not only observed",)

@@ -29,7 +29,7 @@ def relation(guarantee: Parallel, name: str, of_guarantee: Callable[[Guarantee, 
         _refuse_sizes(one, where)
         if (own := of_guarantee(one, where)) is not None:
             stated.add(own)
-        if any(part.mechanism.query.not_sampled for part in getattr(one, "mechanisms", ())):
+        if any(part.mechanism.query.of_respondents for part in getattr(one, "mechanisms", ())):
             raise DpcalcError("refused", f"{where} has reports of respondents, which show who belongs to which "
                               "part; give the reports with the largest ε as one release of all data", "--input")
         if own == REPLACE_ONE:

@@ -96,12 +96,10 @@ class Part(Model):
             raise ValueError(f"sum is about a noise multiplier, which {self.name} does not have")
         if self.sampling is None:
             return self
-        if self.mechanism.query.not_in_batches:
-            raise ValueError(f"{self.name} {self.mechanism.query.not_in_batches}; leave out its sampling")
         only = self.sampling.record.only
         if self.mechanism.query.not_sampled:
-            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling, and count the "
-                             "rounds that a respondent is asked in")
+            rounds = ", and count the rounds that a respondent is asked in" * self.mechanism.query.of_respondents
+            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling{rounds}")
         if only and self.name not in only:
             words = " or ".join(MECHANISMS[name].words for name in only)
             raise ValueError(f"{self.sampling.scheme} sampling is supported for {words} only")

@@ -33,7 +33,7 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     Raises OutOfScope where a part has no pure ε, so that it holds for no ε at its least δ.
     """
     if isinstance(guarantee, Mechanisms):
-        return tuple((_pure_part(part, guarantee), 0.0, part.count) for part in guarantee.mechanisms)
+        return tuple(point for part in guarantee.mechanisms for point in _points_of_part(part, guarantee))
     if isinstance(guarantee, Dp):
         return ((guarantee.epsilon, guarantee.delta, 1),)
     if isinstance(guarantee, Tv):
@@ -58,10 +58,18 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     return ((0.0, 0.0, 1),)
 
 
+def _points_of_part(part: Part, guarantee: Mechanisms) -> Points:
+    """(ε, δ) of one use, and how often it is used: of a pure mechanism, or of one whose δ is positive."""
+    if part.mechanism.points is None or part.sampling is not None:
+        return ((_pure_part(part, guarantee), 0.0, part.count),)
+    one = part.mechanism.points(part.params(guarantee.adjacency, guarantee.size_of_group))
+    return tuple((epsilon, delta, count * part.count) for epsilon, delta, count in one)
+
+
 def _pure_part(part: Part, guarantee: Mechanisms) -> float:
     """The pure ε of one use."""
     if part.mechanism.pure is None:
-        raise _no_pure(f"{part.mechanism.name.capitalize()} noise has no pure ε")
+        raise _no_pure(f"{part.mechanism.words[0].upper()}{part.mechanism.words[1:]} has no pure ε")
     size = guarantee.size_of_group
     if part.sampling is None:
         return part.mechanism.pure(part.params(guarantee.adjacency, size))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 UNSTATED = "those your sensitivity refers to"  # in words, the neighbours of a mechanism without --adjacency
 RESPONDENT = "one respondent's answer"  # what the neighbours of reports differ in
+_ROUNDS = "where --steps are the rounds that a respondent is asked in"
 _MONOTONE = "monotone"  # a fact about adding or removing a record: --queries
 _ZERO_ADDS_NOTHING = "a zeroed record adds nothing to the query of a batch"
 _SIZES = "and the sizes of batches are not released"
@@ -55,7 +56,7 @@ def of_mechanism(mechanism: Mechanism, values: Values, by_multiplier: bool) -> s
     """The relation of a mechanism on all records, whose noise may be given as a noise multiplier; None where only its
     sensitivity says it. Raises DpcalcError for one that it cannot have."""
     wanted = values.get("adjacency")
-    if mechanism.query.not_sampled:
+    if mechanism.query.of_respondents:
         if wanted not in (None, REPLACE_ONE):
             raise DpcalcError("refused", f"{wanted} does not go with --mechanism {mechanism.name}, whose data sets "
                               f"differ in {RESPONDENT}; drop it, or use replace-one", "--adjacency")
@@ -63,7 +64,7 @@ def of_mechanism(mechanism: Mechanism, values: Values, by_multiplier: bool) -> s
     if _is_monotone(mechanism, values):
         _refuse_monotone(str(wanted or ADD_REMOVE))
         return str(wanted or ADD_REMOVE)
-    return str(wanted or ADD_REMOVE) if by_multiplier or wanted else None
+    return str(wanted or ADD_REMOVE) if by_multiplier or wanted or mechanism.states_relation else None
 
 
 def _is_monotone(mechanism: Mechanism, values: Values) -> bool:
@@ -84,8 +85,8 @@ def of_run(given: Given, scheme: Scheme, mechanism: Mechanism, by_multiplier: bo
     base, query = scheme.bases[relation], mechanism.query
     if query.not_sampled:
         instead = ways_out.unsampled(given, mechanism, is_tv)
-        raise DpcalcError("refused", f"{mechanism.name} {query.not_sampled}; use {instead}, where --steps are the "
-                          "rounds that a respondent is asked in", "--mechanism")
+        raise DpcalcError("refused", f"{mechanism.name} {query.not_sampled}"
+                          + (f"; use {instead}, {_ROUNDS}" if query.of_respondents else ""), "--mechanism")
     if _is_monotone(mechanism, values):
         _refuse_monotone(base.relation)
     _refuse_mechanism(mechanism, scheme, relation, "--mechanism")
@@ -128,7 +129,7 @@ def of_guarantee(guarantee: Guarantee, name: str = "the input") -> str | None:
         return compose(runs, None, [name] * len(runs)).relation
     found: dict[str, str] = {}
     for part in getattr(guarantee, "mechanisms", ()):
-        respondents = bool(part.mechanism.query.not_sampled)
+        respondents = part.mechanism.query.of_respondents
         relation = REPLACE_ONE if respondents else part.relation(stated)
         if relation is not None:
             found.setdefault(relation, f"{part.name}{', reports of respondents' if respondents else ''}")
@@ -214,7 +215,7 @@ def _for(target: str | None, g: Guarantee, relation: str | None, name: str) -> t
 def _of_respondents(guarantee: Guarantee) -> bool:
     """Whether all of a guarantee is about reports of respondents."""
     parts = getattr(guarantee, "mechanisms", ())
-    return bool(parts) and all(part.mechanism.query.not_sampled for part in parts)
+    return bool(parts) and all(part.mechanism.query.of_respondents for part in parts)
 
 
 def are_of_respondents(guarantees: Sequence[Guarantee]) -> bool:
@@ -229,7 +230,7 @@ def _promise_of_input(guarantee: Guarantee, name: str, relation: str) -> Promise
     if guarantee.kind == "parallel":
         return Promise(*disjoint_data.promises(guarantee, name, relation, _promise_of_input))
     parts = getattr(guarantee, "mechanisms", None)
-    unstated = [part for part in parts or () if not (part.sampling or part.sum or part.mechanism.query.not_sampled)]
+    unstated = [part for part in parts or () if not (part.sampling or part.sum or part.mechanism.query.of_respondents)]
     if parts and not unstated:
         return NOTHING
     return _bound([f"{part.mechanism.query.about} of {name}" for part in unstated] or [f"the guarantee of {name}"],
@@ -280,11 +281,9 @@ def as_base(guarantee: Guarantee, scheme: Scheme, values: Values) -> Promise:
         raise DpcalcError("refused", f"the guarantee of {name} is about position {guarantee.index[0]} of a run, and a "
                           "batch puts records in other positions; compute it for every record", "--input")
     if parts and parts[0].mechanism.query.not_sampled:
-        raise DpcalcError("refused", f"{parts[0].name} {parts[0].mechanism.query.not_sampled}; use "
-                          f"{ways_out.composed(guarantee, values)}, where --steps are the rounds that a respondent is "
-                          "asked in", "--input")
-    if parts and (why := parts[0].mechanism.query.not_in_batches):
-        raise DpcalcError("refused", f"{parts[0].name} {why}; compose it with dpcalc convert - --steps T", "--input")
+        query, instead = parts[0].mechanism.query, ways_out.composed(guarantee, values)
+        raise DpcalcError("refused", f"{parts[0].name} {query.not_sampled}"
+                          + (f"; use {instead}, {_ROUNDS}" if query.of_respondents else ""), "--input")
     if (base.of_sum or base.described) and (not parts or guarantee.upper_bound):  # type: ignore[union-attr]
         raise DpcalcError("refused", ways_out.not_described(own, relation, name, scheme, base.of_sum), "--input")
     carried, zero = guarantee.promises or (), _of_sum(base)

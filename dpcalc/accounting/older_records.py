@@ -62,7 +62,7 @@ def refuse_uncovered(record: Mapping[str, Any], where: str) -> None:
     schemes = [part["sampling"].get("scheme") for part in parts]
     is_replaced = own.get("adjacency") == REPLACE_ONE
     inputs = [g for g in record.get("inputs") or () if isinstance(g, Mapping)] if "scheme" in own else []
-    if (any(part.get("name") in MECHANISMS and MECHANISMS[part["name"]].query.not_sampled for part in parts)
+    if (any(part.get("name") in MECHANISMS and MECHANISMS[part["name"]].query.of_respondents for part in parts)
             or (_FIXED_SIZE in schemes and _is_replaced_by_sensitivity(own, record.get("solved")))
             or (is_replaced and own.get("queries") == "monotone")
             or any(g.get("index") for g in inputs)

@@ -40,8 +40,9 @@ def _part(part: Part, relation: str, name: str) -> Part:
     if sampling and sampling.record.bases[REPLACE_ONE].relation == base:
         return part.model_copy(update={"between": base})
     if part.mechanism.group is None:
-        raise DpcalcError("refused", f"{name}: no theorem leads from {relation} to {REPLACE_ONE} neighbours for "
-                          f"{part.mechanism.words}; compute it with --adjacency {REPLACE_ONE}", "--adjacency")
+        raise DpcalcError("refused", f"{name} has {part.mechanism.words} for {relation} neighbours, from which nothing "
+                          f"is concluded for {REPLACE_ONE} ones; compute it with --adjacency {REPLACE_ONE}",
+                          "--adjacency")
     twice = part.mechanism.of_group(part.params(relation), 2)
     return part.model_copy(update={**part.mechanism.part.write(twice), "between": None, "sum": None})
 

@@ -11,7 +11,7 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
 
-KEYS = Query("what a person contributes to keys", not_in_batches="is about the keys in all the data; no theorem here "
+KEYS = Query("what a person contributes to keys", "is about the keys in all the data; no theorem here "
              "covers it on random batches")
 _COMPOSED = Route(thresholded_composed.BOUND)
 _ONCE = (Route(thresholded.PROFILE), Route(thresholded.SIMPLE, on_request=True))

@@ -80,7 +80,8 @@ def _solvable(command: Command, given: Given) -> str:
     if given["mechanism"]:
         every = _mechanisms()
         of_this = {*every[mechanism].options, *every[mechanism].optional}
-        of_others = {"noise_multiplier", *(o for m in every.values() for o in (*m.options, *m.optional))} - of_this
+        of_others = {"noise_multiplier", *(o for m in every.values() for o in (*m.options, *m.optional))} - of_this | {
+            question for m in every.values() for question in m.questions}  # which have budgets of their own
         names = tuple(name for name in names if name.replace("-", "_") not in of_others)
     names = tuple(name for name in names if not given.has(name.replace("-", "_"))) or names
     first, *others = sorted(names, key=lambda name: name != "sigma")

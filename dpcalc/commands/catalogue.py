@@ -63,7 +63,8 @@ _ANSWERS = {
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
-_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
+_GIVES = {"keep_probability": "probability that a key is kept", "drop_probability": "probability that it is not",
+          "epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
           "equal_privacy_variance": "variance", "noise_within": "half-width", "spent": "what was spent of a budget"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",

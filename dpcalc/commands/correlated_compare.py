@@ -7,12 +7,13 @@ from dpcalc.bounds.noise_feedback.optimum_finite import mean_coefficient
 from dpcalc.commands import correlated_notes, correlated_sampling
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.commands.correlated_design import routes, run_of
+from dpcalc.core.budgets import budget
 from dpcalc.core.checks import require
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import SIGMA
-from dpcalc.core.results import Answer, Question, Table, budget
+from dpcalc.core.results import Answer, Question, Table
 
 USUAL = "usual"
 _SEPARATED = {"steps", "order", "separation", "participations", "contraction", "adjacency", "clipping_norm"}

@@ -16,12 +16,13 @@ from dpcalc.commands.ledger_file import read
 from dpcalc.commands.ledger_releases import Entry, Unknown, composed_of, find_unknown, total_of
 from dpcalc.commands.ledger_totals import releases as releases_of
 from dpcalc.core.bound import Params
+from dpcalc.core.budgets import budget
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import FILTER, symbol
 from dpcalc.core.reading import about
-from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row, budget
+from dpcalc.core.results import CONVERTED, Answer, Question, Release, Row
 from dpcalc.core.run import Run
 from dpcalc.core.validate import validate
 

@@ -14,12 +14,13 @@ from dpcalc.accounting.solve import solve
 from dpcalc.bounds.mechanisms import noise_accuracy, thresholded
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core import noise_multiplier
+from dpcalc.core.budgets import budget, noun
 from dpcalc.core.checks import Check, Rule
 from dpcalc.core.command import Command, Given
 from dpcalc.core.counts import NOISE_LINE
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.numbers import human, plain
-from dpcalc.core.results import Question, Route, budget, noun
+from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 
 SIZE = Route(noise_accuracy.BOUND)
@@ -76,11 +77,16 @@ def no_threshold(run: Run, mechanism: Mechanism) -> NoSolution:
                       f"take more noise than --solve {mechanism.options[0]} finds without a threshold", "--solve")
 
 
+def has_threshold(mechanism: Mechanism) -> bool:
+    """Whether noisy values are published above a threshold only."""
+    return "threshold" in mechanism.options and bool(mechanism.noise)
+
+
 def with_range_of_noise(run: Run, mechanism: Mechanism) -> Run:
     """The run in which a noise level is searched for up to one that meets the budget, where some of δ is left for keys
     of one person: with more noise they are published more often. So the loss falls up to some level, and rises then."""
     unknown, delta = run.question.unknown, run.question.delta or run.question.target
-    if mechanism.contributors is None or unknown is None or unknown.name != mechanism.options[0] or not delta:
+    if not has_threshold(mechanism) or unknown is None or unknown.name != mechanism.options[0] or not delta:
         return run
     own, threshold, steps = run.at(1.0).params, float(run["threshold"]), int(run["steps"] or 1)
     if threshold <= own["per_key"]:
@@ -188,12 +194,12 @@ def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:
 
 def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[str, ...]:
     """The sentences about the size of the noise, and of what moves between neighbours."""
-    lines = list(contributions.line(run, mechanism.noise == "gaussian"))
+    lines = list(contributions.line(run, mechanism.noise == "gaussian")) if mechanism.noise else []
     unit = " clipping norms" if run.get(noise_multiplier.NAME) is not None else ""
     if WITHIN in found:
         of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
         several = of_all if run["steps"] > 1 else ""
-        one = "one value, published or not," if mechanism.contributors else "one answer"
+        one = "one value, published or not," if has_threshold(mechanism) else "one answer"
         lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is at most {human(found[WITHIN])}"
                      f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
     elif DEVIATION in found and mechanism.noise != "gaussian":

@@ -9,11 +9,11 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import NUMBER, unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
-from dpcalc.commands import best_of_runs, noisy_values
+from dpcalc.commands import best_of_runs, key_questions, noisy_values
 from dpcalc.commands.asking import level_hints, lower_end
 from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
-from dpcalc.core import noise_multiplier, tries
+from dpcalc.core import counts, noise_multiplier, tries
 from dpcalc.core.checks import Mode, check
 from dpcalc.core.command import Given
 from dpcalc.core.errors import NoSolution
@@ -24,15 +24,19 @@ from dpcalc.core.run import Run
 
 def answer(given: Given) -> Answer:
     mechanism = MECHANISMS[given["mechanism"]]
-    question = noisy_values.question_of(COMMAND, given) or question_of(COMMAND, given)
+    question = (key_questions.question_of(COMMAND, given) or noisy_values.question_of(COMMAND, given)
+                or question_of(COMMAND, given))
     needs, optional = noise_multiplier.options(mechanism, given, question.unknown.name if question.unknown else None)
     by_multiplier = noise_multiplier.NAME in needs
     contributed = noisy_values.contribution_options(mechanism, by_multiplier)
     is_contributed = any(given.has(name) or given["solve"] == name.replace("_", "-") for name in contributed)
     uses = {*needs, *optional, *contributed, "mechanism", "steps", "orders", "group_size", "adjacency", "accuracy",
-            "error", *tries.NAMES, *(ROUTES.keys() & {question.asks})} - ({"sensitivity"} if is_contributed else set())
+            "error", *mechanism.questions, *(ROUTES.keys() & {question.asks}),
+            *(() if question.asks in counts.NOT_ABOUT_PRIVACY else tries.NAMES)}
+    uses -= {"sensitivity"} if is_contributed else set()
     run = Run(COMMAND, given, question, partial(_params, mechanism), frozenset(uses))
-    ways_out = {**noisy_values.contribution_ways_out(mechanism, by_multiplier, is_contributed), **mechanism.ways_out}
+    ways_out = {**key_questions.WAYS_OUT,
+                **noisy_values.contribution_ways_out(mechanism, by_multiplier, is_contributed), **mechanism.ways_out}
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=ways_out,
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
     states = by_multiplier or mechanism.states_relation or is_contributed
@@ -51,7 +55,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     except NoSolution:
         if run.unknown == "threshold" and question.delta and run["steps"] == 1:
             raise noisy_values.no_threshold(run, mechanism) from None
-        if mechanism.contributors and run.unknown == mechanism.options[0]:
+        if noisy_values.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
             raise noisy_values.no_noise(run) from None
         raise
     if question.asks == "guarantee" and mechanism.pure:
@@ -60,14 +64,16 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     more = contributions.fields_of_part(run, mechanism.in_l2) if mechanism.query is NUMBER else {}
     part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run), **more)
     size = noisy_values.numbers(mechanism, run)
-    notes = (noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else mechanism.notes)
+    notes = noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else (
+        *key_questions.notes(mechanism, run, rows), *mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
-               **contributions.numbers(run), **size, **lower_end(question, rows)}
+               **(contributions.numbers(run) if mechanism.noise else {}), **size, **lower_end(question, rows),
+               **key_questions.numbers(mechanism, run, question)}
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
                        (*noisy_values.notes(mechanism, run, size), *notes), numbers,
-                       of_respondents=bool(mechanism.query.not_sampled), warnings=noisy_values.threshold_warnings(run),
-                       promises=contributions.promises(run))
+                       of_respondents=mechanism.query.of_respondents, warnings=noisy_values.threshold_warnings(run),
+                       promises=contributions.promises(run, not mechanism.noise))
     return best_of_runs.with_selection(found, run, [guarantee])
 
 
@@ -83,6 +89,8 @@ def _params(mechanism: Mechanism, run: Run) -> dict[str, Any]:
     """The parameters of the bounds."""
     if run.question.asks == noisy_values.WITHIN:
         return noisy_values.size_params(mechanism, run)
+    if run.question.asks in key_questions.ANSWERS:
+        return key_questions.params(run)
     return params_of(mechanism, run.question.asks, run)
 
 
@@ -90,6 +98,8 @@ def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
     """The bounds for one use of a mechanism, or for several."""
     if run.question.asks == noisy_values.WITHIN:
         return (noisy_values.SIZE,)
+    if run.question.asks in key_questions.ANSWERS:
+        return (key_questions.ROUTE,)
     if run.question.asks in ROUTES:
         return (ROUTES[run.question.asks][0],)
     is_once = run.unknown not in ("steps", "max_keys") and run["steps"] * mechanism.releases(run) == 1
@@ -101,4 +111,4 @@ def _routes(mechanism: Mechanism, run: Run) -> tuple[Route, ...]:
 
 def theorems() -> Iterable[Route]:
     return (*(route for m in MECHANISMS.values() for route in (*m.once, *m.often)), *(x for x, _ in ROUTES.values()),
-            *BOUNDS, noisy_values.SIZE)
+            key_questions.ROUTE, *BOUNDS, noisy_values.SIZE)

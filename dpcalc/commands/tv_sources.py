@@ -106,12 +106,12 @@ def _mechanism(name: str) -> Source:
 
     return Source(
         checked, lambda run: mechanism.tv.often if _several(run) else mechanism.tv.once, params,
-        lambda run, tv: {"kind": "mechanisms",
-                         "mechanisms": [mechanism.as_part(unsampled(mechanism, run), None, _steps(run))]},
+        lambda run, tv: {"kind": "mechanisms", "mechanisms": [mechanism.as_part(
+            unsampled(mechanism, run), None, _steps(run) * mechanism.releases(run))]},
         adjacency, "every output", notes,
         lambda run: {"steps": run.params["steps"], **noise_multiplier.companion(run, ADD_REMOVE, of_sum=False)},
         {closed_forms.EXACT.name: mechanism.tv.profile}, lambda run: NOTHING,
-        of_respondents=bool(mechanism.query.not_sampled))
+        of_respondents=mechanism.query.of_respondents)
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------

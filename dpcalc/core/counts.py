@@ -38,4 +38,5 @@ def elsewhere(words: str) -> dict[str, str]:
 
 # How notes begin that stand below the headline: on the sensitivity, and on the size of the noise
 SENSITIVITY_LINE, NOISE_LINE = "sensitivity:", "with probability"
-NOT_ABOUT_PRIVACY = frozenset({"noise_within"})  # what a question may ask that is no loss of privacy
+# What a question may ask that is no loss of privacy
+NOT_ABOUT_PRIVACY = frozenset({"noise_within", "keep_probability", "drop_probability"})

@@ -37,6 +37,8 @@ NAMES = (
     MechanismName("above-threshold", ("svt", "sparse-vector")),
     *(MechanismName(f"thresholded-{noise}", (), noise, ("threshold",), of_keys=True)
       for noise in ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace")),
+    MechanismName("key-selection", ("partition-selection", "optimal-partition-selection", "truncated-geometric"),
+                  step_epsilon="selection", of_keys=True),
     MechanismName("shuffled-ldp", step_epsilon="report", before=" before shuffling"),
 )
 

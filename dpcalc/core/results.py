@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.core.bound import Bound, Conversion, Params, PointBound
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import human, plain
-from dpcalc.core.quantities import Quantity, symbol
+from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.text import MOST_NAMED
 
@@ -45,26 +44,6 @@ class Question(NamedTuple):
     def log_delta(self) -> float:
         """log δ, rounded down; −∞ where δ is 0 or not given."""
         return nextafter(log(self.delta), -inf) if self.delta else -inf
-
-
-def noun(unknown: Quantity) -> str:
-    """A parameter to be solved for in a sentence, for example 'noise multiplier' or 'number of steps'."""
-    counted = {"steps": "steps", "epochs": "epochs", "n": "records"}.get(unknown.name)
-    return f"number of {counted}" if counted else unknown.name.replace("_", " ")
-
-
-def budget(question: Question) -> str:
-    """The budget of a question in a sentence, for example 'ε ≤ 1 at δ = 1e-05', or 'ε ≤ 1' for pure DP."""
-    asks, at = question.asks, ""
-    if asks == "epsilon" and question.delta:
-        at = f" at δ = {human(question.delta)}"
-    elif asks == "delta":
-        at = f" at ε = {plain(question.epsilon or 0.0)}"
-    elif asks == "rdp":
-        at = f" at α = {plain(question.alpha or 0.0)}"
-    elif asks == "tpr":
-        at = f" at FPR = {plain(question.fpr or 0.0)}"
-    return f"{symbol(asks)} ≤ {plain(question.target or 0.0)}{at}"
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from math import isinf
 from typing import Any
 
 from dpcalc import __version__
+from dpcalc.core.budgets import budget
 from dpcalc.core.counts import NOISE_LINE, NOT_ABOUT_PRIVACY, SENSITIVITY_LINE
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Row, Table, budget
+from dpcalc.core.results import Answer, Row, Table
 from dpcalc.core.tries import ONE_RUN
 from dpcalc.output.comparison import lines_below
 from dpcalc.output.formats import Document
@@ -244,6 +245,9 @@ def _condition(answer: Answer) -> str:
     """The condition in the headline: the quantity that the question fixes, for example ' at δ = 1e-05'; or the budget
     that a solved parameter meets."""
     question, result = answer.question, answer.headline.result
+    if question.asks == "keep_probability":
+        people = int(answer.parameters["people"])
+        return f" for a key of {people} {'person' if people == 1 else 'people'}"
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
         text = human if name == "delta" else plain  # a larger δ promises less

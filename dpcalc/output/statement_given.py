@@ -107,9 +107,11 @@ def releases(answer: Answer, values: Values) -> list[str]:
              f"There are {len(answer.releases)} releases.")
     parts = answer.guarantee.get("mechanisms", ())
     schemes = [SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling")]
-    # the uses that are composed are not the accesses where they are epochs, or the steps that a record meets
+    # the uses that are composed are not the accesses where they are epochs, the steps that a record meets, or decisions
+    # on single keys
     may_be_cyclic = answer.adjacency in SCHEMES["cyclic-poisson"].neighbours  # in JSON these are Poisson batches
-    of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in schemes)
+    of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in schemes) and not any(
+        MECHANISMS[part["name"]].points for part in parts)
     accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times."
     batches = _counted(list(dict.fromkeys(scheme.words for scheme in schemes))) if schemes else ""
     kept = _filter(answer.adaptive) if answer.adaptive else ""

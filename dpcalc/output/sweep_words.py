@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.core.budgets import limit
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
@@ -47,7 +48,7 @@ def conditions(answer: Answer, swept: Collection[str]) -> dict[str, str]:
     question = answer.question
     found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
     if question.unknown:
-        found.insert(0, (question.asks, "≤", question.target))
+        found.insert(0, limit(question))
     options = {name: f"target_{name}" if answer.options.get(f"target_{name}") is not None else name
                for name, _, _ in found}
     return {options[name]: f"each {symbol(name)}" if options[name] in swept else f"{symbol(name)} {sign} {plain(x)}"

@@ -204,6 +204,9 @@ def _composed_delta_of_side(row: Row, answer: Answer, epsilon: float, side: int)
 # --- bounds that give single numbers ---------------------------------------------------------------------------------
 
 
+_PROBABILITIES = ("delta", "tv", "keep_probability", "drop_probability")
+
+
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     bound, own = row.route.bound, exact_arguments(row)
     assert isinstance(bound, PointBound)
@@ -217,7 +220,7 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     solution = question.unknown.name if question.unknown else None
     names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho", *bound.gives)
              and name != solution]
-    return tuple((claim_probability if name in ("delta", "tv") else claim_upper_bound)(name, row.result[name],
+    return tuple((claim_probability if name in _PROBABILITIES else claim_upper_bound)(name, row.result[name],
                                                                                        exact(name))
                  for name in names)
 
@@ -270,6 +273,7 @@ _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] 
     ("composition", "epsilon"): _profile_epsilon,
     ("composition", "delta"): _profile_delta,
     ("composition", "tv"): _profile_delta,
-    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho", "feedback", "noise_within")},
+    **{("point", asks): _point for asks in (
+        "epsilon", "delta", "tv", "mu", "rho", "feedback", "noise_within", "keep_probability", "drop_probability")},
     **{(kind, "tpr"): claims_of_tpr for kind in ("rdp", "profile", "composition", "point")},
 }

@@ -89,6 +89,12 @@ def _by_ratio(describe: Callable[[Formula, float], LossPair]) -> Callable[[Part]
     return lambda part: describe(_ratio(part), float(_ratio(part)(finite.DOUBLES)))
 
 
+def _key_selection(part: Part) -> LossPair:
+    if _group_size(part) > 1:
+        raise Unchecked("groups of people have no pair of one key")
+    return approximate_dp_pair(lambda mp: mp.mpf(part["step_epsilon"]), part["step_delta"])
+
+
 def _optimized_unary(part: Part) -> LossPair:
     """Return the pair with the exact probabilities, which the parameters of its bound are rounded from."""
     return pair_of_outcomes(lambda mp: finite.exact_outcomes(mp, unary.atoms(
@@ -127,6 +133,7 @@ _LOSSES: Mapping[str, Callable[[Part], LossPair]] = {
     "above-threshold": _above_threshold,
     **{f"thresholded-{noise}": _thresholded_part for noise in noise_accuracy.NOISES},
     "one-shot-top-k": _one_shot_top_k,
+    "key-selection": _key_selection,
     "randomized-response": _of_respondents(_randomized_response),
     "optimized-unary": _of_respondents(_optimized_unary),
 }

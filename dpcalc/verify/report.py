@@ -18,7 +18,7 @@ from dpcalc.verify.differences import agree, differences
 from dpcalc.verify.recomputed import expected_record
 from dpcalc.verify.records import SAME_DOUBLES, SAME_NUMBERS, Record, is_error, is_number, to_float
 from dpcalc.verify.replay import replay
-from dpcalc.verify.stated_numbers import claim_of_mu, claim_of_sensitivity
+from dpcalc.verify.stated_numbers import claim_of_keep_probability, claim_of_mu, claim_of_sensitivity
 from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, MissingEntry, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
@@ -106,11 +106,14 @@ def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
         if agree(ours["mu"], theirs, SAME_DOUBLES):  # what is proven and differs only by rounding is expected
             expected.record["guarantee"] = {**ours, "mu": theirs}
     sensitivity = _check_stated("result.sensitivity", "the sensitivity", claim_of_sensitivity(answer, record), budget)
+    keep = _check_stated("result.keep_probability", "the keep probability", claim_of_keep_probability(answer, record),
+                         budget)
     found = list(differences(expected, record, _proven_numbers(answer, rows, record)))
     wrong = {d.path for d in found if d.refuted or d.matters}
     rows = [_accept_recomputed(findings, f"bounds[{k}]", wrong, k == 0) for k, findings in enumerate(rows)]
     guarantee = _accept_recomputed(guarantee, "guarantee", wrong, False)
     guarantee += _accept_recomputed(sensitivity, "result.sensitivity", wrong, False)
+    guarantee += _accept_recomputed(keep, "result.keep_probability", wrong, False)
     others = tuple(f for findings in rows[1:] for f in findings)
     # at most five refuted values, and all unchecked ones
     whole = (*[Finding(REFUTED, "", d.text) for d in found if d.refuted][:5],

@@ -1,17 +1,18 @@
-"""Numbers that a record states beside its bounds as claims: the μ of a μ-GDP guarantee, and the sensitivity of
-correlated noise. The closed forms of bounds prove them."""
+"""Numbers that a record states beside its bounds as claims: the μ of a μ-GDP guarantee, the sensitivity of correlated
+noise, and the probability that a key is kept. The closed forms of bounds prove them."""
 
 from collections.abc import Callable
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.correlated import participation
+from dpcalc.commands import key_questions
 from dpcalc.commands.correlated_design import design as design_of
 from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer, Route, Row
 from dpcalc.core.validate import validate
-from dpcalc.verify.claim import Claim, claim_upper_bound
+from dpcalc.verify.claim import Claim, claim_probability, claim_upper_bound
 from dpcalc.verify.records import Record, is_number, to_float
 from dpcalc.verify.replay import command_of
 
@@ -50,3 +51,16 @@ def claim_of_sensitivity(answer: Answer, record: Record) -> tuple[Row, Claim] | 
     assert exact is not None
     claim = claim_upper_bound("sensitivity", to_float(stated), lambda mp: exact(mp, design, change, 1.0))
     return Row(Route(bound), {}), claim
+
+
+def claim_of_keep_probability(answer: Answer, record: Record) -> tuple[Row, Claim] | None:
+    """Return the row of the theorem about kept keys, and the claim that the probability is at most the recorded one;
+    None for a record that states none beside its bounds."""
+    stated = record["result"].get("keep_probability")
+    if answer.question.asks in key_questions.ANSWERS or answer.command != "rdp" or not is_number(stated):
+        return None
+    own = key_questions.params({"max_keys": None, **answer.parameters})
+    exact = key_questions.ROUTE.bound.exact
+    claim = claim_probability("keep_probability", to_float(stated),
+                              lambda mp: exact(mp, **own)["keep_probability"])
+    return Row(key_questions.ROUTE, {}), claim

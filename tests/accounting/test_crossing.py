@@ -146,7 +146,8 @@ def test_numbers_in_json_have_a_range(name):
         return call(["convert", "-", "--delta", "1e-3", "--json"], changed)
 
     ranges = {"probability": ((0.5, 0.95), (0, 1, 1.5)), "flip_probability": ((0.05, 0.5), (0, 1, 1.5)),
-              "categories": ((2, 3), (1, 2.5)), "contributors": ((1,), (0, 3, 1.5))}
+              "categories": ((2, 3), (1, 2.5)), "contributors": ((1,), (0, 3, 1.5)),
+              "step_delta": ((1e-6, 1e-5), (0, 1, 1.5))}
     for field in set(part) - {"name", "count", "sampling"}:
         usual = ((1, 2), (0, 1.5)) if isinstance(part[field], int) else ((0.5, 2.0), (0, -1.5))
         inside, outside = ranges.get(field, usual)
@@ -167,7 +168,7 @@ def test_pipes(name):
             refused("no RDP curve", "convert", "-", *question, stdin=described)
         else:
             assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
-    if reason := MECHANISMS[name].query.not_sampled or MECHANISMS[name].query.not_in_batches:
+    if reason := MECHANISMS[name].query.not_sampled:
         return refused(reason, "subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta",
                        "1e-5", stdin=described)
     assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5",

@@ -32,6 +32,7 @@ RUNS = {"truncated": {"n": 100, "batch_size": 10, "max_batch_size": 20, "steps":
         "weighted": {"max_weight": 0.1, "steps": 2}, "shuffle": {"n": 20, "batch_size": 5, "epochs": 1},
         "with-replacement": {"n": 20, "batch_size": 2, "steps": 2}}
 REPORTS = ("randomized-response", "k-randomized-response", "unary", "optimized-unary", "shuffled-ldp")
+NOT_SAMPLED = (*REPORTS, "key-selection")
 KINDS = {
     "mechanisms": {"mechanisms": [{"name": "gaussian", "noise_multiplier": 2.0}]},
     "rdp": {"alpha": [2.0, 4.0, 8.0], "rdp": [0.25, 0.5, 1.0]}, "gdp": {"mu": 0.5}, "zcdp": {"rho": 0.125},
@@ -63,7 +64,7 @@ def guarantee(kind, relation):
 
 def test_the_table_has_every_scheme():
     assert set(TABLE) - {"truncated"} == set(q.SCHEME.choices)
-    differ = {name for name, mechanism in MECHANISMS.items() if mechanism.query.not_sampled} ^ set(REPORTS)
+    differ = {name for name, mechanism in MECHANISMS.items() if mechanism.query.of_respondents} ^ set(REPORTS)
     assert not differ, f"REPORTS here and `query` in accounting/mechanisms disagree about {differ}"
 
 
@@ -88,7 +89,7 @@ def test_mechanisms_that_options_describe(scheme):
         found, said = asked("subsample", **options, epsilon=0.5)
         own = relation or next(iter(row))
         where = (scheme, name, relation, said)
-        if own not in row or name in REPORTS:
+        if own not in row or name in NOT_SAMPLED:
             assert found is None, where
             continue
         base, is_sum, only_gaussian = row[own]
@@ -144,8 +145,11 @@ def test_mechanisms_on_all_records(command, mechanism):
         if mechanism in REPORTS:
             assert (found is not None) == (relation == REPLACE), said
         if found is not None:
-            assert found.value == unstated.value and found.guarantee["adjacency"] == relation
-    assert unstated.guarantee.get("adjacency") == (REPLACE if mechanism in REPORTS else None)
+            of_two = MECHANISMS[mechanism].states_relation and relation == REPLACE  # the keys of two people
+            assert found.value > unstated.value if of_two else found.value == unstated.value
+            assert found.guarantee["adjacency"] == relation
+    stated = ADD if MECHANISMS[mechanism].states_relation else None
+    assert unstated.guarantee.get("adjacency") == (REPLACE if mechanism in REPORTS else stated)
 
 
 @pytest.mark.parametrize("command", [slow("convert"), slow("tv"), slow("ledger")])

@@ -14,6 +14,7 @@ from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import filters, zcdp
 from dpcalc.bounds.hiding import output_perturbation_shuffled_hiding, smooth_nonconvex_shuffled_hiding
+from dpcalc.bounds.mechanisms import key_selection
 from dpcalc.bounds.noisy_sgd import burn_in_contraction
 from dpcalc.bounds.online import online_hybrid
 from dpcalc.bounds.online._engine.levels import Listed, schedule
@@ -68,6 +69,14 @@ def bits_report(rng):
     own = bits(rng)
     p, q = own.values()
     return report(rng, own, log(p / (1 - p)) - log(q / (1 - q)))
+
+
+def kept_keys(rng):
+    """A selection, and a number of people of which a key is surely dropped, surely kept, or in between."""
+    e, d, k = spread(rng, 1e-9, 900), rng.choice((delta(rng), rng.random())), steps(rng, 1e6)
+    own = {"step_epsilon": e, "step_delta": d or 1e-9, "max_keys": k}
+    m = min(key_selection.growing_steps(**own), 10**15)
+    return {**own, "people": max(1, rng.choice((steps(rng, 50), m, m + 1, round(m * rng.uniform(0, 2.2)), 2 * m - 1)))}
 
 
 def selection(rng):
@@ -565,6 +574,7 @@ DRAW = {
     "noise-accuracy": noisy_counts.size,
     "threshold-profile": noisy_counts.threshold, "threshold-simple": noisy_counts.threshold,
     "threshold-composed": lambda r: noisy_counts.threshold(r, closed=True),
+    "key-selection": kept_keys,
     "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
     "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),
     "shuffled-ldp-lower": lambda r: shuffled_reports(r, 500),
@@ -741,7 +751,7 @@ INCREASING = {
     "exponential-rdp": ("alpha", "step_epsilon"), "exponential-lower": (),
     "noisy-max-profile": ("step_epsilon",), "noisy-max-rdp": ("alpha", "step_epsilon"),
     "one-shot-top-k-exact": ("sensitivity", "top_k", "steps"), "one-shot-top-k-rdp": ("alpha", "sensitivity", "top_k"),
-    "above-threshold-exact": ("sensitivity", "steps"),
+    "above-threshold-exact": ("sensitivity", "steps"), "key-selection": (),
     "above-threshold-rdp": ("alpha", "sensitivity"), "shuffled-ldp-exact": ("step_epsilon",),
     "shuffled-ldp-profile": ("step_epsilon",), "shuffled-ldp-lower": (), "noise-accuracy": (), "threshold-profile": (),
     "threshold-simple": (), "threshold-composed": (),

@@ -1,5 +1,5 @@
-"""Selections by the exponential mechanism and by noisy scores, the sparse vector technique, and shuffled reports, small
-enough to be enumerated."""
+"""Selections by the exponential mechanism, by noisy scores and of keys, the sparse vector technique, and shuffled
+reports, small enough to be enumerated."""
 
 from collections import Counter
 from itertools import permutations, product
@@ -142,6 +142,24 @@ def _answers(queries, b1, b2, hits):
     return np.array(found)
 
 
+def keys(rng):
+    """Rules that keep a key of n people no more often than the inequalities allow, the one with the largest
+    probabilities among them; and all sets of the keys of a person that this one publishes."""
+    count, e, d = rng.choice((1, 2, 3)), exp(rng.uniform(-3, 1)), exp(rng.uniform(-9, -1))
+    own = {"step_epsilon": e * count, "step_delta": d * count if d * count < 1 else 0.9, "max_keys": count}
+    d, largest, one = own["step_delta"] / count, [0.0], 0.0
+    for n in range(1, 30):
+        one = rng.choice((1.0, 1.0, rng.random())) * min(exp(e) * one + d, 1 - exp(-e) * (1 - one - d), 1.0)
+        largest.append(min(exp(e) * largest[-1] + d, 1 - exp(-e) * (1 - largest[-1] - d), 1.0))
+        for kept in (one, largest[-1]):
+            yield from ask.point("key-selection", "keep_probability", kept, **own, people=n)
+    people = [rng.randint(0, 28) for _ in range(count)]
+    p, q = ([float(np.prod(chances)) for chances in product(*((largest[n + more], 1 - largest[n + more]) for n in people))]
+            for more in (1, 0))
+    run = {"step_epsilon": e, "step_delta": d, "steps": count}
+    yield from ask.profile("composition-optimal", p, q, [0.0, e / 2, e, *(e * count * rng.random() for _ in range(3))], run)
+
+
 def shuffled(rng):
     """Histograms of a few reports of a random local randomiser; randomised response with equal others is a sharp
     case."""
@@ -174,4 +192,4 @@ def _histogram(rows):
     return law
 
 
-FAMILIES = (selection, noisy_max, replaced_in_selections, top_k, threshold, shuffled)
+FAMILIES = (selection, noisy_max, replaced_in_selections, top_k, threshold, keys, shuffled)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from dpcalc.accounting import contributions
 from dpcalc.accounting.routes import PURE_COMPOSITION, converted
 from dpcalc.bounds.conversions import composition_basic, composition_optimal
+from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.curve import Curve, of_bound
 from dpcalc.bounds.profile import Profile
 from dpcalc.bounds.total_variation import closed_forms
@@ -23,19 +24,21 @@ class Query(NamedTuple):
     """What a mechanism answers, from which it follows which neighbouring data sets its numbers can be about."""
 
     about: str  # the number that is about some neighbouring data sets
-    # Of reports that people give by themselves, where neighbouring data sets differ in one person's answer: why no
-    # batches can be drawn of them, in words after the name of the mechanism
-    not_sampled: str = ""
-    not_in_batches: str = ""  # likewise, where neighbouring data sets differ in a record
+    not_sampled: str = ""  # why no batches can be drawn for it, in words after the name of the mechanism
+    # Whether it is about reports that people give by themselves, so that neighbouring data sets differ in one person's
+    # answer
+    of_respondents: bool = False
 
 
 NUMBER = Query("the sensitivity")
 SELECTION = Query("the range of the privacy loss of a selection")
 THRESHOLD = Query("the sensitivity of the queries")
 REPORT = Query("a respondent's answer", "is a report that each respondent gives, and whoever sees the reports sees who "
-               "was asked: sampling does not lower its ε")
+               "was asked: sampling does not lower its ε", of_respondents=True)
 SHUFFLED_REPORTS = Query("a respondent's answer", "needs a report of every one of the n people in each round, so that "
-                         "none of them is sampled")
+                         "none of them is sampled", of_respondents=True)
+KEYS = Query("the (ε, δ) of a key", "counts everybody who has a key; for a Poisson sample of people amplify the (ε, δ) "
+             "of a selection: use dpcalc subsample --epsilon 1 --delta 1e-5 --sampling-rate 0.01")
 
 
 class Number(NamedTuple):
@@ -101,7 +104,7 @@ class Mechanism(NamedTuple):
     whole_sensitivity: bool = False  # the query has integer values
     noise: str = ""  # of additive noise: its name in bounds/mechanisms/noise_accuracy.py
     in_l2: bool = False  # noise on a vector, of which only the ℓ2 norm of its change counts
-    # the uses of the mechanism that one release consists of, from its options: one on each value that a person moves
+    # options → the number of uses that one release consists of: of noise, one on each value that a person moves
     releases: Callable[[Params], int] = contributions.number_of_values
     # Whether it is about records that are added or removed, unless --adjacency says something else
     states_relation: bool = False
@@ -111,6 +114,10 @@ class Mechanism(NamedTuple):
     # (parameters of one use where a record is added or removed, sampling rate) → the profile of one use on a Poisson
     # batch where a record is replaced; None of Gaussian noise, whose pair is known exactly
     replaced: Callable[[Params, float], Profile] | None = None
+    # the same options, or the parameters of one use → (ε, δ) of one release, and how often that counts, where its δ is
+    # positive
+    points: Callable[[Params], Points] | None = None
+    questions: tuple[str, ...] = ()  # options that ask about it, besides those of its privacy
 
     def rdp_curve(self, params: Params) -> Curve:
         """The RDP curve of one use. Raises DpcalcError where none is computed."""
@@ -200,7 +207,10 @@ def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     values = unsampled(mechanism, values)
     own = {name: values.get(name) for name in mechanism.options + mechanism.optional}
     params = mechanism.bound_params(mechanism.of_group(own, int(values.get("group_size") or 1)))
-    params["steps"] = int(values.get("steps") or 1) * mechanism.releases(values)
+    releases = int(values.get("steps") or 1)
+    params["steps"] = releases * mechanism.releases(values)
+    if mechanism.points is not None:
+        params["points"] = tuple((e, d, count * releases) for e, d, count in mechanism.points(values))
     if mechanism.pure is not None:
         params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])
     return params
