@@ -3,13 +3,22 @@
 A person contributes to at most k keys, with a part of the value of each in [0, c], or in [−c, c] where parts are
 signed. Neighbours differ in one person.
 
-Add-remove, zero-out: at most k values move, by at most c each. Replace-one: with parts in [0, c] at most 2k values move
-by at most c each, as a key that both persons have moves by at most c, and takes the place of two. With signed parts a
-common key may move by 2c. If s keys are common, s values move by at most 2c and 2(k − s) by at most c. For noise that
-is log-concave, one value that moves by 2c loses at least as much as two that move by c: the way to the neighbour leads
-through a point where one of the two has moved, so that the trade-off function of both is at least that of two steps of
-c after one another, and this is that of one step of 2c, as the tests of log-concave noise are those for large values.
-So k values that move by 2c are the worst case. The same argument covers pairs of people under add-remove.
+Add-remove, zero-out: at most k values move, by at most c each. Replace-one: with parts in [0, c] a value moves by at
+most c, also of a key that both persons have, and so at most 2k values do. With signed parts a value moves by at most
+2c, where both persons have the key, and all moves add up to at most 2kc; then k values that move by 2c are the worst
+case. Groups of r records move each value by at most r times as much, and all together, too.
+
+Proof of the worst case. Let values have independent symmetric noise with a log-concave density p, or probabilities p
+of whole numbers. Let n values move by b, or any values by at most b each and nb in total: the former loses at least as
+much. Signs do not count, as noise is symmetric. A larger move loses more, as tests for large values are the best ones
+of log-concave noise: so let the total be nb. It remains that two values which move by x >= y lose at most as much as
+with x + t and y − t, for t = min(b − x, y); such steps lead to n moves of b. For noisy values u and w and any γ > 0,
+1 less the profile is the sum of min(p(u)p(w), γp(u − x)p(w − y)). Take the terms with u + w = z. As functions of u,
+A = p(u)p(z − u) and B = γp(u − x)p(z − u − y) are log-concave, and symmetric about z/2 and about z/2 + (x − y)/2. The
+step moves B by t, away from the centre of A. The sum of min(A, B) is the integral over h of how many u have A > h and
+B > h: of how much two intervals overlap, with the centres of A and B. That does not grow where the centres move away
+from each other. Other values that move as well change γ only, at every outcome of theirs. ∎ With n = 1 this says that
+one value which moves by ib loses at least as much as i values that move by b.
 
 The values have independent noise, so that a release is a composition of as many uses of the noise on one value. Of
 Gaussian noise that is one use on a query that moves by √(number)·(largest move) in ℓ2. """
@@ -83,7 +92,10 @@ def fields_of_part(values: Mapping[str, Any], in_l2: bool) -> dict[str, int]:
 def numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """The sensitivities in ℓ0, ℓ1, ℓ2 and ℓ∞, for the answer."""
     moved = moved_values(values)
-    return {"l0": moved.number, "l1": moved.l1, "l2": moved.l2, "linf": moved.by} if moved else {}
+    if moved is None:
+        return {}
+    differ = int(values.get("max_keys") or 1) * people_who_differ(values)  # signed ones less where a value moves by 2c
+    return {"l0": differ, "l1": moved.l1, "l2": moved.l2, "linf": moved.by}
 
 
 def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
@@ -92,7 +104,9 @@ def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
     if moved is None:
         return ()
     norm, size = ("ℓ2", moved.l2) if in_l2 else ("ℓ1", moved.l1)
-    each = f"{moved.number} value{'s' if moved.number > 1 else ''}, at most {plain(moved.by)} each"
+    several = "s" if moved.number > 1 else ""
+    worst = "as of " if values.get("signed") and people_who_differ(values) > 1 else ""  # more values may move, by less
+    each = f"{worst}{moved.number} value{several}, at most {plain(moved.by)} each"
     return (f"{SENSITIVITY_LINE} {norm} = {size:.6g} ({each})",)
 
 

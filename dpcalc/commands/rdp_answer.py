@@ -41,7 +41,7 @@ def answer(given: Given) -> Answer:
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
     states = by_multiplier or mechanism.states_relation or is_contributed
     relation = neighbours.of_mechanism(mechanism, run, states)
-    run = noisy_values.with_usual_contributions(run, mechanism)
+    run = noisy_values.with_range_of_noise(noisy_values.with_usual_contributions(run, mechanism), mechanism)
     if given.has("error") and (given.has("epsilon") or given.has("delta")):
         return _with_error(_answered(noisy_values.question_at_solution(run, mechanism), mechanism, relation), run)
     return _answered(run, mechanism, relation)
@@ -55,6 +55,8 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     except NoSolution:
         if run.unknown == "threshold" and question.delta and run["steps"] == 1:
             raise noisy_values.no_threshold(run, mechanism) from None
+        if noisy_values.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
+            raise noisy_values.no_noise(run) from None
         raise
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers

@@ -76,7 +76,7 @@ def _with_input(run: Run) -> Run:
 
     given, base = run.given, run.given.inputs[0]
     described = {*_LEVELS, "mechanism", "clipping_norm",
-                 *(option for m in MECHANISMS.values() for option in (*m.options, *m.optional))} - {"n"}
+                 *(option for m in MECHANISMS.values() for option in (*m.options, *m.optional))} - {"n", "adjacency"}
     refuse(given, sorted(described), "not used with an input, which describes the mechanism; drop it", "contradictory")
     if (unknown := read_unknown(COMMAND, given)) and unknown.name in described:
         raise DpcalcError("contradictory", f"{unknown.option} has no effect, as the input fixes the noise; solve for "

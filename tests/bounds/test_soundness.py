@@ -12,7 +12,7 @@ from last_iterate_lines import asked
 from paths import GOLDEN
 from soundness import FAMILIES, ask, broken
 
-FEW = {"composed": 3, "allocated": 8, "allocated_several": 8, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "shuffled_games": 8, "smooth_passes": 4,
+FEW = {"above_threshold": 8, "composed": 3, "allocated": 8, "allocated_several": 8, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "shuffled_games": 8, "smooth_passes": 4,
        "known_order": 8, "changing_others": 8, "hills_in_order": 8,
        "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6,
        "hiding_one_pass": 8, "hiding_expanding": 8,

@@ -7,7 +7,7 @@ import domains
 from dpcalc.accounting.mechanisms import MECHANISMS
 
 _USUAL = {"sigma": 2.5, "scale": 3.0, "probability": 0.6, "step_epsilon": 0.5, "categories": 5, "threshold_scale": 40.0,
-          "n": 100, "threshold": 60.0, "top_k": 2, "step_delta": 1e-7}
+          "n": 100, "threshold": 80.0, "top_k": 2, "step_delta": 1e-7}
 
 
 def levels(name):

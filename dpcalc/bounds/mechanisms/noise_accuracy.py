@@ -60,13 +60,18 @@ def _gaussian_width(level: float, inside: Inside) -> float:
     return level * z
 
 
+def _log_outside_of_one(inside: Inside) -> float:
+    return log(inside.complement) if inside.p >= 0.5 else log1p(-inside.p)
+
+
 def _laplace_width(level: float, inside: Inside) -> float:
-    return level * -(log(inside.complement) if inside.p >= 0.5 else log1p(-inside.p))
+    return level * -_log_outside_of_one(inside)
 
 
 def _discrete_laplace_width(level: float, inside: Inside) -> float:
-    enough = level * (log(2) - log(inside.complement) - log1p(exp(-1 / level)))
-    return float(max(0, ceil(enough) - 1))
+    """The least whole a with 2e^(−(a+1)/v)/(1 + e^(−1/v)) <= b, by (1 + e^(−1/v))/2 = 1 + (e^(−1/v) − 1)/2."""
+    enough = -level * (_log_outside_of_one(inside) + log1p(expm1(-1 / level) / 2))
+    return float(max(0, ceil(up(enough, 1e-15)) - 1))
 
 
 def _discrete_gaussian_width(level: float, inside: Inside) -> float:

@@ -2,28 +2,31 @@
 
 A person has at most k keys, with a part of at most c of the value of each. A key that occurs is published with its
 value and noise X if that sum is at least τ. p = Pr[c + X >= τ] is the chance that a key is published that one person
-alone has, and s_j = (1 − p)^j that none of j such keys is. D_i(e) is the profile, at any real e, of i values that move
+alone has, and s_j = (1 − p)^j that none of j such keys is. D_m(e) is the profile, at any real e, of m values that move
 by c each; D_0(e) = (1 − e^e)₊.
 
-Proof of threshold-profile. Let j keys of one person (with D) occur in D alone, and i of the other person (with D′) in
-D′ alone; where one person is added, there is no other one, and i = 0 or, with the data sets exchanged, j = 0. Each of
-these keys has the part c, as p grows in it. That a key of the j is published has probability 1 − s_j on D and 0 on D′.
-Without that, the outputs on D are s_j·A with none of the j keys, and those on D′ with none of the i keys s_i·A′, where
-A and A′ are the values of all other keys: noises are independent. So for the events E of outputs the largest P(E) − e^ε
-Q(E) is 1 − s_j + s_j·H(ε + log(s_i/s_j)), where H is that of A and A′; the outputs with one of the i keys have P = 0. A
-and A′ differ in at most k − j keys that the first person has, and in at most k − i of the other one; a key that both
-have moves by at most c, and is counted twice here. The threshold processes what is published of these values, so that H
-<= D_m with m = k − j, or (k − i), or 2k − j − i where one person is replaced. Large values are never below the
-threshold, and attain it. Parts below c lose less: the expression falls in s_j, as its slope is a probability less 1,
-and so does that of the other direction. ∎
+Proof of threshold-profile. One person is in D alone, and another one in D′ alone, or nobody where a person is removed;
+where one is added, D and D′ are exchanged. Let only the first person have j of the keys, in both data sets together,
+and only the other person i of them. All other keys occur in D and in D′. Noises are independent: on D none of the j
+keys is published with probability s, whatever happens to the others, whose law is A; on D′ none of the i keys with
+probability s′, and the law of the others is A′. An output with one of the j keys has Q = 0, and one with one of the i
+keys has P = 0. So the largest P(E) − e^ε Q(E) is the largest 1 − s + sA(F) − e^ε s′A′(F) over the sets F of outputs
+with the other keys alone. It falls in s, as A(F) <= 1, and in s′. A key is published more probably the larger the part
+is: so it is largest for s = s_j and s′ = s_i, and is 1 − s_j + s_j·H(ε + log(s_i/s_j)), where H is the profile of A and
+A′. Of the other keys only those may have different values that one of both persons has: at most k − j, and k − i. Each
+value moves by at most c; where both persons have the key, and parts are in [0, c], too. What is published of them is
+computed from all noisy values. So H <= D_m with m = k − j, k − i (a person is added) or 2k − j − i (one is replaced),
+as D_m rises in m and in every move. There is equality in the limit of large values of other people, which are always
+published. ∎
 
-For Gaussian noise D_i is that of one value which moves by √i·c. For the other kinds, which are log-concave, it is at
-most that of one value which moves by ic (accounting/contributions.py has the proof), with equality from ic/v on where
-Laplace noise loses no more. Where k is above the number of cases that are computed, the numbers j are taken in ranges:
-with the values of the least j and the keys of the largest, as in a composition of all of these.
+For Gaussian noise D_m is that of one value which moves by √m·c. For the other kinds, which are log-concave, one value
+that moves by mc is taken, which loses at least as much (accounting/contributions.py has the proof); for Laplace noise
+neither loses anything from e = mc/v on. Where k is above the number of cases that are computed, the numbers j are taken
+in ranges, with the m of the least j and the s_j of the largest: both make the loss larger.
 
-Proof of threshold-simple. For all outputs E with P(E) − e^ε Q(E) <= D: if e^ε Q(E) <= 1, then s_j·P(E) − e^ε s_i·Q(E)
-<= D + max(s_j − s_i, 0); else it is at most s_j − s_i. With 1 − s_j added it is at most D + 1 − s_k. ∎ """
+Proof of threshold-simple. For a set F as above let a = A(F) and b = e^ε A′(F), so that a − b <= D, the profile at ε of
+all values that move. Then s_j·a − s_i·b = s_i(a − b) + (s_j − s_i)a <= D + max(s_j − s_i, 0). With 1 − s_j added this
+is at most D + max(1 − s_j, 1 − s_i) <= D + 1 − s_k. ∎ """
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ from dpcalc.bounds.mechanisms.noise_accuracy import NOISES, half_of_outside
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import ratio_up, up
 
 _RTOL = 1e-11  # more than the rounding errors of tails, profiles and their sums
 _ABSOLUTE = 1e-14  # of log δ: more than the rounding errors of a sum of terms that is nearly 1
@@ -106,7 +109,7 @@ def log_profile(release: Release, count: int, e: float) -> float:
         return -inf
     if noise == "gaussian":
         return log_theta(e, up(c * sqrt(count) / level, 5e-16))
-    return float(BY_NOISE[noise].value(e, level, c * count))
+    return float(BY_NOISE[noise].value(e, level, ratio_up((c, count))))
 
 
 def log_published(release: Release, j: int) -> tuple[float, float]:
@@ -115,6 +118,18 @@ def log_published(release: Release, j: int) -> tuple[float, float]:
     if j == 0:
         return -inf, 0.0
     return (log(j) + log_p if j * log_none > -1e-300 else log1mexp(j * log_none)), j * log_none
+
+
+def level_with_few_published(log_probability: float, noise: str, per_key: float, keys: int, threshold: float) -> float:
+    """About the largest noise level, up to τ − c, at which one of so many keys of a person is published with this
+    probability; for a search, where any level is valid."""
+    low, high = 1e-4 * (threshold - per_key), threshold - per_key
+    high = min(high, discrete_gaussian.LARGEST_SIGMA) if noise == "discrete-gaussian" else high
+    while high > (1 + 1e-6) * low:
+        middle = sqrt(low * high)
+        some, _ = log_published(Release(noise, middle, per_key, keys, 1, threshold), keys)
+        low, high = (middle, high) if some <= log_probability else (low, middle)
+    return low
 
 
 def value(epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,
@@ -162,7 +177,7 @@ def exact_profile(mp: Any, release: Release, count: int, e: Any) -> Any:
         return mp.mpf(0)
     if noise == "gaussian":
         return gaussian.theta(mp, e, mp.mpf(c) * mp.sqrt(count) / mp.mpf(level))
-    return BY_NOISE[noise].exact(mp, e, level, c * count)
+    return BY_NOISE[noise].exact(mp, e, level, mp.mpf(c) * count if noise == "laplace" else c * count)
 
 
 def exact(mp: Any, epsilon: float, noise: str, noise_level: float, per_key: float, max_keys: int, contributors: int,

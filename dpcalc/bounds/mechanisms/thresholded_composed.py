@@ -3,11 +3,14 @@
 Proof. By the proof of threshold-profile a case with j and i keys that only one data set has loses as much as the
 composition of the noise on the m other values with j times the pair of one key: an infinite loss with probability p, or
 else a loss of log(1 − p); and i times its reverse. The largest profile of all cases, in either direction, is convex in
-e^ε, and so the profile of a symmetric pair, which dominates every pair of neighbours (thresholded.py). Chords between
-its values at some ε are upper bounds. Dominating pairs compose (Zhu, Dong & Wang 2022, Theorem 10). ∎
+e^ε, and δ(−ε) = 1 − e^{−ε}(1 − δ(ε)) holds for it as for each profile and its reverse: so it is the profile of a
+symmetric pair. This dominates every pair of neighbours (thresholded.py) in both orders, and so beside mechanisms whose
+pairs differ by order, too. Chords between its values at some ε are upper bounds, as it is convex. Dominating pairs
+compose (Zhu, Dong & Wang 2022, Theorem 10). ∎
 
 Of Gaussian noise, and of a single value that moves, the profile of a case is a closed form. Of other noise the values
-are composed numerically, which is less than one value that moves by their sum; of both bounds the smaller one counts.
+are composed numerically, which loses at most what one value does that moves by their sum; at every ε the smaller one of
+both bounds counts.
 """
 
 from __future__ import annotations
