@@ -84,11 +84,6 @@ def number_of_values(values: Mapping[str, Any]) -> int:
     return moved.number if moved else 1
 
 
-def fields_of_part(values: Mapping[str, Any], in_l2: bool) -> dict[str, int]:
-    """What a part of a guarantee in JSON says of the values that move together, where each has noise of its own."""
-    return {} if in_l2 or number_of_values(values) == 1 else {"moved": number_of_values(values)}
-
-
 def numbers(values: Mapping[str, Any]) -> dict[str, float]:
     """The sensitivities in ℓ0, ℓ1, ℓ2 and ℓ∞, for the answer."""
     moved = moved_values(values)

@@ -22,7 +22,6 @@ from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
 from dpcalc.accounting.schemes import SCHEMES, Scheme
 from dpcalc.accounting.schemes.record import COUNT, RATE, Use
-from dpcalc.core.errors import DpcalcError
 from dpcalc.core.quantities import LEAST_RATE
 from dpcalc.core.relations import RELATIONS
 
@@ -76,15 +75,13 @@ class Part(Model):
 
     `between` says which two batches the numbers of the mechanism are about, where it is not what the theorem about its
     way of sampling needs for the neighbouring data sets of the guarantee. With `sum` (of Gaussian noise) the noise
-    multiplier is the one of a sum, σ over the clipping norm. `moved` is how many values a person moves in one release,
-    each with noise of its own, where it is above 1; `count` counts them. """
+    multiplier is the one of a sum, σ over the clipping norm. """
 
     name: str
     sampling: _AnySampling | None = None
     count: Count = 1
     between: Literal["add-remove", "replace-one"] | None = None
     sum: Literal[True] | None = None
-    moved: Count | None = None
 
     @property
     def mechanism(self) -> Mechanism:
@@ -108,7 +105,7 @@ class Part(Model):
     @model_serializer(mode="wrap")
     def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = serialize(self)
-        return {name: x for name, x in found.items() if x is not None or name not in ("between", "sum", "moved")}
+        return {name: x for name, x in found.items() if x is not None or name not in ("between", "sum")}
 
     def relation(self, stated: str | None) -> str | None:
         """The relation of the neighbouring data sets: the stated one, or else the usual one of its sampling, or None
@@ -128,10 +125,6 @@ class Part(Model):
     def params(self, relation: str | None, group_size: int = 1) -> Mapping[str, Any]:
         """The parameters of one use on a batch, or on all records where nothing is sampled, for groups of so many
         records."""
-        if self.moved and group_size > 2:  # for two people accounting/contributions.py has the proof
-            raise DpcalcError("refused", f"no theorem covers groups of {group_size} people who each move {self.moved} "
-                              f"values with {self.mechanism.words}; compute it with --max-keys and --per-key as the "
-                              "contributions of a whole group, or use Gaussian noise", "--group-size")
         own = self.mechanism.of_part(vars(self))
         if self.sum and (base := self.base(relation)):
             own["sensitivity"] = RELATIONS[base].sensitivity

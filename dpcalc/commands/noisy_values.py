@@ -121,9 +121,6 @@ def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
         Check(("per_key",), lambda part: mechanism.whole_sensitivity and part != int(part),
               f"{{per_key:g}} is not a whole number, and {mechanism.words} is for whole numbers: scale the values to "
               "integers, and the noise with them"),
-        Rule(lambda run: (run["group_size"] or 1) > 1 and mechanism.releases(run) > 1, "no theorem covers groups of "
-             f"people who each move several values with {mechanism.words}; give --max-keys and --per-key as the "
-             "contributions of a whole group, or use Gaussian noise", "refused", "--group-size"),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from dpcalc.accounting import contributions, neighbours
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
-from dpcalc.accounting.mechanisms.record import NUMBER, unsampled
+from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
 from dpcalc.commands import best_of_runs, key_questions, noisy_values
 from dpcalc.commands.asking import level_hints, lower_end
@@ -61,8 +61,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
-    more = contributions.fields_of_part(run, mechanism.in_l2) if mechanism.query is NUMBER else {}
-    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run), **more)
+    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run))
     size = noisy_values.numbers(mechanism, run)
     notes = noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else (
         *key_questions.notes(mechanism, run, rows), *mechanism.notes)
