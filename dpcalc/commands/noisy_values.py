@@ -2,23 +2,21 @@
 noise is."""
 
 from collections.abc import Mapping
-from contextlib import suppress
-from math import log
 from typing import Any
 
 from dpcalc.accounting import contributions
-from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.accounting.mechanisms.record import NUMBER
 from dpcalc.accounting.solve import solve
-from dpcalc.bounds.mechanisms import noise_accuracy, thresholded
+from dpcalc.bounds.mechanisms import noise_accuracy
+from dpcalc.commands import above_threshold
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core import noise_multiplier
-from dpcalc.core.budgets import budget, noun
+from dpcalc.core.budgets import noun
 from dpcalc.core.checks import Check, Rule
 from dpcalc.core.command import Command, Given
 from dpcalc.core.counts import NOISE_LINE
-from dpcalc.core.errors import DpcalcError, NoSolution, flag
+from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
@@ -26,7 +24,6 @@ from dpcalc.core.run import Run
 SIZE = Route(noise_accuracy.BOUND)
 WITHIN, WITHIN_ALL, DEVIATION = "noise_within", "noise_within_all", "standard_deviation"
 _LEVELS = ("sigma", "noise_multiplier", "scale")  # what --error finds
-_SHARES_OF_KEYS = (0.99, 0.9, 0.6, 0.3, 0.1)  # of δ, that keys of one person may take in a search; any are valid
 _BUDGETS = ("alpha", "rdp", "rho", "mu", "orders")  # options of questions that do not go with --error
 
 # --- what one person contributes -------------------------------------------------------------------------------------
@@ -50,64 +47,6 @@ def contribution_ways_out(mechanism: Mechanism, by_multiplier: bool, is_used: bo
     threshold = ("a threshold on noisy values is for --mechanism gaussian, laplace, discrete-gaussian or "
                  "discrete-laplace; for queries above a threshold use --mechanism above-threshold")
     return {**dict.fromkeys(contributions.NAMES, way), "threshold": threshold}
-
-
-def with_usual_contributions(run: Run, mechanism: Mechanism) -> Run:
-    """The run in which contributions have values, where the mechanism needs them: one key, and at most 1."""
-    if mechanism.contributors is None:
-        return run
-    return run.completed(**{name: x for name, x in (("max_keys", 1), ("per_key", 1.0)) if not run.sets(name)})
-
-
-def threshold_warnings(run: Run) -> tuple[str, ...]:
-    """A warning where a key of one person is more likely published than not."""
-    if run["threshold"] is None or run["threshold"] > run["per_key"]:
-        return ()
-    return (f"--threshold: {plain(float(run['threshold']))} is at most --per-key: a key with one person is published "
-            "with probability 1/2 or more, so that δ is at least 1/2",)
-
-
-def no_threshold(run: Run, mechanism: Mechanism) -> NoSolution:
-    """The error that no threshold meets the budget, with what the noise alone loses and the way out."""
-    assert run.question.unknown is not None
-    without = run.at(run.question.unknown.search[1]).params
-    alone = evaluate(Route(thresholded.PROFILE), without, Question("delta", epsilon=run["epsilon"])).result["delta"]
-    given = f"δ ≤ {plain(run['delta'])} at ε = {plain(run['epsilon'])}"
-    return NoSolution("no-solution", f"no threshold gives {given}: the noise alone has δ = {human(alone)}; "
-                      f"take more noise than --solve {mechanism.options[0]} finds without a threshold", "--solve")
-
-
-def has_threshold(mechanism: Mechanism) -> bool:
-    """Whether noisy values are published above a threshold only."""
-    return "threshold" in mechanism.options and bool(mechanism.noise)
-
-
-def with_range_of_noise(run: Run, mechanism: Mechanism) -> Run:
-    """The run in which a noise level is searched for up to one that meets the budget, where some of δ is left for keys
-    of one person: with more noise they are published more often. So the loss falls up to some level, and rises then."""
-    unknown, delta = run.question.unknown, run.question.delta or run.question.target
-    if not has_threshold(mechanism) or unknown is None or unknown.name != mechanism.options[0] or not delta:
-        return run
-    own, threshold, steps = run.at(1.0).params, float(run["threshold"]), int(run["steps"] or 1)
-    if threshold <= own["per_key"]:
-        return run
-    asked = Question("delta", epsilon=run["epsilon"], upper_only=True)
-    for share in _SHARES_OF_KEYS:
-        most = thresholded.level_with_few_published(log(share * min(delta, 1.0)), own["noise"], own["per_key"],
-                                                    own["max_keys"] * steps, threshold)
-        with suppress(DpcalcError):
-            if evaluate(mechanism.often[0], run.at(most).params, asked).result["delta"] <= delta:
-                break
-    narrower = unknown._replace(search=(min(unknown.search[0], most), most), non_monotone=True)
-    return run.asking(run.question._replace(unknown=narrower))
-
-
-def no_noise(run: Run) -> NoSolution:
-    """The error that no noise meets the budget beside a threshold."""
-    assert run.question.unknown is not None
-    return NoSolution("no-solution", f"no {noun(run.question.unknown)} was found that gives {budget(run.question)} at "
-                      f"--threshold {plain(float(run['threshold']))}: with more noise, keys of one person are "
-                      "published more often; take a larger threshold", "--solve")
 
 
 def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
@@ -196,7 +135,7 @@ def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[s
     if WITHIN in found:
         of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
         several = of_all if run["steps"] > 1 else ""
-        one = "one value, published or not," if has_threshold(mechanism) else "one answer"
+        one = "one value, published or not," if above_threshold.has_threshold(mechanism) else "one answer"
         lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is at most {human(found[WITHIN])}"
                      f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
     elif DEVIATION in found and mechanism.noise != "gaussian":

@@ -9,7 +9,7 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
-from dpcalc.commands import best_of_runs, key_questions, noisy_values
+from dpcalc.commands import above_threshold, best_of_runs, key_questions, noisy_values
 from dpcalc.commands.asking import level_hints, lower_end
 from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
@@ -41,7 +41,7 @@ def answer(given: Given) -> Answer:
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
     states = by_multiplier or mechanism.states_relation or is_contributed
     relation = neighbours.of_mechanism(mechanism, run, states)
-    run = noisy_values.with_range_of_noise(noisy_values.with_usual_contributions(run, mechanism), mechanism)
+    run = above_threshold.with_range_of_noise(above_threshold.with_usual_contributions(run, mechanism), mechanism)
     if given.has("error") and (given.has("epsilon") or given.has("delta")):
         return _with_error(_answered(noisy_values.question_at_solution(run, mechanism), mechanism, relation), run)
     return _answered(run, mechanism, relation)
@@ -54,9 +54,9 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
         rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
     except NoSolution:
         if run.unknown == "threshold" and question.delta and run["steps"] == 1:
-            raise noisy_values.no_threshold(run, mechanism) from None
-        if noisy_values.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
-            raise noisy_values.no_noise(run) from None
+            raise above_threshold.no_threshold(run, mechanism) from None
+        if above_threshold.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
+            raise above_threshold.no_noise(run) from None
         raise
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
@@ -71,7 +71,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
                        (*noisy_values.notes(mechanism, run, size), *notes), numbers,
-                       of_respondents=mechanism.query.of_respondents, warnings=noisy_values.threshold_warnings(run),
+                       of_respondents=mechanism.query.of_respondents, warnings=above_threshold.warnings(run),
                        promises=contributions.promises(run, not mechanism.noise))
     return best_of_runs.with_selection(found, run, [guarantee])
 
