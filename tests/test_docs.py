@@ -19,7 +19,7 @@ from generate_docs import DOCS, PAGES, WIDTH, commands, console, generated, prin
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
 from dpcalc.commands import PAGES as PAGES_OF_TEXT
-from dpcalc.core import quantities
+from dpcalc.core import counts, quantities
 from dpcalc.core.errors import flag
 from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
 
@@ -75,7 +75,7 @@ def words(picture):
 CODE = sorted({" ".join(code.split()) for text in PROSE.values() for code in re.findall(r"`([^`]+)`", text)})
 INCOMPLETE = re.compile(r"…|\b[A-Z]{2,}\b|^dpcalc( [\w-]+)?$")  # a placeholder; or the name of a command
 OPTIONS = {option for name in COMMANDS for option in re.findall(r"--[a-z][a-z-]+", call([name, "--help"]).stdout)}
-OPTIONS |= {flag(alias) for q in vars(quantities).values() if isinstance(q, Quantity) for alias in q.aliases}
+OPTIONS |= {flag(alias) for q in (*vars(quantities).values(), *counts.OPTIONS) if isinstance(q, Quantity) for alias in q.aliases}
 OF_OTHER_PROGRAMS = {"--pipe", "--points", "--more"}
 CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--scheme": set(SCHEME.choices),
            "--release": set(RELEASE.choices)}

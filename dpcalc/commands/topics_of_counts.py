@@ -49,7 +49,7 @@ TOPICS = (
          "These numbers are about the noise alone. The error of sampling people, and the bias of clamping and of "
          "dropped groups, come on top.",
          "How near dpcalc's own numbers are to the theorems is another question: dpcalc explain BOUND says it."),
-        (("rdp --sigma 2 --accuracy 0.95", "Half-width = 3.91993"),
+        (("rdp --sigma 2 --accuracy 0.95", "Half-width of the noise = 3.91993"),
          ("rdp --error 10 --accuracy 0.95 --solve sigma", "σ = 5.10213")),
     ),
 )

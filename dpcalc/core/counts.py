@@ -15,8 +15,9 @@ THRESHOLD = Quantity("threshold", "least noisy value of a key that is published;
                      "τ", gt=0, le=1e300, safe_direction=+1)
 ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its half-width: how far the noise moves "
                     "an answer at most", "P", gt=0, lt=1)
-ERROR = Quantity("error", "largest half-width of that interval, for --solve sigma or scale: finds the most noise", "a",
-                 gt=0)
+ERROR = Quantity("error", "error that the noise keeps to with --accuracy, for --solve sigma or scale; finds the "
+                 "most noise",
+                 "a", gt=0)
 STEP_DELTA = Quantity("step_delta", "δ of one selection of keys (key-selection)", "δ₀", gt=0, lt=1)
 TOP_K = Quantity("top_k", "number of candidates that are published (one-shot-top-k)", "k",
                  **WHOLE, safe_direction=-1)

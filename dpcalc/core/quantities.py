@@ -286,7 +286,7 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
 # In answers, where a letter alone would not be understood.
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
                   "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "threshold": "τ",
-                  "noise_within": "half-width", "max_keys": "number of keys", "per_key": "c", "top_k": "k",
+                  "noise_within": "half-width of the noise", "max_keys": "number of keys", "per_key": "c", "top_k": "k",
                   "keep_probability": "keep probability", "drop_probability": "drop probability"}
 
 

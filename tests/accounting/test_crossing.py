@@ -110,7 +110,7 @@ def test_solving(name, steps):
 def test_total_variation(name, steps):
     run, described = ("tv", *options(name), "--steps", steps), ""
     if name not in ON_BATCHES:
-        refused("is not one of", *run)
+        refused("is not one of", "tv", "--mechanism", name)
         run, described = ("tv", "-"), json.dumps(answered("rdp", *options(name), "--steps", steps))
     record = answered(*run, stdin=described)
     assert 0 < record["result"]["tv"] < 1 and answered("verify", "-", stdin=json.dumps(record))["verified"]
@@ -122,10 +122,10 @@ def test_total_variation(name, steps):
     else (scheme, name) for k, name in enumerate(MECHANISMS) for scheme in q.SCHEME.choices])
 def test_samples(name, scheme):
     run = ("subsample", *options(name), "--scheme", scheme, *RUNS.get(scheme, ("--sampling-rate", ".01", *NINE)))
+    if name not in ON_BATCHES:
+        return refused("is not one of", "subsample", "--mechanism", name, "--delta", "1e-5")
     if reason := MECHANISMS[name].query.not_sampled:
         return refused(reason, "subsample", *options(name), "--scheme", scheme, "--delta", "1e-5")
-    if name not in ON_BATCHES:
-        return refused("is not one of", *run, "--delta", "1e-5")
     if SCHEMES[scheme].only and name not in SCHEMES[scheme].only:
         assert call([*run, "--delta", "1e-5"])[0] == 2
         return
@@ -147,7 +147,8 @@ def test_numbers_in_json_have_a_range(name):
 
     ranges = {"probability": ((0.5, 0.95), (0, 1, 1.5)), "flip_probability": ((0.05, 0.5), (0, 1, 1.5)),
               "categories": ((2, 3), (1, 2.5)), "contributors": ((1,), (0, 3, 1.5)),
-              "step_delta": ((1e-6, 1e-5), (0, 1, 1.5))}
+              "step_delta": ((1e-6, 1e-5), (0, 1, 1.5)), "threshold": ((80.0, 90.0), (0, -1.5)),
+              "per_key": ((1.0, 2.0), (0, -1.5))}
     for field in set(part) - {"name", "count", "sampling"}:
         usual = ((1, 2), (0, 1.5)) if isinstance(part[field], int) else ((0.5, 2.0), (0, -1.5))
         inside, outside = ranges.get(field, usual)

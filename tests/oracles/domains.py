@@ -573,7 +573,7 @@ DRAW = {
     "above-threshold-rdp": lambda r: without_epsilon(thresholds(r), r),
     "noise-accuracy": noisy_counts.size,
     "threshold-profile": noisy_counts.threshold, "threshold-simple": noisy_counts.threshold,
-    "threshold-composed": lambda r: noisy_counts.threshold(r, closed=True),
+    "threshold-composed": lambda r: noisy_counts.threshold(r, is_short=True),
     "key-selection": kept_keys,
     "shuffled-ldp-exact": lambda r: shuffled_reports(r, 500),
     "shuffled-ldp-profile": lambda r: shuffled_reports(r, 20),

@@ -13,7 +13,7 @@ import integrals
 import limits
 
 from dpcalc.bounds.conversions import rdp_optimal, two_outcomes
-from dpcalc.bounds.mechanisms import gaussian, noise_accuracy
+from dpcalc.bounds.mechanisms import gaussian, noise_accuracy, thresholded_composed
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
@@ -278,6 +278,14 @@ def composed(c, epsilon, pairs):
     return sum((m * (-(-s).expm1()) for s, m in laws if not s <= 0), -finite.expm1())
 
 
+def threshold_pair(c, epsilon, **own):
+    """δ of the pair of one release above a threshold, which is symmetric."""
+    [(pair, _)] = thresholded_composed.value(**own)
+    gains = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in zip(pair.losses, pair.log_p, strict=True) if loss > epsilon)
+    infinite = flint.arb(pair.log_infinite).exp() if pair.log_infinite > -inf else flint.arb(0)
+    return sum((mass * -(flint.arb(epsilon) - loss).expm1() for loss, mass in gains), infinite)
+
+
 def limit(c, epsilon, law, levels, lipschitz, index, **_):
     """A_i exp(∫_X^∞ log B_x dx), X = i + 1, at ε = 0, where reach and level share M, D and η."""
     if epsilon != 0:
@@ -326,7 +334,7 @@ def noise_within(c, noise, noise_level, accuracy, answers):
     return {"noise_within": low.x.union(high.x)}
 
 
-REFERENCES = {"noise-accuracy": noise_within, "rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
+REFERENCES = {"noise-accuracy": noise_within, "threshold-composed": threshold_pair, "rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
               "profile-composition": composed, "online-limit": limit}
 
 

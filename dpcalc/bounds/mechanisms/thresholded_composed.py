@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from math import exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bounds.conversions import profile_composition
 from dpcalc.bounds.mechanisms import thresholded
 from dpcalc.bounds.mechanisms.thresholded import BY_NOISE, Release, log_keep
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -120,8 +121,8 @@ def value(noise: str, noise_level: float, per_key: float, max_keys: int, contrib
 
 
 def exact(mp: Any, epsilon: float, **own: Any) -> Any:
-    """δ of one release by its closed form."""
-    return thresholded.exact(mp, epsilon, **own)
+    """δ of one release by the definition, of the pair whose profile has the chords."""
+    return profile_composition.exact(mp, epsilon, value(**own))
 
 
 BOUND = CompositionBound(
@@ -134,4 +135,4 @@ BOUND = CompositionBound(
                "arXiv:2106.08567v4 (composition)",
         assumptions=thresholded.ASSUMPTIONS,
     ),
-    params=thresholded.PARAMS, value=value, exact=exact, rtol=0.1)
+    params=thresholded.PARAMS, value=value, exact=exact, rtol=1e-9)
