@@ -28,7 +28,7 @@ from fractions import Fraction
 from math import inf, nextafter, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.core.counts import CONTRIBUTION, SENSITIVITY_LINE
+from dpcalc.core.counts import CONTRIBUTION, PERSON, SENSITIVITY_LINE
 from dpcalc.core.numbers import plain
 from dpcalc.core.relations import ADD_REMOVE, RELATIONS
 
@@ -90,7 +90,14 @@ def numbers(values: Mapping[str, Any]) -> dict[str, float]:
     if moved is None:
         return {}
     differ = int(values.get("max_keys") or 1) * people_who_differ(values)  # signed ones less where a value moves by 2c
-    return {"l0": differ, "l1": moved.l1, "l2": moved.l2, "linf": moved.by}
+    return {"l0_sensitivity": differ, "l1_sensitivity": moved.l1, "l2_sensitivity": moved.l2,
+            "linf_sensitivity": moved.by}
+
+
+def fields_of_part(values: Mapping[str, Any], in_l2: bool) -> dict[str, int]:
+    """What a part of a guarantee in JSON says of the values that move together, where each is a use of the noise."""
+    number = number_of_values(values)
+    return {} if in_l2 or number == 1 else {"moved": number}
 
 
 def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
@@ -101,7 +108,7 @@ def line(values: Mapping[str, Any], in_l2: bool) -> tuple[str, ...]:
     norm, size = ("ℓ2", moved.l2) if in_l2 else ("ℓ1", moved.l1)
     several = "s" if moved.number > 1 else ""
     worst = "as of " if values.get("signed") and people_who_differ(values) > 1 else ""  # more values may move, by less
-    each = f"{worst}{moved.number} value{several}, at most {plain(moved.by)} each"
+    each = f"{worst}{moved.number} value{several}, at most {moved.by:.6g} each"
     return (f"{SENSITIVITY_LINE} {norm} = {size:.6g} ({each})",)
 
 
@@ -113,5 +120,5 @@ def promises(values: Mapping[str, Any], once: bool) -> tuple[str, ...]:
     low = f"−{part}" if values.get("signed") else "0"
     number, each = (f"{keys} keys", "each") if keys > 1 else ("1 key", "it")
     size = f"counts once at {each}" if once else f"between {low} and {part} to the value of {each}"
-    return (f"one person contributes to at most {number}, and {size}; this is enforced before anything is computed, by "
+    return (f"{PERSON} to at most {number}, and {size}; this is enforced before anything is computed, by "
             "dropping keys and clamping, not only observed",)

@@ -75,13 +75,15 @@ class Part(Model):
 
     `between` says which two batches the numbers of the mechanism are about, where it is not what the theorem about its
     way of sampling needs for the neighbouring data sets of the guarantee. With `sum` (of Gaussian noise) the noise
-    multiplier is the one of a sum, σ over the clipping norm. """
+    multiplier is the one of a sum, σ over the clipping norm. `moved` is how many of the uses are one release: those on
+    the values that one person moves. """
 
     name: str
     sampling: _AnySampling | None = None
     count: Count = 1
     between: Literal["add-remove", "replace-one"] | None = None
     sum: Literal[True] | None = None
+    moved: Count | None = None
 
     @property
     def mechanism(self) -> Mechanism:
@@ -105,7 +107,7 @@ class Part(Model):
     @model_serializer(mode="wrap")
     def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = serialize(self)
-        return {name: x for name, x in found.items() if x is not None or name not in ("between", "sum")}
+        return {name: x for name, x in found.items() if x is not None or name not in ("between", "sum", "moved")}
 
     def relation(self, stated: str | None) -> str | None:
         """The relation of the neighbouring data sets: the stated one, or else the usual one of its sampling, or None

@@ -17,6 +17,7 @@ def no_pure_epsilon(params: Params) -> DpcalcError:
 
 
 _NO_PURE = (
+    (frozenset({"threshold"}), "a key that one person alone has is published with some probability"),
     (frozenset({"sigma", "noise_multiplier", "mu", "level", "levels"}), "Gaussian noise has no pure ε"),
     (frozenset({"rho"}), "zCDP gives no pure ε, as Gaussian noise is zCDP"),
     (frozenset({"alphas", "base"}), "an RDP curve gives no pure ε"),

@@ -1,6 +1,7 @@
 """Values that are published above a threshold, in dpcalc rdp: what options imply, where noise is searched for, and why
 no threshold or no noise meets a budget."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from math import log
 
@@ -8,11 +9,13 @@ from dpcalc.accounting.evaluate import evaluate
 from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.bounds.mechanisms import thresholded
 from dpcalc.core.budgets import budget, noun
+from dpcalc.core.counts import NOT_ABOUT_PRIVACY
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.results import Question, Route
 from dpcalc.core.run import Run
 
+_NEARLY = 0.99  # of the budget on ε; a solution that uses less of it is worth a note
 _SHARES_OF_KEYS = (0.99, 0.9, 0.6, 0.3, 0.1)  # of δ, that keys of one person may take in a search; any are valid
 
 
@@ -36,11 +39,21 @@ def warnings(run: Run) -> tuple[str, ...]:
             "with probability 1/2 or more, so that δ is at least 1/2",)
 
 
+def notes(run: Run, mechanism: Mechanism, found: Mapping[str, float]) -> tuple[str, ...]:
+    """What a threshold reaches that was solved for a budget, where δ alone decides about it."""
+    question, epsilon = run.question, found.get("epsilon")
+    if run.unknown != "threshold" or epsilon is None or epsilon > _NEARLY * (question.target or 0.0):
+        return ()
+    return (f"this threshold has ε = {human(epsilon)}: it follows from δ, and less noise would meet the budget, too",)
+
+
 def with_range_of_noise(run: Run, mechanism: Mechanism) -> Run:
     """The run in which a noise level is searched for up to one that meets the budget, where some of δ is left for keys
     of one person: with more noise they are published more often. So the loss falls up to some level, and rises then."""
     unknown, delta = run.question.unknown, run.question.delta or run.question.target
     if not has_threshold(mechanism) or unknown is None or unknown.name != mechanism.options[0] or not delta:
+        return run
+    if run.question.asks in NOT_ABOUT_PRIVACY:
         return run
     own, threshold, steps = run.at(1.0).params, float(run["threshold"]), int(run["steps"] or 1)
     if threshold <= own["per_key"]:

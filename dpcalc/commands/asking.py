@@ -59,8 +59,9 @@ def _no_number(command: Command, given: Given, epsilon: str, delta: str) -> Ques
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""
-    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}"
-                                 f"{tv}, or a budget and --solve")
+    pure = "; 0 for pure ε" if given["mechanism"] and _usual_delta(given) == "0" else ""
+    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε{pure}), {flag(epsilon)} (prints δ)"
+                                 f"{rdp}{tv}, or a budget and --solve")
 
 
 def _refuse_rdp(command: Command, given: Given) -> None:

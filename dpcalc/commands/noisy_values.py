@@ -38,7 +38,7 @@ def contribution_options(mechanism: Mechanism, by_multiplier: bool) -> tuple[str
 def contribution_ways_out(mechanism: Mechanism, by_multiplier: bool, is_used: bool) -> Mapping[str, str]:
     """What to write instead of a sensitivity beside contributions, or of contributions that a mechanism has not."""
     if is_used:
-        return {"sensitivity": "--max-keys, --per-key and --signed give the sensitivity; drop it, or drop them"}
+        return {}
     if by_multiplier:
         way = "clipping bounds the contribution there; with --sigma they give the sensitivity"
     else:
@@ -47,6 +47,13 @@ def contribution_ways_out(mechanism: Mechanism, by_multiplier: bool, is_used: bo
     threshold = ("a threshold on noisy values is for --mechanism gaussian, laplace, discrete-gaussian or "
                  "discrete-laplace; for queries above a threshold use --mechanism above-threshold")
     return {**dict.fromkeys(contributions.NAMES, way), "threshold": threshold}
+
+
+def refuse_sensitivity(given: Given) -> None:
+    """Raises DpcalcError for a sensitivity beside contributions."""
+    if given.has("sensitivity"):
+        raise DpcalcError("contradictory", "--max-keys, --per-key and --signed give the sensitivity; drop it, or drop "
+                          "them", "--sensitivity")
 
 
 def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
@@ -123,21 +130,28 @@ def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:
     level = float(run.get(noise_multiplier.NAME) or run[mechanism.options[0]])
     found = {DEVIATION: noise_accuracy.NOISES[mechanism.noise].deviation(level)}
     if run["accuracy"] is not None:
-        for name, answers in ((WITHIN, 1), (WITHIN_ALL, int(run["steps"]))):
+        for name, answers in ((WITHIN, 1), (WITHIN_ALL, number_of_answers(run))):
             found |= {name: noise_accuracy.half_width(**size_params(mechanism, run, answers))}
     return found
 
 
+def number_of_answers(run: Run) -> int:
+    """The number of values of all releases."""
+    return int(run["steps"]) * int(run["answers"] or 1)
+
+
 def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[str, ...]:
     """The sentences about the size of the noise, and of what moves between neighbours."""
-    lines = list(contributions.line(run, mechanism.noise == "gaussian")) if mechanism.noise else []
+    lines = list(contributions.line(run, mechanism.noise.endswith("gaussian"))) if mechanism.noise else []
     unit = " clipping norms" if run.get(noise_multiplier.NAME) is not None else ""
     if WITHIN in found:
-        of_all = f", and that of all {run['steps']} at most {human(found[WITHIN_ALL])}{unit}"
-        several = of_all if run["steps"] > 1 else ""
+        number = number_of_answers(run)
+        several = f", and that of all {number} within ±{human(found[WITHIN_ALL])}{unit}" if number > 1 else ""
+        deviation = "" if mechanism.noise == "gaussian" else (
+            f"; its standard deviation is {found[DEVIATION]:.6g}{unit}")
         one = "one value, published or not," if above_threshold.has_threshold(mechanism) else "one answer"
-        lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is at most {human(found[WITHIN])}"
-                     f"{unit}{several}; its standard deviation is {found[DEVIATION]:.6g}{unit}")
+        lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is within "
+                     f"±{human(found[WITHIN])}{unit}{several}{deviation}")
     elif DEVIATION in found and mechanism.noise != "gaussian":
         lines.append(f"the standard deviation of the noise is {found[DEVIATION]:.6g}")
     return tuple(lines)

@@ -31,9 +31,11 @@ def answer(given: Given) -> Answer:
     contributed = noisy_values.contribution_options(mechanism, by_multiplier)
     is_contributed = any(given.has(name) or given["solve"] == name.replace("_", "-") for name in contributed)
     uses = {*needs, *optional, *contributed, "mechanism", "steps", "orders", "group_size", "adjacency", "accuracy",
-            "error", *mechanism.questions, *(ROUTES.keys() & {question.asks}),
+            "answers", "error", *mechanism.questions, *(ROUTES.keys() & {question.asks}),
             *(() if question.asks in counts.NOT_ABOUT_PRIVACY else tries.NAMES)}
-    uses -= {"sensitivity"} if is_contributed else set()
+    if is_contributed:
+        noisy_values.refuse_sensitivity(given)
+        uses.discard("sensitivity")
     run = Run(COMMAND, given, question, partial(_params, mechanism), frozenset(uses))
     ways_out = {**key_questions.WAYS_OUT,
                 **noisy_values.contribution_ways_out(mechanism, by_multiplier, is_contributed), **mechanism.ways_out}
@@ -61,8 +63,10 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
     run = run.solved(rows)
-    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run))
+    more = contributions.fields_of_part(run, mechanism.in_l2) if mechanism.noise else {}
+    part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run), **more)
     size = noisy_values.numbers(mechanism, run)
+    reached = above_threshold.notes(run, mechanism, rows[0].result) if rows else ()
     notes = noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else (
         *key_questions.notes(mechanism, run, rows), *mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
@@ -70,7 +74,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
                **key_questions.numbers(mechanism, run, question)}
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
-                       (*noisy_values.notes(mechanism, run, size), *notes), numbers,
+                       (*noisy_values.notes(mechanism, run, size), *reached, *notes), numbers,
                        of_respondents=mechanism.query.of_respondents, warnings=above_threshold.warnings(run),
                        promises=contributions.promises(run, not mechanism.noise))
     return best_of_runs.with_selection(found, run, [guarantee])

@@ -44,7 +44,7 @@ TOPICS = (
         ("accuracy", "utility", "confidence", "confidence-interval", "interval", "margin", "half-width",
          "standard-deviation", "noise-size"),
         ("--accuracy 0.95 prints the half-width of an interval that holds the noise of one answer with probability "
-         "95 %, and with --steps that of all answers at once. --error A --accuracy P --solve sigma (or scale) finds "
+         "95 %, and with --answers 12 that of all cells of a table at once. --error A --accuracy P --solve sigma (or scale) finds "
          "the most noise that stays within A with probability P; with --delta the answer has its ε, too.",
          "These numbers are about the noise alone. The error of sampling people, and the bias of clamping and of "
          "dropped groups, come on top.",

@@ -13,21 +13,22 @@ SIGNED = Quantity("signed", "a person's part of a value lies between −c and c 
                   kind="switch")
 THRESHOLD = Quantity("threshold", "least noisy value of a key that is published; keys are those in the data",
                      "τ", gt=0, le=1e300, safe_direction=+1)
-ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its half-width: how far the noise moves "
-                    "an answer at most", "P", gt=0, lt=1)
-ERROR = Quantity("error", "error that the noise keeps to with --accuracy, for --solve sigma or scale; finds the "
-                 "most noise",
-                 "a", gt=0)
+ACCURACY = Quantity("accuracy", "probability of an interval, as 0.95; prints its half-width (margin of error): how far "
+                    "the noise moves an answer at most", "P", gt=0, lt=1)
+ANSWERS = Quantity("answers", "values of one release, as the cells of a table; for --accuracy, and no question of "
+                   "privacy (default: 1)", "", **WHOLE, aliases=("cells",))
+ERROR = Quantity("error", "error that the noise stays within; finds the most noise, with --accuracy and --solve sigma "
+                 "or scale", "a", gt=0)
 STEP_DELTA = Quantity("step_delta", "δ of one selection of keys (key-selection)", "δ₀", gt=0, lt=1)
 TOP_K = Quantity("top_k", "number of candidates that are published (one-shot-top-k)", "k",
                  **WHOLE, safe_direction=-1)
-PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "people",
+PEOPLE = Quantity("people", "people who have a key; prints the probability that it is kept (key-selection)", "",
                   **WHOLE, safe_direction=+1)
-KEEP_PROBABILITY = Quantity("keep_probability", "least probability that a key is kept, for --solve people "
-                            "(key-selection)", gt=0, lt=1)
+KEEP_PROBABILITY = Quantity("keep_probability", "probability that a key is kept; the least one, for "
+                            "--solve people (key-selection)", gt=0, lt=1)
 CONTRIBUTION = (MAX_KEYS, PER_KEY, SIGNED)
 MECHANISM_OPTIONS = (*CONTRIBUTION, THRESHOLD, STEP_DELTA, TOP_K)
-QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ERROR)
+QUESTIONS = (PEOPLE, KEEP_PROBABILITY, ACCURACY, ANSWERS, ERROR)
 OPTIONS = (*MECHANISM_OPTIONS, *QUESTIONS)
 
 
@@ -39,5 +40,6 @@ def elsewhere(words: str) -> dict[str, str]:
 
 # How notes begin that stand below the headline: on the sensitivity, and on the size of the noise
 SENSITIVITY_LINE, NOISE_LINE = "sensitivity:", "with probability"
+PERSON = "one person contributes"  # begins the promise on contributions
 # What a question may ask that is no loss of privacy
 NOT_ABOUT_PRIVACY = frozenset({"noise_within", "keep_probability", "drop_probability"})

@@ -19,7 +19,7 @@ class MechanismName(NamedTuple):
 
 
 NAMES = (
-    MechanismName("gaussian"),
+    MechanismName("gaussian", ("analytic-gaussian", "analytic-gauss")),
     MechanismName("laplace"),
     MechanismName("randomized-response", ("rr", "randomised-response")),
     MechanismName("discrete-gaussian"),

@@ -27,6 +27,12 @@ _WORDS = {
     "diameter": "radius d",
     "adjacency": "neighbours neighbors neighboring relation",
     "bound": "theorem",
+    "accuracy": "confidence confidence-level",
+    "error": "margin margin-of-error moe half-width max-error",
+    "answers": "counts num-counts cells-of-table",
+    "max-keys": "keys groups max-groups max-partitions",
+    "per-key": "max-contribution max-contributions clamp",
+    "top-k": "k",
     "format": "output-format",
     "output": "o out outfile output-file",
     "explain": "verbose",
@@ -42,8 +48,8 @@ _WORDS = {
     "without-replacement": "wor uniform fixed-size",
     "poisson": "bernoulli",
     "shuffle": "shuffling reshuffling random-reshuffling",
-    "replace-one": "replace substitution",
-    "add-remove": "add add-or-remove",
+    "replace-one": "replace substitution substitute bounded swap change-one",
+    "add-remove": "add add-or-remove unbounded symmetric",
     "zero-out": "zero-one zeroing zeroed-out add-remove",
     "random-allocation": "balls-and-bins balls-in-bins allocation balanced-iteration",
     "dp": "pure approx approximate approx-dp eps-delta epsilon",
@@ -83,8 +89,16 @@ WAYS_OUT = (
      "JSON of one run into dpcalc convert - and use --steps 10 for 10 runs, in place of --tries 10"),
     ("alpha", "inf +inf infinity ∞", "the RDP of order ∞ is the ε of pure differential privacy: ask with --delta 0 in "
      "place of --alpha where the mechanism has one (Gaussian noise has none)"),
-    ("mechanism", "staircase staircase-noise snapping", "staircase noise with parameter ε is (ε, 0)-differentially "
-     "private, and the snapping mechanism is so with the larger ε of its paper" + _KNOWN),
+    ("mechanism", "staircase staircase-noise", "staircase noise with parameter ε is (ε, 0)-differentially private"
+     + _KNOWN),
+    ("mechanism", "snapping", "the snapping mechanism is (ε, 0)-differentially private with the ε of its paper, which "
+     "is larger than that of its noise" + _KNOWN),
+    ("mechanism", "gaussian-threshold laplace-threshold thresholded stability-histogram noisy-threshold",
+     "noisy values above a threshold are --mechanism gaussian or laplace with --threshold T: see dpcalc help "
+     "threshold"),
+    ("mechanism", "median quantile quantiles percentile mode", "a quantile is a selection of one of several "
+     "candidates: --mechanism exponential or permute-and-flip, with as score minus the number of values between a "
+     "candidate and the quantile (it changes by at most 1)"),
     ("mechanism", "truncated-laplace truncated-gaussian truncated-noise tulap bounded-laplace bounded-gaussian "
      "bounded-noise", "noise on a bounded range is (ε, δ)-differentially private, where its theorem says both numbers"
      + _KNOWN),

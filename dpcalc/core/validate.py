@@ -97,7 +97,8 @@ def _schema(option: Option) -> CoreSchema:
         case "horizon":  # not a float, because infinities are refused there
             return before(lambda x: _whole_or_inf(x, q), core.any_schema())
         case "choice":
-            return before(lambda x: dict(q.spellings).get(x, x) if isinstance(x, str) else x,
+            names = {name: name for name in option.choices or q.choices} | dict(q.spellings)
+            return before(lambda x: names.get(x.strip().lower().replace("_", "-"), x) if isinstance(x, str) else x,
                           core.literal_schema(list(option.choices or q.choices)))
         case "names":
             return before(_names, core.str_schema())

@@ -13,7 +13,7 @@ from dpcalc.accounting.cautions import FALSE_POSITIVES
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.commands.true_positive_rate import true_positive_rate
 from dpcalc.core.bound import CompositionBound
-from dpcalc.core.counts import NOT_ABOUT_PRIVACY
+from dpcalc.core.counts import NOT_ABOUT_PRIVACY, PERSON
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import Quantity
@@ -157,7 +157,7 @@ def _neighbours(answer: Answer) -> str:
                 f"as all records of a user who has no more than {size}.")
     if answer.of_respondents:
         return "Neighbouring data sets differ in one respondent's answer, which is the unit of privacy."
-    if relation and "l0" in answer.extra:  # contributions are those of a person
+    if relation and _is_about_people(answer):
         return (f"Neighbouring data sets {relation.differ}, where a record is all that one person contributes. The "
                 "unit of privacy is one person.")
     if relation:
@@ -166,6 +166,13 @@ def _neighbours(answer: Answer) -> str:
     of = ("that the sensitivity of the query refers to" if "mechanism" in answer.parameters else
           "that each release refers to" if answer.command == "ledger" else "of the given guarantee")
     return f"Neighbouring data sets are those {of}; what they differ in is the unit of privacy."
+
+
+def _is_about_people(answer: Answer) -> bool:
+    """Whether all releases say what one person contributes, so that a record is a person."""
+    if "l0_sensitivity" in answer.extra or not answer.inputs:
+        return any(promise.startswith(PERSON) for promise in answer.promises) and not answer.inputs
+    return all(any(promise.startswith(PERSON) for promise in item.get("promises") or ()) for item in answer.inputs)
 
 
 def _promises(answer: Answer) -> list[str]:

@@ -48,12 +48,19 @@ def _part(part: Values, relation: str | None) -> str:
         # in JSON it is relative to how much one record changes a sum; in words, to the clipping norm
         base = part.get("between") or (SCHEMES[sampling["scheme"]].bases[relation].relation if sampling else relation)
         part = {**part, "noise_multiplier": RELATIONS[base].sensitivity * part["noise_multiplier"]}
-    levels = ", ".join(f"{name.replace('_', ' ')} {plain(float(part[name]))}" for name in mechanism.part.fields)
+    levels = ", ".join(f"{name.replace('_', ' ')} {float(part[name]):.6g}" for name in mechanism.part.fields)
     if sampling:
         numbers = [f"{name.replace('_', ' ')} {human(x)}" for name, x in sampling.items() if name != "scheme"]
         batches = f" on {', '.join([SCHEMES[sampling['scheme']].words, *numbers])}"
-    times = f", {part['count']} times" if part.get("count", 1) > 1 else ""
+    moved, uses = part.get("moved") or 1, _releases_of(part)
+    times = (f" on each of the at most {moved} values that one person moves" if moved > 1 else "") + (
+        f", {uses} times" if uses > 1 else "")
     return f"{mechanism.words} ({levels}){batches}{times}"
+
+
+def _releases_of(part: Values) -> int:
+    """The number of releases that a part is, each of which is a use on every value that one person moves."""
+    return int(part.get("count", 1)) // int(part.get("moved") or 1)
 
 
 def _counted(words: list[str]) -> str:
@@ -112,7 +119,7 @@ def releases(answer: Answer, values: Values) -> list[str]:
     may_be_cyclic = answer.adjacency in SCHEMES["cyclic-poisson"].neighbours  # in JSON these are Poisson batches
     of_steps = not may_be_cyclic and all(scheme.unit == "step" for scheme in schemes) and not any(
         MECHANISMS[part["name"]].points for part in parts)
-    accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times."
+    accesses = f"They access the data {sum(map(_releases_of, parts))} times."
     batches = _counted(list(dict.fromkeys(scheme.words for scheme in schemes))) if schemes else ""
     kept = _filter(answer.adaptive) if answer.adaptive else ""
     return [which, kept, "Each of them must hold for the same neighbouring data sets." if several else "",

@@ -49,9 +49,10 @@ def _noise(answer: Answer, values: Values) -> str:
         return text
     if values.get("noise_multiplier") is not None:
         return _of_sum(stated(answer, "noise_multiplier", values), values.get("clipping_norm"))
-    if moved := answer.extra.get("l0"):
+    if moved := answer.extra.get("l0_sensitivity"):
         values_of = "one value" if moved == 1 else f"at most {moved:g} values"
-        return f"{text} is added to every value; one person moves {values_of} by at most {answer.extra['linf']:g} each."
+        size = answer.extra["linf_sensitivity"]
+        return f"{text} is added to every value; one person moves {values_of} by at most {size:.6g} each."
     query = "the sum over every batch, whose" if "scheme" in values else "a query whose"
     multiplier = answer.extra.get("noise_multiplier")
     of_dp_sgd = f" (for DP-SGD, a noise multiplier of {human(multiplier)})" if multiplier else ""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from dpcalc.core.counts import NOT_ABOUT_PRIVACY
 from dpcalc.core.numbers import human, human_probability
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import RESULT, Answer, Row
@@ -26,8 +27,12 @@ class _Companion(NamedTuple):
 
 _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "worst_delta": _Companion("its δ", "δ at the worst index", "worst_log_delta"),
+               "epsilon": _Companion("ε", "ε"), "delta": _Companion("δ", "δ"),
                "worst_epsilon": _Companion("its ε", "ε at the worst index"),
                "worst_rdp": _Companion("its ε(α)", "ε(α) at the worst index"),
+               "noise_within": _Companion("half-width", "half-width of the noise"),
+               "noise_within_all": _Companion("of all", "half-width of all answers"),
+               "keep_probability": _Companion("keep probability", "keep probability"),
                "delta_limit": _Companion("δ*", "δ*", "log_delta_limit"),
                "limit_factor": _Companion("times δ*", "δ as a multiple of δ*")}
 _NO_ANSWER = "–"
@@ -115,8 +120,18 @@ def _constants(points: Points) -> dict[str, str]:
 def _companions(answers: Sequence[Answer]) -> list[str]:
     """The companion numbers to show: not the limit δ* where that has the column of a bound."""
     every_limit = all(any(row.status == "limit" for row in answer.rows) for answer in answers)
-    return [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
-            and not (name == "delta_limit" and every_limit)]
+    alone = all(answer.extra.get("noise_within_all") == answer.extra.get("noise_within") for answer in answers)
+    of_error = ("noise_within",) if answers[0].parameters.get("error") else ()
+    hidden = {*of_error, *(("delta_limit",) if every_limit else ()), *(("noise_within_all",) if alone else ()),
+              *(answer.question.asks for answer in answers), *answers[0].parameters.keys() & _COMPANIONS.keys()}
+    found = [name for name in _COMPANIONS if name not in hidden and any(name in answer.extra for answer in answers)]
+    return [*_asked_beside_error(answers), *found]
+
+
+def _asked_beside_error(answers: Sequence[Answer]) -> list[str]:
+    """The privacy loss of the noise that keeps to an error."""
+    asks = answers[0].question.asks
+    return [asks] if answers[0].parameters.get("error") and asks not in NOT_ABOUT_PRIVACY else []
 
 
 def _rows(points: Points) -> TextTable:
@@ -180,6 +195,8 @@ def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple
 
 def _companion(name: str, answer: Answer) -> str:
     """A companion number, rounded up. It is printed from its logarithm where the double is subnormal or 0."""
+    if name == answer.question.asks:
+        return shown_value(answer, name, answer.headline)
     extra = answer.extra
     if name not in extra:
         return _NO_ANSWER

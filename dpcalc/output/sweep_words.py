@@ -47,8 +47,9 @@ def conditions(answer: Answer, swept: Collection[str]) -> dict[str, str]:
     """What the question fixes, by option: {'delta': 'δ = 1e-05'}, and 'each δ' where that option is swept."""
     question = answer.question
     found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
+    error = answer.parameters.get("error")
     if question.unknown:
-        found.insert(0, limit(question))
+        found.insert(0, ("error", "≤", error) if error else limit(question))
     options = {name: f"target_{name}" if answer.options.get(f"target_{name}") is not None else name
                for name, _, _ in found}
     return {options[name]: f"each {symbol(name)}" if options[name] in swept else f"{symbol(name)} {sign} {plain(x)}"

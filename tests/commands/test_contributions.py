@@ -66,9 +66,9 @@ def test_no_contributions_lose_more(noise, level, max_keys, c, option):
         true = max(max(keyed_tables.deltas(*one, epsilon)) for one in laws)
         assert true <= got["result"]["delta"] * (1 + 1e-9) + 1e-13
         assert true >= got["result"]["delta"] * (1 - 1e-3) - 1e-13
-        assert got["result"]["l0"] == max(sum(x > 0 for x in m) for m in worst)
-        assert got["result"]["l1"] == max(map(sum, worst))
-        assert got["result"]["linf"] == max(map(max, worst))
+        assert got["result"]["l0_sensitivity"] == max(sum(x > 0 for x in m) for m in worst)
+        assert got["result"]["l1_sensitivity"] == max(map(sum, worst))
+        assert got["result"]["linf_sensitivity"] == max(map(max, worst))
 
 
 @pytest.mark.parametrize("option", RELATIONS)
@@ -79,7 +79,7 @@ def test_gaussian_noise_counts_the_norm_of_what_moves(sigma, max_keys, c, option
     got = answer(f"rdp --sigma {sigma} --max-keys {max_keys} --per-key {c} {option} --epsilon 0.7")["result"]
     delta = ndtr(mu / 2 - 0.7 / mu) - exp(0.7) * ndtr(-mu / 2 - 0.7 / mu)
     assert got["delta"] == pytest.approx(delta, rel=1e-10)
-    assert got["l2"] == pytest.approx(mu * sigma, rel=1e-15)
+    assert got["l2_sensitivity"] == pytest.approx(mu * sigma, rel=1e-15)
 
 
 @pytest.mark.parametrize("option", ["", "--signed", "--adjacency replace-one", "--adjacency replace-one --signed"])

@@ -15,9 +15,8 @@ MECHANISM = of_bounds(
     sentence=lambda text: f"Discrete Gaussian noise of parameter σ = {text('sigma')}",
     query=NUMBER,
     noise="discrete-gaussian",
-    notes=("the noise is x with probability proportional to e^(−x²/(2σ²)), for one query with integer values; for "
-           "several of them give --max-keys and --per-key, or of ℓ2 sensitivity s --mechanism gaussian --bound "
-           "gaussian-rdp",),
+    notes=("the noise is x with probability proportional to e^(−x²/(2σ²)), on each value, which must be an integer; "
+           "for several values give --max-keys and --per-key",),
     options=("sigma",),
     optional=("sensitivity",),
     part=Part({"sigma": Number(), "sensitivity": Number(least=1)}),

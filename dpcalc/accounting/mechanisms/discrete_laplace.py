@@ -11,7 +11,8 @@ MECHANISM = of_bounds(
     sentence=lambda text: f"Discrete Laplace noise of scale {text('scale')}",
     query=NUMBER,
     noise="discrete-laplace",
-    notes=("the noise is x with probability proportional to e^(−|x|/v), for one query with integer values",),
+    notes=("the noise is x with probability proportional to e^(−|x|/v), on each value, which must be an integer; for "
+           "several values give --max-keys and --per-key",),
     options=("scale",),
     optional=("sensitivity",),
     part=Part({"scale": Number(), "sensitivity": Number(least=1)}),

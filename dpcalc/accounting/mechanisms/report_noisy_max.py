@@ -13,6 +13,7 @@ from dpcalc.numerics.rounding import ratio_down, ratio_up
 
 SCORES = Query("the sensitivity of the scores")
 PEELING = ("--steps k is peeling: select, remove the winner, and select again with new noise")
+MONOTONE = "counts that only grow when a person is added are monotone scores: --queries monotone halves ε"
 BY_GUMBEL = ("with Gumbel noise it is the exponential mechanism, which loses less at δ > 0: --mechanism "
              "noisy-max-gumbel")
 
@@ -62,7 +63,7 @@ MECHANISM = of_bounds(
                            "several candidates, and only the candidate with the largest noisy score is released. "
                            + changes(text)),
     query=SCORES,
-    notes=(BY_GUMBEL, PEELING),
+    notes=(MONOTONE, BY_GUMBEL, PEELING),
     ways_out={"step_epsilon": "give --scale and --sensitivity, or use --mechanism permute-and-flip, the same by its ε"},
     options=("scale",),
     optional=("sensitivity", "queries"),

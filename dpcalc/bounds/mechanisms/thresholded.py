@@ -52,7 +52,7 @@ BY_NOISE: dict[str, Any] = {"laplace": laplace, "discrete-laplace": discrete_lap
 ASSUMPTIONS = ("a person has at most k keys, with a part of the value of each between 0 and c (signed values: between "
                "−c and c, and a person is added or removed); both are enforced",
                "a key is published with its noisy value if it occurs in the data and this value is at least τ, and "
-               "nothing is published of other keys",
+               "nothing is published of other keys; the order of the published keys does not depend on the data",
                "the noises of all keys are independent")
 
 
