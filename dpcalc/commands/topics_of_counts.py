@@ -42,10 +42,11 @@ TOPICS = (
     Topic(
         "error", "how noisy an answer is",
         ("accuracy", "utility", "confidence", "confidence-interval", "interval", "margin", "half-width",
-         "standard-deviation", "noise-size"),
-        ("--accuracy 0.95 prints the half-width of an interval that holds the noise of one answer with probability "
-         "95 %, and with --answers 12 that of all cells of a table at once. --error A --accuracy P --solve sigma (or scale) finds "
-         "the most noise that stays within A with probability P; with --delta the answer has its ε, too.",
+         "standard-deviation", "noise-size", "noise-within", "noise-within-all"),
+        ("--accuracy 0.95 prints the half-width of an interval (the margin of error) that holds the noise of one value "
+         "with probability 95 %, and with --answers 12 that of all 12 cells of a table at once. --error A --accuracy P "
+         "--solve sigma (or scale) finds the most noise that stays within A with probability P; with --delta the "
+         "answer has its ε, too.",
          "These numbers are about the noise alone. The error of sampling people, and the bias of clamping and of "
          "dropped groups, come on top.",
          "How near dpcalc's own numbers are to the theorems is another question: dpcalc explain BOUND says it."),
