@@ -51,7 +51,7 @@ function _shtab_dpcalc_using
 end
 
 set -g _shtab_dpcalc_commands rdp convert subsample correlated tv shuffle-pnsgd online-noise burn-in noise-feedback compare ledger bounds explain verify schema help completion
-set -g _shtab_dpcalc_opts_with_value --accuracy --adjacency --alpha --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --cycle --decay --delta --delta-reserve --diameter --digits --dimension --epochs --epsilon --error --feedback --file --filter --flip-probability --format --fpr --from --group-size --hits --index --input --keep-probability --kl --learning-rate --lipschitz --loss --loss-range --max-batch-size --max-keys --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --people --per-key --plot --precision --prior --probability --q --queries --rdp --release --reshuffle --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-delta --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold --threshold-scale --to --top-k --tpr --tries --tries-law --tries-shape --tv --used-at --weights -a -d -e
+set -g _shtab_dpcalc_opts_with_value --accuracy --adjacency --alpha --answers --assumes --bands --batch --batch-size --batches --blt-decay --blt-scale --bound --c1 --c2 --categories --clipping-norm --coefficients --color --command --compare --constant --contraction --curvature --cycle --decay --delta --delta-reserve --diameter --digits --dimension --epochs --epsilon --error --feedback --file --filter --flip-probability --format --fpr --from --group-size --hits --index --input --keep-probability --kl --learning-rate --lipschitz --loss --loss-range --max-batch-size --max-keys --max-weight --mechanism --min-separation --mu --n --noise --noise-multiplier --order --orders --output --p --participations --people --per-key --plot --precision --prior --probability --q --queries --rdp --release --reshuffle --rho --roc --run --sampling-rate --scale --scales --schedule --scheme --sensitivity --separation --sigma --sigmas --slack --smoothness --solve --status --step-delta --step-epsilon --steps --steps-per-epoch --strategy --strong-convexity --target-delta --target-epsilon --tau --threshold --threshold-scale --to --top-k --tpr --tries --tries-law --tries-shape --tv --used-at --weights -a -d -e
 
 complete -c dpcalc -e
 complete -c dpcalc -f
@@ -88,9 +88,10 @@ complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l tries-law -xka "geometric log
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l tries-shape -x -d 'shape of the law of the number of runs'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l orders -x -d 'Rényi orders to try'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l people -x -d 'people who have a key'
-complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l keep-probability -x -d 'least probability that a key is kept, for --solve people'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l keep-probability -x -d 'probability that a key is kept'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l accuracy -x -d 'probability of an interval, as 0.95'
-complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l error -x -d 'largest half-width of that interval, for --solve sigma or scale'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l answers -x -d 'values of one release, as the cells of a table'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l error -x -d 'error that the noise stays within'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l rho -x -d 'budget on ρ of zCDP'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l mu -x -d 'budget on μ of Gaussian DP'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l epsilon -s e -x -d 'privacy loss'

@@ -28,7 +28,7 @@ COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonco
                         "shuffled-ldp-lower", "poisson-replace-one-rdp"),
                        2_000) | {"shuffle-lower": 300, "shuffle-profile": 300, "shuffle-profile-used": 300,
                                  "shuffle-profile-one-order": 300, "wor-zero-out-lower": 300, "with-replacement-lower": 300,
-                                 "with-replacement-profile": 20_000, "threshold-composed": 20_000}
+                                 "with-replacement-profile": 20_000, "threshold-composed": 2_000}
 FEW = {"profile-composition": 10, "online-limit": 10, "allocation-profile": 4, "allocation-lower": 4,
        "allocation-replace-one-profile": 10, "allocation-replace-one-lower": 10,
        "shuffle-lower": 3, "shuffle-profile": 3, "shuffle-profile-used": 3, "shuffle-profile-one-order": 3, "wor-zero-out-lower": 3, "with-replacement-lower": 3}

@@ -28,7 +28,7 @@ MISTAKES = [
     ("rdp help", "did you mean --help?"),
     ("rdp --sigma 1 --delta 1e-5 x", "unexpected 'x'"),
     ("rdp --sigma 1 --delta 1e-5 '  '", "unexpected '  '"),
-    ("rdp --mechanism Gaussian --sigma 1 --delta 1e-5", "did you mean gaussian?"),
+    ("rdp --mechanism gaussain --sigma 1 --delta 1e-5", "did you mean gaussian?"),
     ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used with --mechanism laplace; give --scale instead"),
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean noise-multiplier?"),
     ("rdp --batch-size 5", "it belongs to subsample, tv, burn-in, compare"),
