@@ -1,7 +1,7 @@
 """The record of a mechanism that publishes noisy values of the keys in the data, where these are at least a
 threshold."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dpcalc.accounting import contributions
@@ -19,32 +19,15 @@ _ONCE = (Route(thresholded.PROFILE), Route(thresholded.SIMPLE, on_request=True))
 
 def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = False) -> Mechanism:
     """The record for one kind of noise, with its words and the option of its level."""
-    def as_fields(p: Params) -> dict[str, Any]:
-        """The options as they are in JSON."""
-        return {level: p[level], "per_key": float(p.get("per_key") or 1.0), "max_keys": int(p.get("max_keys") or 1),
-                "contributors": contributions.people_who_differ(p), "threshold": p["threshold"]}
-
-    def bound_params(p: Params) -> dict[str, Any]:
-        fields = p if "contributors" in p else as_fields(p)
-        found = {name: fields[name] for name in thresholded.PARAMS if name in fields}
-        return {"noise": noise, "noise_level": fields[level], **found}
-
-    def profile(p: Params) -> Profile:
-        values = bound_params(p)
-        return Profile(lambda e: thresholded.value(e, **values), lambda mp, e: thresholded.exact(mp, e, **values),
-                       lambda: thresholded_composed.pair(**values))
-
-    def sentence(text: Callable[[str], str]) -> str:
-        return (f"{words} of {'standard deviation' if noise == 'gaussian' else 'parameter'} {text(level)} is added to "
-                f"the value of every key in the data, and a key is published with its noisy value if this is at least "
-                f"{text('threshold')}.")
-
-    exact = noise == "gaussian"
-    once = _ONCE if exact else (*_ONCE, _COMPOSED)
+    bound_params = partial(_bound_params, noise, level)
+    once = _ONCE if noise == "gaussian" else (*_ONCE, _COMPOSED)
     return Mechanism(
         name=f"thresholded-{noise}",
         words=f"{words} above a threshold",
-        sentence=sentence,
+        sentence=lambda text: (
+            f"{words} of {'standard deviation' if noise == 'gaussian' else 'parameter'} {text(level)} is added to the "
+            "value of every key in the data, and a key is published with its noisy value if this is at least "
+            f"{text('threshold')}."),
         query=KEYS,
         noise=noise,
         options=(level, "threshold"),
@@ -52,11 +35,9 @@ def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = 
         once=once,
         often=(_COMPOSED,),
         curve=None,
-        profile=profile,
+        profile=lambda p: _profile(bound_params(p)),
         pure=None,
-        part=Part({level: Number(), "per_key": Number(), "max_keys": Number(least=1), "contributors": Number(
-            least=1, most=2, description="1 where a person is added or removed, 2 where one is replaced"),
-            "threshold": Number()}, as_fields),
+        part=Part({level: Number(), **_FIELDS}, partial(_as_fields, level)),
         tv=TotalVariation(once, (_COMPOSED,), thresholded.PROFILE),
         notes=("the keys are those that occur in the data; a key below the threshold is not published at all, not even "
                "that it exists",),
@@ -70,3 +51,23 @@ def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = 
     )
 
 
+_FIELDS = {"per_key": Number(), "max_keys": Number(least=1), "contributors": Number(
+    least=1, most=2, description="1 where a person is added or removed, 2 where one is replaced"), "threshold": Number()}
+
+
+def _as_fields(level: str, p: Params) -> dict[str, Any]:
+    """The options as they are in JSON."""
+    return {level: p[level], "per_key": float(p.get("per_key") or 1.0), "max_keys": int(p.get("max_keys") or 1),
+            "contributors": contributions.people_who_differ(p), "threshold": p["threshold"]}
+
+
+def _bound_params(noise: str, level: str, p: Params) -> dict[str, Any]:
+    """The parameters of the bounds, from the options or from the fields in JSON."""
+    fields = p if "contributors" in p else _as_fields(level, p)
+    found = {name: fields[name] for name in thresholded.PARAMS if name in fields}
+    return {"noise": noise, "noise_level": fields[level], **found}
+
+
+def _profile(values: Params) -> Profile:
+    return Profile(lambda e: thresholded.value(e, **values), lambda mp, e: thresholded.exact(mp, e, **values),
+                   lambda: thresholded_composed.pair(**values))
