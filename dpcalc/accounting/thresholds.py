@@ -51,8 +51,8 @@ def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = 
     )
 
 
-_FIELDS = {"per_key": Number(), "max_keys": Number(least=1), "contributors": Number(
-    least=1, most=2, description="1 where a person is added or removed, 2 where one is replaced"), "threshold": Number()}
+_FIELDS = {"per_key": Number(), "max_keys": Number(least=1), "threshold": Number(), "contributors": Number(
+    least=1, most=2, description="1 where a person is added or removed, 2 where one is replaced")}
 
 
 def _as_fields(level: str, p: Params) -> dict[str, Any]:
