@@ -11,8 +11,9 @@ from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
 OLDER = "0.1.0"
 UNCOVERED = "made by an earlier dpcalc by a theorem that does not cover it; ask again"
 _RELATIONS = {"one respondent's answer": REPLACE_ONE}
-# Keys of a result that version 0.1.0 did not write. What they say of its neighbours stands in `adjacency`, too.
-_ADDED = frozenset({"promises", "guarantee.promises", "guarantee.adjacency"})
+# Keys of a result that version 0.1.0 did not write. What they say of its neighbours stands in `adjacency`, too, and the
+# standard deviation follows from the noise.
+_ADDED = frozenset({"promises", "guarantee.promises", "guarantee.adjacency", "result.standard_deviation"})
 _POISSON, _FIXED_SIZE = "poisson", "without-replacement"
 
 

@@ -41,8 +41,8 @@ def _part(part: Part, relation: str, name: str) -> Part:
         return part.model_copy(update={"between": base})
     if part.mechanism.group is None:
         raise DpcalcError("refused", f"{name} has {part.mechanism.words} for {relation} neighbours, from which nothing "
-                          f"is concluded for {REPLACE_ONE} ones; compute it with --adjacency {REPLACE_ONE}",
-                          "--adjacency")
+                          f"is concluded for {REPLACE_ONE} ones; compute it with --adjacency {REPLACE_ONE}, "
+                          "which disjoint parts do not take", "--adjacency")
     twice = part.mechanism.of_group(part.params(relation), 2)
     return part.model_copy(update={**part.mechanism.part.write(twice), "between": None, "sum": None})
 

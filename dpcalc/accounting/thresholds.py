@@ -11,7 +11,7 @@ from dpcalc.bounds.profile import Profile
 from dpcalc.core.bound import Params
 from dpcalc.core.results import Route
 
-KEYS = Query("what a person contributes to keys", "is about the keys in all the data; no theorem here "
+CONTRIBUTIONS = Query("what a person contributes to keys", "is about the keys in all the data; no theorem here "
              "covers it on random batches")
 _COMPOSED = Route(thresholded_composed.BOUND)
 _ONCE = (Route(thresholded.PROFILE), Route(thresholded.SIMPLE, on_request=True))
@@ -25,10 +25,10 @@ def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = 
         name=f"thresholded-{noise}",
         words=f"{words} above a threshold",
         sentence=lambda text: (
-            f"{words} of {'standard deviation' if noise == 'gaussian' else 'parameter'} {text(level)} is added to the "
+            f"{words[0].upper()}{words[1:]} of {_LEVELS[level]} {text(level)} is added to the "
             "value of every key in the data, and a key is published with its noisy value if this is at least "
             f"{text('threshold')}."),
-        query=KEYS,
+        query=CONTRIBUTIONS,
         noise=noise,
         options=(level, "threshold"),
         optional=("max_keys", "per_key", "signed"),
@@ -51,6 +51,7 @@ def mechanism_above_threshold(noise: str, words: str, level: str, whole: bool = 
     )
 
 
+_LEVELS = {"sigma": "standard deviation", "scale": "scale"}
 _FIELDS = {"per_key": Number(), "max_keys": Number(least=1), "threshold": Number(), "contributors": Number(
     least=1, most=2, description="1 where a person is added or removed, 2 where one is replaced")}
 

@@ -9,7 +9,7 @@ from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.accounting.mechanisms.record import NUMBER
 from dpcalc.accounting.solve import solve
 from dpcalc.bounds.mechanisms import noise_accuracy
-from dpcalc.commands import above_threshold
+from dpcalc.commands import thresholded_values
 from dpcalc.commands.asking import read_unknown
 from dpcalc.core import noise_multiplier
 from dpcalc.core.budgets import noun
@@ -149,7 +149,7 @@ def notes(mechanism: Mechanism, run: Run, found: Mapping[str, float]) -> tuple[s
         several = f", and that of all {number} within ±{human(found[WITHIN_ALL])}{unit}" if number > 1 else ""
         deviation = "" if mechanism.noise == "gaussian" else (
             f"; its standard deviation is {found[DEVIATION]:.6g}{unit}")
-        one = "one value, published or not," if above_threshold.has_threshold(mechanism) else "one answer"
+        one = "one value, published or not," if thresholded_values.has_threshold(mechanism) else "one answer"
         lines.append(f"{NOISE_LINE} {plain(run['accuracy'])} the noise of {one} is within "
                      f"±{human(found[WITHIN])}{unit}{several}{deviation}")
     elif DEVIATION in found and mechanism.noise != "gaussian":

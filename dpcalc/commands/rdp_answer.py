@@ -9,7 +9,7 @@ from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import unsampled
 from dpcalc.accounting.selection import BOUNDS, of_best
-from dpcalc.commands import above_threshold, best_of_runs, key_questions, noisy_values
+from dpcalc.commands import best_of_runs, key_questions, noisy_values, thresholded_values
 from dpcalc.commands.asking import level_hints, lower_end
 from dpcalc.commands.concentrated import ROUTES, params_of, question_of
 from dpcalc.commands.rdp import COMMAND
@@ -43,7 +43,7 @@ def answer(given: Given) -> Answer:
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))
     states = by_multiplier or mechanism.states_relation or is_contributed
     relation = neighbours.of_mechanism(mechanism, run, states)
-    run = above_threshold.with_range_of_noise(above_threshold.with_usual_contributions(run, mechanism), mechanism)
+    run = thresholded_values.with_range_of_noise(thresholded_values.with_usual_contributions(run, mechanism), mechanism)
     if given.has("error") and (given.has("epsilon") or given.has("delta")):
         return _with_error(_answered(noisy_values.question_at_solution(run, mechanism), mechanism, relation), run)
     return _answered(run, mechanism, relation)
@@ -55,10 +55,10 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     try:
         rows = answer_rows(*of_best(run, partial(_routes, mechanism)), run.bounds)
     except NoSolution:
-        if run.unknown == "threshold" and question.delta and run["steps"] == 1:
-            raise above_threshold.no_threshold(run, mechanism) from None
-        if above_threshold.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
-            raise above_threshold.no_noise(run) from None
+        if run.unknown == "threshold" and question.delta and run["steps"] == 1 and not run["tries"]:
+            raise thresholded_values.no_threshold(run, mechanism) from None
+        if thresholded_values.has_threshold(mechanism) and run.unknown == mechanism.options[0]:
+            raise thresholded_values.no_noise(run) from None
         raise
     if question.asks == "guarantee" and mechanism.pure:
         mechanism.pure(run.params)  # raises an error for numbers that no bound covers
@@ -66,7 +66,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     more = contributions.fields_of_part(run, mechanism.in_l2) if mechanism.noise else {}
     part = mechanism.as_part(unsampled(mechanism, run), None, int(run["steps"]) * mechanism.releases(run), **more)
     size = noisy_values.numbers(mechanism, run)
-    reached = above_threshold.notes(run, mechanism, rows[0].result) if rows else ()
+    reached = thresholded_values.notes(run, mechanism, rows[0].result) if rows else ()
     notes = noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else (
         *key_questions.notes(mechanism, run, rows), *mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
@@ -75,7 +75,7 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
                        (*noisy_values.notes(mechanism, run, size), *reached, *notes), numbers,
-                       of_respondents=mechanism.query.of_respondents, warnings=above_threshold.warnings(run),
+                       of_respondents=mechanism.query.of_respondents, warnings=thresholded_values.warnings(run),
                        promises=contributions.promises(run, not mechanism.noise))
     return best_of_runs.with_selection(found, run, [guarantee])
 
@@ -84,7 +84,7 @@ def _with_error(found: Answer, run: Run) -> Answer:
     """The best answer about privacy as that of a search for the noise, which --error fixes."""
     name, head = str(run.unknown), found.headline
     target = float(human(head.result[found.question.asks]))
-    return found._replace(rows=(head._replace(result={name: found.parameters[name], **head.result}),),
+    return found._replace(rows=(head._replace(result={**head.result, name: found.parameters[name]}),),
                           question=found.question._replace(unknown=run.question.unknown, target=target))
 
 

@@ -44,7 +44,8 @@ MECHANISM = Mechanism(
     name="key-selection",
     words="optimal selection of a key",
     sentence=lambda text: (
-        "Keys are selected from those that occur in the data, and no counts are published: each key with the largest "
+        "Keys are selected from those that occur in the data (Desfontaines et al. 2022, Theorem 1), and no counts are "
+        "published: each key with the largest "
         f"probability for the number of people who have it that ε = {text('step_epsilon')} and δ = "
         f"{text('step_delta')} allow for all keys of a person together. Each person contributes to at most "
         f"{text('max_keys') or 1} key{'' if (text('max_keys') or '1') == '1' else 's'}, enforced before counting."),

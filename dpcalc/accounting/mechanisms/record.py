@@ -141,7 +141,8 @@ class Mechanism(NamedTuple):
             return params
         if self.group is None:
             raise DpcalcError("refused", f"not supported for {self.name}, of which one use has no theorem for groups; "
-                              "dpcalc convert --group-size gives the generic bound for its (ε, δ)", "--group-size")
+                              "for an (ε, δ) of it dpcalc convert --from dp --group-size gives the generic bound",
+                              "--group-size")
         return self.group(params, size)
 
 

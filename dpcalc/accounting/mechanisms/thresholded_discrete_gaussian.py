@@ -2,4 +2,4 @@
 
 from dpcalc.accounting.thresholds import mechanism_above_threshold
 
-MECHANISM = mechanism_above_threshold("discrete-gaussian", "Discrete Gaussian noise", "sigma", whole=True)
+MECHANISM = mechanism_above_threshold("discrete-gaussian", "discrete Gaussian noise", "sigma", whole=True)

@@ -2,4 +2,4 @@
 
 from dpcalc.accounting.thresholds import mechanism_above_threshold
 
-MECHANISM = mechanism_above_threshold("discrete-laplace", "Discrete Laplace noise", "scale", whole=True)
+MECHANISM = mechanism_above_threshold("discrete-laplace", "discrete Laplace noise", "scale", whole=True)

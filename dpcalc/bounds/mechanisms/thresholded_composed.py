@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.atoms import Atoms
     from dpcalc.pld.pilot import Parts
 
-_MOST_RANGES = 8  # of numbers of keys, where cases are composed numerically, each in about 0.02 s
+_MOST_RANGES = 8  # of numbers of keys, where cases are composed numerically, most of them in about 0.02 s
 _TAIL = 1e-30  # δ of the noise; a smaller one counts as 0 beside the probability of an infinite loss
 _COARSE = 0.5  # of the gaps between ε: chords are too large by about its square times 3e-3 of ordinary δ
 _NEAR = 1e-4  # relative: how near the last ε is to the one where the profile becomes constant, a corner for pure noise

@@ -11,7 +11,8 @@ from dpcalc.core.results import Answer
 from dpcalc.output.sweep_words import conditions
 
 # Quantities that may be on an axis without being an option of the command.
-_MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
+_MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"),
+         Quantity("noise_within", "half-width of the noise"), Quantity("drop_probability", "drop probability"))
 # The words of an axis, where the help of the quantity is too long for it.
 _WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise",
           "scale": "noise scale", "c1": "scale of the noise schedule", "c2": "offset of the noise schedule",

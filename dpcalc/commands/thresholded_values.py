@@ -21,12 +21,12 @@ _SHARES_OF_KEYS = (0.99, 0.9, 0.6, 0.3, 0.1)  # of δ, that keys of one person m
 
 def has_threshold(mechanism: Mechanism) -> bool:
     """Whether noisy values are published above a threshold only."""
-    return "threshold" in mechanism.options and bool(mechanism.noise)
+    return mechanism.contributors is not None
 
 
 def with_usual_contributions(run: Run, mechanism: Mechanism) -> Run:
     """The run in which contributions have values, where the mechanism needs them: one key, and at most 1."""
-    if mechanism.contributors is None:
+    if not has_threshold(mechanism):
         return run
     return run.completed(**{name: x for name, x in (("max_keys", 1), ("per_key", 1.0)) if not run.sets(name)})
 
@@ -55,7 +55,8 @@ def with_range_of_noise(run: Run, mechanism: Mechanism) -> Run:
         return run
     if run.question.asks in NOT_ABOUT_PRIVACY:
         return run
-    own, threshold, steps = run.at(1.0).params, float(run["threshold"]), int(run["steps"] or 1)
+    own, threshold = run.at(1.0).params, float(run["threshold"])
+    steps = int(run["steps"] or 1) * max(1, int(run["tries"] or 1))
     if threshold <= own["per_key"]:
         return run
     asked = Question("delta", epsilon=run["epsilon"], upper_only=True)
