@@ -141,7 +141,7 @@ class Mechanism(NamedTuple):
             return params
         if self.group is None:
             raise DpcalcError("refused", f"not supported for {self.name}, of which one use has no theorem for groups; "
-                              "for an (ε, δ) of it dpcalc convert --from dp --group-size gives the generic bound",
+                              "dpcalc convert --group-size gives the generic bound for an (ε, δ) of it, with --from dp",
                               "--group-size")
         return self.group(params, size)
 
