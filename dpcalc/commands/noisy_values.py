@@ -78,8 +78,8 @@ def question_of(command: Command, given: Given) -> Question | None:
     is about privacy. Raises DpcalcError where options do not go together."""
     if given.has("error"):
         return _question_of_error(command, given)
-    asked = ("epsilon", "delta", "solve", *_BUDGETS)
-    if given.has("accuracy") and not any(given.has(name) for name in asked):
+    of_privacy = ("epsilon", "delta", "solve", *_BUDGETS)
+    if given.has("accuracy") and not any(given.has(name) for name in of_privacy):
         return Question(WITHIN)
     return None
 
@@ -116,9 +116,9 @@ def size_params(mechanism: Mechanism, run: Mapping[str, Any], answers: int = 1) 
 def question_at_solution(run: Run, mechanism: Mechanism) -> Run:
     """The run with the noise that keeps to --error, and the question about privacy beside it."""
     row = solve(SIZE, run)
-    asked = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
+    beside = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
         "delta", epsilon=run["epsilon"])
-    return run.at(row.result[str(run.unknown)]).asking(asked)
+    return run.at(row.result[str(run.unknown)]).asking(beside)
 
 
 def numbers(mechanism: Mechanism, run: Run) -> dict[str, float]:

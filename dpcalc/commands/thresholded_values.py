@@ -59,12 +59,12 @@ def with_range_of_noise(run: Run, mechanism: Mechanism) -> Run:
     steps = int(run["steps"] or 1) * max(1, int(run["tries"] or 1))
     if threshold <= own["per_key"]:
         return run
-    asked = Question("delta", epsilon=run["epsilon"], upper_only=True)
+    at_budget = Question("delta", epsilon=run["epsilon"], upper_only=True)
     for share in _SHARES_OF_KEYS:
         most = thresholded.level_with_few_published(log(share * min(delta, 1.0)), own["noise"], own["per_key"],
                                                     own["max_keys"] * steps, threshold)
         with suppress(DpcalcError):
-            if evaluate(mechanism.often[0], run.at(most).params, asked).result["delta"] <= delta:
+            if evaluate(mechanism.often[0], run.at(most).params, at_budget).result["delta"] <= delta:
                 break
     narrower = unknown._replace(search=(min(unknown.search[0], most), most), non_monotone=True)
     return run.asking(run.question._replace(unknown=narrower))

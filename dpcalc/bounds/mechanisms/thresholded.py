@@ -85,8 +85,8 @@ def _ranges(k: int, most: int) -> list[tuple[int, int]]:
     """(least, largest) of ranges of 0, …, k. 0 and k are ranges by themselves, as the largest loss is usually there."""
     if k <= most:
         return [(j, j) for j in range(k + 1)]
-    ends = [(k - 1) * x // most for x in range(most + 1)]
-    return [(0, 0), *((low + 1, high) for low, high in pairwise(ends)), (k, k)]
+    limits = [(k - 1) * x // most for x in range(most + 1)]
+    return [(0, 0), *((low + 1, high) for low, high in pairwise(limits)), (k, k)]
 
 
 # --- in doubles ------------------------------------------------------------------------------------------------------

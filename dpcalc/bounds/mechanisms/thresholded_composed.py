@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_RANGES = 8  # of numbers of keys, where cases are composed numerically, most of them in about 0.02 s
 _TAIL = 1e-30  # δ of the noise; a smaller one counts as 0 beside the probability of an infinite loss
-_COARSE = 0.5  # of the gaps between ε: chords are too large by about its square times 3e-3 of ordinary δ
+_COARSE = 0.5  # of the differences between neighbouring ε: chords exceed ordinary δ by about its square times 3e-3
 _NEAR = 1e-4  # relative: how near the last ε is to the one where the profile becomes constant, a corner for pure noise
 _SHARE = 1e-6  # of that probability: where the profile is so near to it, it counts as constant
 
