@@ -70,7 +70,9 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
     notes = noise_multiplier.notes(run.given, run, str(relation)) if by_multiplier else (
         *key_questions.notes(mechanism, run, rows), *mechanism.notes)
     numbers = {"steps": run["steps"], **noise_multiplier.companion(run, str(relation), of_sum=False),
-               **(contributions.numbers(run) if mechanism.noise else {}), **size, **lower_end(question, rows),
+               **(contributions.numbers(run) if mechanism.noise else {}), **size,
+               **({"threshold": run["threshold"]} if thresholded_values.has_threshold(mechanism) else {}),
+               **lower_end(question, rows),
                **key_questions.numbers(mechanism, run, question)}
     guarantee = {"kind": "mechanisms", "mechanisms": [part]}
     found = run.answer(rows, guarantee, relation or neighbours.UNSTATED, "every output",
