@@ -97,8 +97,9 @@ class Part(Model):
             return self
         only = self.sampling.record.only
         if self.mechanism.query.not_sampled:
-            rounds = ", and count the rounds that a respondent is asked in" * self.mechanism.query.of_respondents
-            raise ValueError(f"{self.name} {self.mechanism.query.not_sampled}; leave out its sampling{rounds}")
+            query = self.mechanism.query
+            rounds = ", and count the rounds that a respondent is asked in" if query.of_respondents else ""
+            raise ValueError(f"{self.name} {query.not_sampled}; leave out its sampling{rounds}")
         if only and self.name not in only:
             words = " or ".join(MECHANISMS[name].words for name in only)
             raise ValueError(f"{self.sampling.scheme} sampling is supported for {words} only")

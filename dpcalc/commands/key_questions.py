@@ -58,8 +58,8 @@ def _refuse_other_mechanism(given: Given, solves: str) -> None:
     """Raises DpcalcError where a mechanism that selects no keys is asked about keys."""
     for option in (PEOPLE, KEEP_PROBABILITY):
         if given.has(option.name) or solves == option.name:
-            raise DpcalcError("unneeded", f"{option.name.replace('_', ' ')} is asked about --mechanism key-selection "
-                              f"alone, and not {given['mechanism']}",
+            raise DpcalcError("unneeded", f"{option.name.replace('_', ' ')} is for --mechanism key-selection only, and "
+                              f"not for {given['mechanism']}",
                               option.option if given.has(option.name) else "--solve")
 
 

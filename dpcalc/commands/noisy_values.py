@@ -74,8 +74,8 @@ def contribution_checks(mechanism: Mechanism) -> tuple[Check | Rule, ...]:
 
 
 def question_of(command: Command, given: Given) -> Question | None:
-    """The question of a call about the size of the noise alone, or about the noise that keeps an error; None where it
-    is about privacy. Raises DpcalcError where options do not go together."""
+    """The question of a call about the size of the noise alone, or about the noise that stays within an error; None
+    where it is about privacy. Raises DpcalcError where options do not go together."""
     if given.has("error"):
         return _question_of_error(command, given)
     of_privacy = ("epsilon", "delta", "solve", *_BUDGETS)
@@ -87,11 +87,11 @@ def question_of(command: Command, given: Given) -> Question | None:
 def _question_of_error(command: Command, given: Given) -> Question:
     unknown = read_unknown(command, given)
     if not given.has("accuracy"):
-        raise DpcalcError("missing", "needed beside --error: the probability with which the noise keeps to it, as in "
+        raise DpcalcError("missing", "needed beside --error: the probability that the noise stays within it, as in "
                           "--accuracy 0.95", "--accuracy")
     if unknown is None or unknown.name not in _LEVELS:
         raise DpcalcError("missing", "--error needs --solve sigma, noise-multiplier or scale: it finds the most noise "
-                          "that keeps to it; to print the error of a given noise, give --accuracy alone", "--solve")
+                          "that stays within it; to print the error of a given noise, give --accuracy alone", "--solve")
     if beside := [name for name in _BUDGETS if given.has(name)]:
         raise DpcalcError("contradictory", f"not used with --error, which fixes the {noun(unknown)}; drop one of them",
                           flag(beside[0]))
@@ -114,7 +114,7 @@ def size_params(mechanism: Mechanism, run: Mapping[str, Any], answers: int = 1) 
 
 
 def question_at_solution(run: Run, mechanism: Mechanism) -> Run:
-    """The run with the noise that keeps to --error, and the question about privacy beside it."""
+    """The run with the most noise that stays within --error, and the question about privacy beside it."""
     row = solve(SIZE, run)
     beside = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
         "delta", epsilon=run["epsilon"])

@@ -83,7 +83,8 @@ def _answered(run: Run, mechanism: Mechanism, relation: str | None) -> Answer:
 
 
 def _with_error(found: Answer, run: Run) -> Answer:
-    """The best answer about privacy as that of a search for the noise, which --error fixes."""
+    """The best answer about privacy as that of a search for the noise, which --error fixes: the loss, rounded up as
+    people read it, stands in place of a budget that this noise meets."""
     name, head = str(run.unknown), found.headline
     target = float(human(head.result[found.question.asks]))
     return found._replace(rows=(head._replace(result={**head.result, name: found.parameters[name]}),),

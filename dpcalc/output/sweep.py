@@ -129,7 +129,7 @@ def _companions(answers: Sequence[Answer]) -> list[str]:
 
 
 def _asked_beside_error(answers: Sequence[Answer]) -> list[str]:
-    """The privacy loss of the noise that keeps to an error."""
+    """The privacy loss of the noise that stays within --error."""
     asks = answers[0].question.asks
     return [asks] if answers[0].parameters.get("error") and asks not in NOT_ABOUT_PRIVACY else []
 

@@ -2,7 +2,7 @@
 and what stands beside an answer."""
 
 import json
-from math import erf, expm1, log, log1p, sqrt
+from math import erf, exp, expm1, log, log1p, sqrt
 
 import pytest
 from answers import answer, number, printed, refusal
@@ -68,6 +68,23 @@ def test_gaussian_thresholds_are_below_those_of_half_of_delta_for_each():
     assert 31.2 < ours < 31.4 < 32.2 < theirs < 32.3
 
 
+def test_integers_above_a_threshold_count_those_at_the_threshold():
+    """OpenDP 0.16 computes Pr[noise > τ − c], and publishes counts of at least τ."""
+    found = number("rdp --mechanism discrete-laplace --scale 1 --threshold 3 --epsilon 1")
+    above, at_least = (exp(-x) / (1 + exp(-1)) for x in (3, 2))
+    assert above == pytest.approx(0.0364, abs=5e-5) and found == pytest.approx(at_least, rel=1e-9) == pytest.approx(0.0989, abs=5e-5)
+
+
+def test_selection_of_several_keys_is_nearly_that_of_google():
+    """Its δ of a key is 1 − (1−δ)^(1/k); ours is δ/k, which composes to a little less than δ."""
+    keep, e, d = 0.0, 1 / 3, -expm1(log1p(-1e-5) / 3)
+    for _ in range(20):
+        keep = min(exp(e) * keep + d, 1 - exp(-e) * (1 - keep - d), 1.0)
+    line = "rdp --mechanism key-selection --step-epsilon 1 --step-delta 1e-5 --max-keys 3"
+    assert keep * (1 - 1e-5) < number(f"{line} --people 20") < keep
+    assert 9.9999e-6 < answer(f"{line} --epsilon 1")["result"]["delta"] <= 1e-5
+
+
 def test_all_answers_at_once():
     one = answer("rdp --sigma 8 --max-keys 3 --accuracy .95 --delta 1e-5")["result"]
     cells = answer("rdp --sigma 8 --max-keys 3 --accuracy .95 --cells 12 --delta 1e-5")["result"]
@@ -123,7 +140,7 @@ def test_many_counts_in_one_file():
 @pytest.mark.parametrize("line, words", [
     ("rdp --sigma 2 --accuracy 95", "95 is not > 0 and < 1"),
     ("rdp --mechanism rr --probability .7 --accuracy .9", "adds no noise to a number"),
-    ("rdp --error 3 --solve sigma", "the probability with which the noise keeps to it"),
+    ("rdp --error 3 --solve sigma", "the probability that the noise stays within it"),
     ("rdp --error 3 --accuracy .9", "--error needs --solve sigma"),
     ("rdp --error 3 --accuracy .9 --solve sigma --epsilon 1 --delta 1e-5", "drop one of --epsilon"),
     ("rdp --sigma 2 --max-keys 3 --sensitivity 2 --delta 1e-5", "give the sensitivity; drop it, or drop them"),

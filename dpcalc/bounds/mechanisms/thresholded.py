@@ -117,7 +117,8 @@ def log_published(release: Release, j: int) -> tuple[float, float]:
     log_p, log_none = log_keep(release.noise, release.noise_level, release.threshold - release.per_key)
     if j == 0:
         return -inf, 0.0
-    return (log(j) + log_p if j * log_none > -1e-300 else log1mexp(j * log_none)), j * log_none
+    underflows = j * log_none > -1e-300  # where doubles hold too few digits of it; jp is above 1 − s_j
+    return (log(j) + log_p if underflows else log1mexp(j * log_none)), j * log_none
 
 
 def level_with_few_published(log_probability: float, noise: str, per_key: float, keys: int, threshold: float) -> float:
