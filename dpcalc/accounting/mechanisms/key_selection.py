@@ -47,8 +47,8 @@ MECHANISM = Mechanism(
         "Keys are selected from those that occur in the data (Desfontaines et al. 2022, Theorem 1), and no counts are "
         "published: each key with the largest probability for the number of people who have it that ε = "
         f"{text('step_epsilon')} and δ = {text('step_delta')} allow for all keys of a person together. Each person "
-        f"contributes to at most {text('max_keys') or 1} key{'' if (text('max_keys') or '1') == '1' else 's'}, enforced "
-        "before counting."),
+        f"contributes to at most {text('max_keys') or 1} key{'' if (text('max_keys') or '1') == '1' else 's'}, "
+        "enforced before counting."),
     query=KEYS,
     notes=("ε and δ of --step-epsilon and --step-delta are those of one selection; each of the at most --max-keys keys "
            "of a person has an equal part of them",),
