@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, erf, exp, expm1, fsum, inf, log, log1p, pi, sinh, sqrt
+from math import ceil, exp, expm1, fsum, inf, log, log1p, pi, sinh, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms import discrete_gaussian
 from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.mp.root import root
-from dpcalc.numerics.normal import log_tail, mills
+from dpcalc.numerics.normal import log_tail, two_sided_quantile
 from dpcalc.numerics.rounding import decimal, up
 
 _RTOL = 1e-13  # relative: more than the rounding errors of a quantile
-_STEPS = 60  # of Newton's method at most; from its start, five to ten reach the last digit
 
 
 class Inside(NamedTuple):
@@ -42,22 +41,7 @@ def of_each(accuracy: float, answers: int) -> Inside:
 
 
 def _gaussian_width(level: float, inside: Inside) -> float:
-    """σz, where Q(z) is half the probability outside: by Newton's method on log Q, or on erf where z is small."""
-    z = sqrt(pi / 2) * inside.p
-    if inside.p >= 0.5:
-        target = log(inside.complement / 2)
-        for _ in range(_STEPS):
-            step = (log_tail(z) - target) * mills(z)
-            z += step
-            if abs(step) <= 1e-16 * z:
-                break
-        return level * z
-    for _ in range(_STEPS):
-        step = (inside.p - erf(z / sqrt(2))) * sqrt(pi / 2) * exp(z * z / 2)
-        z += step
-        if abs(step) <= 1e-16 * z:
-            break
-    return level * z
+    return level * two_sided_quantile(inside.p, inside.complement)
 
 
 def _log_outside_of_one(inside: Inside) -> float:
