@@ -50,12 +50,12 @@ def measure(bound, points, seed=0):
         except Undecided as reason:
             raise Violation(str(reason)) from None
         for error, below in found:
-            if below or (error > oracle.claimed(bound) and bound.status != "lower"):
+            if below or (error > oracle.claimed(bound) and not bound.is_from_below):
                 raise Violation(f"{bound.name}: {'below the theorem' if below else f'error {error:.3g}'} at {p}")
             worst = max(worst, error)
         for key, x in p.items():
             widen(domain, key, x)
-    return {"points": points, "claimed": None if bound.status == "lower" else oracle.claimed(bound), "worst": worst,
+    return {"points": points, "claimed": None if bound.is_from_below else oracle.claimed(bound), "worst": worst,
             "domain": domain}
 
 

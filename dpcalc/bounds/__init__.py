@@ -10,7 +10,7 @@ from types import ModuleType
 from dpcalc.core.bound import Bound
 
 ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback",
-         "correlated", "total_variation")
+         "correlated", "total_variation", "audits")
 
 # names of bounds of earlier versions, and the bounds that contain them
 REPLACED = {"shuffled-hybrid": "shuffled-hiding"}

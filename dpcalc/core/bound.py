@@ -20,7 +20,7 @@ class Theorem(NamedTuple):
     source: str  # paper, version, number
     assumptions: tuple[str, ...]  # what the ranges of the parameters cannot check
     example: str = ""  # the arguments of a call of dpcalc that the bound answers; the tests run it
-    status: str = "proven"  # proven | as-published | conjecture | limit | lower
+    status: str = "proven"  # proven | as-published | conjecture | limit | lower | model
     errata: tuple[str, ...] = ()
     in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
     released: str = "last iterate"  # which outputs the theorem covers, in words
@@ -91,6 +91,11 @@ class Bound:
     @property
     def status(self) -> str:
         return self.theorem.status
+
+    @property
+    def is_from_below(self) -> bool:
+        """Whether its numbers are bounds from below, which are rounded down; a model is one under an assumption."""
+        return self.status in ("lower", "model")
 
     @property
     def source(self) -> str:

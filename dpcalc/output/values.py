@@ -20,7 +20,7 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
         return f"{symbol(companion)} = {shown_value(answer, companion, row)}"
     unknown = answer.question.unknown
     less_is_safer = unknown is not None and name == unknown.name and unknown.safe_direction < 0
-    down = row.status == "lower" or less_is_safer
+    down = row.route.bound.is_from_below or less_is_safer
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     return human(row.result[name], upward=not down)

@@ -4,6 +4,7 @@ import random
 from fractions import Fraction
 from math import expm1, inf, log, log10
 
+import attacks
 import correlated_designs
 import noisy_counts
 import selected_runs
@@ -597,6 +598,7 @@ DRAW = {
     "tv-laplace-as-published": lambda r: {"scale": spread(r, 1e-9, 1e12), "sensitivity": spread(r, 1e-6, 1e6)},
     "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())),
                              "steps": steps(r)},
+    "audit-counts": attacks.of_counts, "audit-gdp": attacks.of_gaussian_counts, "audit-one-run": attacks.of_one_run,
     "tv-kl": lambda r: {"kl": r.choice((0.0, log_uniform(r, 1e-30, 1e3))), "steps": steps(r)},
     "tv-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-9, 1e5), "rdp": r.choice((0.0, log_uniform(r, 1e-30, 1e3)))},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
@@ -808,6 +810,7 @@ INCREASING = {
     "without-feedback": ("lipschitz",), "feedback-every-iterate": ("lipschitz", "iterations"),
     "feedback-optimum": (), "feedback-optimum-finite": (),
     **{f"correlated-{kind}": ("change",) for kind in ("once", "bands", "separated", "cyclic")},
+    "audit-counts": (), "audit-gdp": (), "audit-one-run": (),
     "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"),
     "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"), "tv-kl": ("kl", "steps"), "tv-rdp": ("rdp",),
 }

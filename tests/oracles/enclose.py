@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from math import atanh, comb, exp, inf, log, log1p, nextafter
 from unittest.mock import patch
 
+import attacks
 import flint
 import integrals
 import limits
@@ -334,7 +335,8 @@ def noise_within(c, noise, noise_level, accuracy, answers):
     return {"noise_within": low.x.union(high.x)}
 
 
-REFERENCES = {"noise-accuracy": noise_within, "threshold-composed": threshold_pair, "rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
+REFERENCES = {"audit-counts": attacks.counts_enclosed, "audit-gdp": attacks.gaussian_counts_enclosed,
+              "audit-one-run": attacks.one_run_enclosed, "noise-accuracy": noise_within, "threshold-composed": threshold_pair, "rdp-optimal": optimal, "tv-rdp": total_variation, "poisson-rdp": poisson, "poisson-replace-one-rdp": replaced, "lower-bound": one_step_below,
               "profile-composition": composed, "online-limit": limit}
 
 

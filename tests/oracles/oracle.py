@@ -42,7 +42,7 @@ def value(bound, p):
         return enclose.conversion(bound, **p)
     if bound.kind == "composition":
         found = log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"])
-        return found.lower if bound.status == "lower" else found.upper
+        return found.lower if bound.is_from_below else found.upper
     return bound.value(**p)
 
 
@@ -67,7 +67,7 @@ def deviations(bound, p, least=0.0):
     left, found = (dict(got) if bound.kind == "point" else {None: got}), []
     if bound.kind == "profile" and -inf < got < FARTHEST:
         return [_far(bound, p, got)]
-    if bound.status == "lower" and got == -inf:
+    if bound.is_from_below and got == -inf:
         return [Deviation(0.0, False)]  # no claim at all
     for bits in enclose.BITS:
         try:
@@ -101,7 +101,7 @@ def _deviation(bound, p, got, want, least, bits):
     excess = got - want
     size = abs(want).lower()
     radius = want.rad()
-    if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
+    if bound.is_from_below:  # the other side is the safe one, and how near it is not promised
         if radius > FINE * 1e-9 * _one(size):
             return None
         return Deviation(_float(abs(excess).upper() / _one(size)), bool(excess > 0))

@@ -12,7 +12,7 @@ ENVELOPE = {
     "properties": {
         "schema": {"const": "dpcalc/v1"},
         "result": {"type": "object", "additionalProperties": NUMBER_OR_INF},
-        "status": {"enum": ["proven", "as-published", "conjecture", "limit", "lower", None]},
+        "status": {"enum": ["proven", "as-published", "conjecture", "limit", "lower", "model", None]},
         "guarantee": {"type": "object", "required": ["kind"]},
         "bounds": {"type": "array", "items": {"type": "object", "required": ["name", "status", "witness", "source",
                                                                              "assumptions", "errata"]}},

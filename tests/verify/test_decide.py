@@ -24,7 +24,7 @@ from dpcalc.verify.claim import optimal_slack as slack
 
 BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
 # a sum without end, a numerical law, a root by Newton's method, and integrals at orders where they take seconds
-ELSEWHERE = {"online-limit", "lower-bound", "pure-gdp", "gdp-composition", "adaptive-gdp-filter", "tv-rdp", "noise-accuracy", "poisson-rdp", "poisson-replace-one-rdp", "composition", "burn-in-rdp",
+ELSEWHERE = {"audit-counts", "audit-gdp", "audit-one-run", "online-limit", "lower-bound", "pure-gdp", "gdp-composition", "adaptive-gdp-filter", "tv-rdp", "noise-accuracy", "poisson-rdp", "poisson-replace-one-rdp", "composition", "burn-in-rdp",
              "burn-in-rdp-nonconvex", "burn-in-as-published"}
 BITS = (128, 512, 2048)
 
