@@ -74,7 +74,7 @@ _ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and comp
                 "online": "Last iterate: a stream with decaying noise",
                 "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback",
                 "correlated": "Correlated noise: every step is released",
-                "total_variation": "Total variation"}
+                "total_variation": "Total variation", "audits": "Audits"}
 
 
 def bounds():

@@ -11,7 +11,7 @@ from dpcalc.core.results import Answer, for_some
 # By the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015) the true-positive rate at the false-positive
 # rate f is at most 1 − e^{−ε}(1 − δ − f). For a larger ε that is above 99.9999997 %: in six digits, rounded up, 100 %.
 LARGE_EPSILON = 20.0
-_SETTINGS = ("schedule", "feedback")  # the kinds of JSON that hold settings of the noise, and no guarantee
+_SETTINGS = ("schedule", "feedback", "audit")  # the kinds of JSON that are no guarantee: settings of noise, audits
 _CONDITIONS = ("the bound assumes ", "the first iterate ")  # how the notes begin that limit what a guarantee covers
 FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
 

@@ -10,7 +10,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from dpcalc.accounting import older_records
-from dpcalc.accounting.guarantee_complaints import complaint, refuse_without_count
+from dpcalc.accounting.guarantee_complaints import (
+    complaint,
+    delta_of,
+    refuse_audit,
+    refuse_unproven,
+    refuse_without_count,
+)
 from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
@@ -35,15 +41,17 @@ class _Kind(Model):
     for the guarantee, besides the assumptions of theorems. `name` is the file that it was read from. `group_size` is
     the number of records that they differ in, where it is above 1: the numbers hold for groups of so many records.
     `index` is the position in a run of the only record that the guarantee is about (of a composition: the positions in
-    its runs). `status` and `bound` are those of the bound behind the numbers, where it is not proven. """
+    its runs). `status` and `bound` are those of the bound behind the numbers, where it is not proven. `at_delta` is the
+    δ of the answer that it was read from. """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
     promises: tuple[Sentence, ...] | None = None
     name: Sentence | None = None
     group_size: Count | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
-    status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
+    status: Literal["proven", "as-published", "conjecture", "limit", "lower", "model"] | None = None
     bound: str | None = None
+    at_delta: Annotated[float | None, Field(ge=0, lt=1, strict=True, exclude=True)] = None
 
     @property
     def size_of_group(self) -> int:
@@ -252,27 +260,21 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
     return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
 
 
-def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
-    if status not in (None, "proven"):
-        by = f" ({brief(bound)})" if isinstance(bound, str) else ""
-        raise DpcalcError("refused",
-                          f"{where}: the status is {brief(status)}{by}; only proven guarantees can be converted or "
-                          "composed", "--input")
-
-
 def read(data: Any, where: str) -> Guarantee:
     """The guarantee in a JSON value: the value itself, or the guarantee of a result of dpcalc.
 
     Raises DpcalcError with what is wrong, also where the guarantee is not proven.
     """
-    adjacency = None
+    adjacency = at_delta = None
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
         if not isinstance(data.get("inputs", []), list | None):
             raise DpcalcError("bad-json", f'{where} has no list "inputs"', "--input")
-        _refuse_unproven(data.get("status"), data.get("bound"), where)
+        refuse_audit(data, where)
+        refuse_unproven(data.get("status"), data.get("bound"), where)
         older_records.refuse_uncovered(data, where)
+        at_delta = delta_of(data)
         adjacency = older_records.relation_of(data)
         is_written_by_dpcalc = "version" in data
         data = data.get("guarantee")
@@ -282,6 +284,7 @@ def read(data: Any, where: str) -> Guarantee:
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values; give one guarantee", "--input")
     if isinstance(data, dict) and "history" in data:
         raise DpcalcError("bad-json", f"{where} is a state of Opacus' accountant, which dpcalc ledger reads", "--input")
+    refuse_audit(data, where)
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json",
                           f"{where} is not a dpcalc result or guarantee; a guarantee has a \"kind\": "
@@ -291,7 +294,7 @@ def read(data: Any, where: str) -> Guarantee:
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {complaint(e.errors(include_url=False)[0])}", "--input") from None
     for one in (found, *within(found)):
-        _refuse_unproven(one.status, one.bound, where)
+        refuse_unproven(one.status, one.bound, where)
     if found.adjacency is None and adjacency in ADJACENCY.choices:
         found = found.model_copy(update={"adjacency": adjacency})
-    return found
+    return found if at_delta is None else found.model_copy(update={"at_delta": at_delta})

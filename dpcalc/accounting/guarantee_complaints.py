@@ -1,13 +1,36 @@
-"""What is wrong with the JSON of a guarantee, in a sentence."""
+"""What is wrong with the JSON of a guarantee, in a sentence; and what results are refused, or say beside it."""
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.strict_json import OutOfRange
+
+
+def refuse_unproven(status: Any, bound: Any, where: str) -> None:
+    """Raises DpcalcError for a result that is not proven."""
+    if status not in (None, "proven"):
+        by = f" ({brief(bound)})" if isinstance(bound, str) else ""
+        raise DpcalcError("refused",
+                          f"{where}: the status is {brief(status)}{by}; only proven guarantees can be converted or "
+                          "composed", "--input")
+
+
+def refuse_audit(data: Any, where: str) -> None:
+    """Raises DpcalcError for an audit, or for what stands in place of its guarantee."""
+    if isinstance(data, dict) and "audit" in (data.get("command"), data.get("kind")):
+        raise DpcalcError("refused", f"{where} is an audit: a lower bound on ε, which is no guarantee; give the result "
+                          "that was audited", "--input")
+
+
+def delta_of(record: Mapping[str, Any]) -> float | None:
+    """The δ of a result, where it has one."""
+    numbers = [part.get("delta") for part in map(record.get, ("result", "parameters")) if isinstance(part, Mapping)]
+    return next((float(x) for x in numbers if isinstance(x, float | int) and 0 <= x < 1), None)
 
 
 def refuse_without_count(guarantee: Any, where: str) -> None:

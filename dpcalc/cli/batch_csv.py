@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from dpcalc.cli.batch import LONGEST, Replies, Request, is_guarantee
+from dpcalc.core import audits
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
@@ -234,5 +235,7 @@ def _columns_of(answer: Answer, of_input: Container[str]) -> tuple[dict[str, str
     numbers = {**wanted, **answer.extra, **head.result}
     renamed = {name for name in head.result if name in of_input} if answer.has_given_namesake else ()
     titles = {name: f"{RESULT}{name}" if name in renamed else name for name in numbers}
-    return {**{titles[name]: repr(x) for name, x in numbers.items()},
+    refuted = {} if answer.question.asks != audits.ASKS else {
+        "refuted": "" if answer.refuted is None else str(answer.refuted).lower()}
+    return {**{titles[name]: repr(x) for name, x in numbers.items()}, **refuted,
             "bound": head.route.label, "status": head.status, "adjacency": answer.adjacency}, titles[answer.quantity]

@@ -19,7 +19,7 @@ Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE",
              "ranges": "N,…|@FILE", "text": "NAME", "choice": "NAME", "names": "NAME,…", "file": "FILE",
-             "switch": ""}
+             "switch": "", "share": "H/N"}
 _LONGEST_CHOICES = 44  # characters of a list of choices as a metavar; a longer list is part of the help
 _NO_BREAK = "\x00"  # stands for a space at which a line is not broken
 _COLUMN = 24  # characters of an option and its metavar, up to which the help stands on the same line

@@ -91,12 +91,14 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None, scope="") if has_headline else answer):
         report(warning, "warning")
-    code = 3 if answer.over_budget else 0
+    code = 3 if answer.over_budget or answer.refuted else 0
     if target:
         from dpcalc.output.plot.data import plot_tables
+        from dpcalc.output.plot.rates import plot_rates
         from dpcalc.output.plot.releases import plot_releases
 
-        drawing = plot_releases(answer) if answer.releases else plot_tables(command, raw, [("", answer)])
+        drawing = (plot_releases(answer) if answer.releases else plot_rates(answer) if command.name == "audit" else
+                   plot_tables(command, raw, [("", answer)]))
         if target.in_terminal:
             return target.shown(drawing), code
         target.write(drawing)

@@ -13,6 +13,7 @@ COMMAND_GROUPS = {
         "subsample": "privacy of training on random batches (DP-SGD)",
         "correlated": "privacy of noise that is correlated between steps (DP-FTRL)",
         "tv": "total variation: what any attacker can do",
+        "audit": "lower bound on ε from what an attack achieved",
     },
     "Last iterate": {
         "shuffle-pnsgd": "noisy SGD over shuffled records, or in a fixed order",

@@ -6,6 +6,7 @@ from typing import Any
 
 from dpcalc.accounting.cautions import with_cautions
 from dpcalc.commands import CALCULATORS, calculator
+from dpcalc.core import audits
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
 from dpcalc.core.results import Answer
@@ -31,7 +32,8 @@ def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (
     # everything that repeats the question: the options as they were given, but --solve by our own name
     unknown = found.question.unknown
     solve = {"solve": unknown.option[2:]} if unknown and given.has("solve") else {}
-    found = found._replace(options={**given.options_given(without=_OF_OUTPUT), **solve, **found.options},
+    options = {**given.options_given(without=_OF_OUTPUT), **solve, **found.options}
+    found = found._replace(options={name: x for name, x in options.items() if x is not None},
                            inputs=tuple(g.as_json() for g in given.inputs))
     if given["digits"]:
         from dpcalc.accounting.digits import with_digits
@@ -91,13 +93,15 @@ _NOT_ASKED = {"format", "input", "plot", "output", "batch"}
 
 # Each status of a bound that is no guarantee, in a sentence.
 _UNPROVEN = {"as-published": "a published formula without a sound proof", "conjecture": "a conjecture",
-             "limit": "a limit", "lower": "a lower bound"}
+             "limit": "a limit", "lower": "a lower bound", "model": "a lower bound for mechanisms of one kind"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:
     """The warnings that are printed on standard error with an answer."""
     head = answer.headline.route if answer.rows else None
-    doubtful = head is not None and head.bound.status != "proven"
+    # the headline of an audit says that it is a lower bound
+    doubtful = head is not None and head.bound.status != "proven" and (answer.question.asks, head.bound.status) != (
+        audits.ASKS, "lower")
     first = (f"{head.label} is {_UNPROVEN[head.bound.status]}, not a guarantee",) if head and doubtful else ()
     shown = answer._replace(only=None) if answer.only and answer.only.is_worst else answer
     return first + tuple(answer.warnings) + tuple(f"the guarantee is {limit}" for limit in shown.limits)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands import CALCULATORS, calculator
-from dpcalc.core import counts, quantities, tries
+from dpcalc.core import audits, counts, quantities, tries
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
 from dpcalc.core.quantities import Quantity
@@ -65,7 +65,8 @@ _ANSWERS = {
 }
 _GIVES = {"keep_probability": "probability that a key is kept", "drop_probability": "probability that it is not",
           "epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ", "feedback": "λ",
-          "equal_privacy_variance": "variance", "noise_within": "half-width", "spent": "what was spent of a budget"}
+          "equal_privacy_variance": "variance", "epsilon_lower": "ε from below", "mu_lower": "μ from below",
+          "noise_within": "half-width", "spent": "what was spent of a budget"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
@@ -79,6 +80,8 @@ _ACCURACY = {
     "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
 }
 _LOWER = "the value is never above what a concrete run loses; how near it comes is not promised"
+_AUDIT = ("the value is never above the formula, and at most {rtol:g}·max(1, ε) below it where δ is at most half of "
+          "the rates")
 
 
 def answers(bound: Bound) -> str:
@@ -92,7 +95,8 @@ def answers(bound: Bound) -> str:
 def accuracy(bound: Bound) -> str:
     """The claimed accuracy as a sentence."""
     kind = "law on a grid" if "tail" in bound.params else bound.kind
-    claim = (_LOWER if bound.status == "lower" else _ACCURACY[kind]).format(rtol=bound.rtol)
+    from_below = _AUDIT if "confidence" in bound.params else _LOWER
+    claim = (from_below if bound.is_from_below else _ACCURACY[kind]).format(rtol=bound.rtol)
     if not isinstance(bound, ProfileBound) or bound.blocks is None:
         return claim
     of = ", from the index on," if "index" in bound.params else ""
@@ -127,6 +131,10 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
     "noise_level": ("σ or v", "--sigma or --scale"),
     "contributors": ("", "people who have contributed to only one of two neighbours: 1, or 2 where one is replaced"),
     "answers": ("m", "number of answers that are within it at once"),
+    "true_positives": ("tp", "hits among the runs with the record, --true-positives"),
+    "members": ("n₁", "runs with the record, --true-positives"),
+    "false_positives": ("fp", "false alarms among the runs without the record, --false-positives"),
+    "non_members": ("n₀", "runs without the record, --false-positives"),
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
@@ -166,7 +174,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
 def named_quantities() -> dict[str, Quantity]:
     """Name → quantity; where several have one name, the first of them."""
     found: dict[str, Quantity] = {}
-    for quantity in (*vars(quantities).values(), *tries.OPTIONS, *counts.OPTIONS):
+    for quantity in (*vars(quantities).values(), *tries.OPTIONS, *counts.OPTIONS, *audits.OPTIONS):
         if isinstance(quantity, Quantity):
             found.setdefault(quantity.name, quantity)
     return found

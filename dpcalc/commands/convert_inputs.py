@@ -78,7 +78,8 @@ def _about_the_same(given: Given) -> Given:
     composed = neighbours.compose(given.inputs, given["adjacency"])
     found = given.having(adjacency=composed.relation or THOSE_OF_INPUT, promise=composed.promise,
                          converted=composed.converted, respondents=neighbours.are_of_respondents(given.inputs))
-    unnamed = tuple(g.model_copy(update={"name": None, "promises": None}) for g in composed.guarantees)
+    numbers_alone = dict.fromkeys(("name", "promises", "at_delta"))
+    unnamed = tuple(g.model_copy(update=numbers_alone) for g in composed.guarantees)
     return found.replace(found.values, inputs=unnamed)
 
 

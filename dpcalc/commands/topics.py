@@ -143,10 +143,12 @@ TOPICS = (
     Topic(
         "statuses", "numbers that are proven, and those that are not",
         ("status", "proven", "conjecture", "conjectures", "limit", "limits", "lower", "as-published", "published",
-         "unproven"),
+         "unproven", "model"),
         ("proven: a theorem with a proof gives the number for the assumptions that dpcalc explain lists. Only proven "
          "numbers pass through pipes, and only they lead an answer that names no bound.",
-         "lower: some concrete run loses at least this much, so no theorem can promise less. It is no guarantee.",
+         "lower: some concrete run loses at least this much, so no theorem can promise less; or an attack showed it, "
+         "with a confidence (dpcalc audit). It is no guarantee.",
+         "model: a lower bound of an audit that holds only for a mechanism of a certain kind. It is no guarantee.",
          "limit: what the value tends to as the number of records grows. It is no guarantee at any finite n.",
          "conjecture: stated in a paper, and not proven.",
          "as-published: printed in a paper, and wrong or unproven as printed. The errata say why.",

@@ -11,7 +11,7 @@ from dpcalc.core import mechanism_names
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
     numbers (a list) | series (a list, or @FILE) | ranges (a series of whole numbers, with FIRST:LAST) | choice |
-    names (a list) | text | file | switch. `unit` is for the axes of a plot."""
+    share (hits/trials, two counts) | names (a list) | text | file | switch. `unit` is for the axes of a plot."""
 
     name: str
     help: str
@@ -276,7 +276,7 @@ FORMAT = Quantity("format", "output format", kind="choice",
 DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count", ge=15,
                   le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
-                  choices=("proven", "as-published", "conjecture", "limit", "lower"))
+                  choices=("proven", "as-published", "conjecture", "limit", "lower", "model"))
 USED_BY = Quantity("command", "only bounds that this command uses", kind="text")
 ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions (case ignored)", kind="text",
                    metavar="TEXT")
@@ -287,7 +287,9 @@ INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - i
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
                   "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "threshold": "τ",
                   "noise_within": "half-width of the noise", "max_keys": "number of keys", "per_key": "c", "top_k": "k",
-                  "keep_probability": "keep probability", "drop_probability": "drop probability"}
+                  "keep_probability": "keep probability", "drop_probability": "drop probability",
+                  "epsilon_lower": "lower bound on ε", "mu_lower": "lower bound on μ", "tpr_lower": "TPR shown",
+                  "tpr_lower_gaussian": "TPR if Gaussian", "tpr_claimed": "largest TPR of claim"}
 
 
 @cache

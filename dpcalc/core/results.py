@@ -201,6 +201,8 @@ class Answer(NamedTuple):
     # Of an adaptive ledger: its filter, order, budget, what is spent and left of it, and the reserve of δ.
     adaptive: Mapping[str, Any] | None = None
     over_budget: bool = False  # of a ledger: the total ε is above its budget, and the exit code is 3
+    refuted: bool | None = None  # of an audit: whether it refutes the claim, if there is one; then the exit code is 3
+    curves: Callable[[], Table] | None = None  # of an audit: the true-positive rates that --plot draws
     every_row: bool = False  # whether tables show all rows, not only the best of each theorem
     promises: tuple[str, ...] = ()  # what must hold besides the assumptions of theorems, which the next command reads
     of_respondents: bool = False  # whether neighbouring data sets differ in what one respondent reports

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import noise_multiplier, reading
+from dpcalc.core.audits import LARGEST
 from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.mechanism_names import form
@@ -102,6 +103,8 @@ def _schema(option: Option) -> CoreSchema:
                           core.literal_schema(list(option.choices or q.choices)))
         case "names":
             return before(_names, core.str_schema())
+        case "share":
+            return before(_share, core.str_schema(pattern="^[0-9]+/[0-9]+$"))
         case "switch":
             return before(lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
                           core.bool_schema(strict=True))  # a table of texts holds the text true
@@ -147,6 +150,24 @@ def _whole_range(x: Any) -> Iterable[Any]:
     if len(rest) != 1 or not first <= rest[0] < first + _LONGEST_RANGE:
         raise NotANumber(f"{brief(x)} is not FIRST:LAST with FIRST ≤ LAST and at most {_LONGEST_RANGE:g} numbers")
     return range(first, rest[0] + 1)
+
+
+def _share(x: Any) -> str:
+    """Hits of trials, as 500/1000, from a text or from a pair of counts. Raises NotANumber."""
+    parts = x.split("/") if isinstance(x, str) else list(x) if isinstance(x, list | tuple) else [x]
+    if len(parts) == 1:
+        if _parsed(parts[0]) < 1:
+            raise NotANumber(f"{brief(x)} is a rate, and a rate is not enough: the number of runs decides what it "
+                             "shows; give hits/runs, as 500/1000")
+        raise NotANumber(f"{brief(x)} lacks the number of runs; give hits/runs, as 500/1000")
+    if len(parts) > 2:
+        raise NotANumber(f"{brief(x)} is not hits/runs, as 500/1000")
+    hits, trials = map(_whole, parts)
+    if not 1 <= trials <= LARGEST or hits < 0:
+        raise NotANumber(f"{brief(x)}: give hits/runs with 1 to {LARGEST:g} runs, as 500/1000")
+    if hits > trials:
+        raise NotANumber(f"{hits}/{trials} has more hits than runs; give hits/runs, as 500/1000")
+    return f"{hits}/{trials}"
 
 
 def _names(x: Any) -> Any:

@@ -1,10 +1,12 @@
 """One answer as a document: its JSON record, its tables, and the page of text for people."""
 
 from collections.abc import Callable
+from functools import partial
 from math import isinf
 from typing import Any
 
 from dpcalc import __version__
+from dpcalc.core import audits
 from dpcalc.core.budgets import budget
 from dpcalc.core.counts import NOISE_LINE, NOT_ABOUT_PRIVACY, SENSITIVITY_LINE
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
@@ -19,7 +21,7 @@ from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, pa
 from dpcalc.output.theorem import lines, of_answers, short_source
 from dpcalc.output.values import begun, in_full, row_label, shown_value
 
-_BELOW_HEADLINE = (ONE_RUN, SENSITIVITY_LINE, NOISE_LINE)  # how notes begin that stand there
+_BELOW_HEADLINE = (ONE_RUN, SENSITIVITY_LINE, NOISE_LINE, *audits.VERDICTS)  # how notes begin that stand there
 
 
 def document(answer: Answer, explain: bool = False) -> Document:
@@ -60,6 +62,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **({"releases": release_records(answer)} if answer.releases else {}),
         **({"adaptive": dict(answer.adaptive)} if answer.adaptive else {}),
+        **({"refuted": answer.refuted} if answer.question.asks == audits.ASKS else {}),
         **(answer.more() if answer.more else {}),
     }
 
@@ -120,8 +123,9 @@ def rounded_table(answer: Answer) -> TextTable:
 
 
 def table_of_numbers(table: Table) -> TextTable:
-    """A table for people: numbers rounded up, except false-positive rates, which are printed as they were given."""
-    formats = [str if name == "strategy" else plain if name == "fpr" else human for name in table.header]
+    """A table for people: numbers rounded to the safe side, and false-positive rates as they were given."""
+    formats = [str if name == "strategy" else plain if name == "fpr" else
+               partial(human, upward=not name.startswith("tpr_lower")) for name in table.header]
     return TextTable(tuple(map(symbol, table.header)),
                      [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
 
@@ -215,6 +219,8 @@ def _is_one_rate(roc: Table) -> bool:
 
 def holds_for(answer: Answer) -> str:
     """The sentence on the neighbouring data sets, and on what is released; of a number about something else, that."""
+    if answer.question.asks == audits.ASKS:
+        return audits.SENTENCE
     if answer.question.asks in NOT_ABOUT_PRIVACY:
         return "This number says nothing about privacy: ask for that with --delta or --epsilon."
     return f"Neighbours: {answer.neighbours}. Released: {answer.released}."
@@ -235,9 +241,11 @@ def headline(answer: Answer) -> str:
     if answer.adaptive:
         several = "for everything within this budget, however it was chosen"
     scope = f" {answer.scope or several}" if answer.scope or several else ""
-    status = "" if head.status == "proven" else f", {head.status}"
+    is_plain = head.status == ("lower" if quantity == audits.ASKS else "proven")
+    status = "" if is_plain else f", {head.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    return (f"{begun(symbol(quantity))} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
+    sign = "ε ≥" if quantity == audits.ASKS else f"{begun(symbol(quantity))} ="
+    return (f"{sign} {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
 
 
@@ -245,6 +253,8 @@ def _condition(answer: Answer) -> str:
     """The condition in the headline: the quantity that the question fixes, for example ' at δ = 1e-05'; or the budget
     that a solved parameter meets."""
     question, result = answer.question, answer.headline.result
+    if question.asks == audits.ASKS:
+        return f" at δ = {plain(question.delta or 0.0)}, with confidence {100 * answer.parameters['confidence']:.6g} %"
     if question.asks == "keep_probability":
         people = int(answer.parameters["people"])
         return f" for a key of {people} {'person' if people == 1 else 'people'}"

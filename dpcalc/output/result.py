@@ -47,7 +47,7 @@ class Result:
 
     @property
     def status(self) -> str | None:
-        """`proven`, or as-published, conjecture, limit, lower; with those the number is not a guarantee."""
+        """`proven`, or as-published, conjecture, limit, lower, model; with those the number is not a guarantee."""
         return self._answer.rows[0].status if self._answer.rows else None
 
     @property
@@ -87,6 +87,11 @@ class Result:
     def notes(self) -> tuple[str, ...]:
         """What a reader must know to use the number."""
         return self._answer.all_notes
+
+    @property
+    def refuted(self) -> bool | None:
+        """Whether an audit refutes the claim at its confidence; None where there is no claim, or no audit."""
+        return self._answer.refuted
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -162,6 +167,12 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
     from dpcalc.accounting.guarantee import read
 
-    # of a result the next command reads its guarantee and its adjacency
-    return tuple(read({"schema": "dpcalc/v1", "adjacency": x.adjacency, "guarantee": x.guarantee}
-                      if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+    return tuple(read(_read_of(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+
+
+def _read_of(x: Result) -> dict[str, Any]:
+    """What the next command reads of a result: its guarantee and its adjacency, the δ of its question, and whether it
+    is an audit."""
+    delta = x.result.get("delta", x.parameters.get("delta"))
+    return {"schema": "dpcalc/v1", "command": x._answer.command, "adjacency": x.adjacency, "guarantee": x.guarantee,
+            "result": {"delta": delta}}

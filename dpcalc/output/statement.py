@@ -12,6 +12,7 @@ from dpcalc import __version__
 from dpcalc.accounting.cautions import FALSE_POSITIVES
 from dpcalc.accounting.schemes import SCHEMES
 from dpcalc.commands.true_positive_rate import true_positive_rate
+from dpcalc.core import audits
 from dpcalc.core.bound import CompositionBound
 from dpcalc.core.counts import NOT_ABOUT_PRIVACY, PERSON
 from dpcalc.core.errors import DpcalcError
@@ -20,6 +21,7 @@ from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import CONVERTED, Answer
 from dpcalc.core.text import NO_BREAK, shell_lines
+from dpcalc.output import statement_audit
 from dpcalc.output.command_line import command_line
 from dpcalc.output.statement_procedure import procedure
 from dpcalc.output.tables import paragraph, width
@@ -42,6 +44,8 @@ def statement(answer: Answer) -> str:
     if answer.table or not answer.rows or answer.question.asks in {"feedback", *NOT_ABOUT_PRIVACY}:
         raise DpcalcError("unneeded", "statement is about a guarantee; ask with --delta, --epsilon or --alpha",
                           "--format")
+    if answer.question.asks == audits.ASKS:
+        return "\n\n".join((_wrapped(statement_audit.sentences(answer)), _computation(answer)))
     status = answer.headline.status
     claim = [] if status == "proven" else [f"This is not a privacy guarantee: {_UNPROVEN[status]}."]
     if answer.only:
@@ -251,10 +255,12 @@ def _computation(answer: Answer) -> str:
     names = " and ".join(f"{theorem.name} ({short_source(theorem.source)})" for theorem in theorems)
     subject = "theorems are" if len(theorems) > 1 else "theorem is"
     assumed = answer.headline.context.get("assumes")  # of a comparison
-    if not assumed and "scheme" not in answer.parameters:  # adjacency and schemes have sentences of their own
+    if answer.question.asks == audits.ASKS:
+        assumed = ""  # said already
+    elif not assumed and "scheme" not in answer.parameters:  # adjacency and schemes have sentences of their own
         assumed = "; ".join(a for theorem in theorems for a in theorem.theorem.assumptions
                             if not a.startswith("neighbours differ"))
-    lower = answer.headline.status == "lower"
+    lower = answer.headline.route.bound.is_from_below
     line = command_line(answer)
     files = f", where FILE holds {line.files}" if line.files else ""
     text = _wrapped([f"The {subject} {names}: {_method(answer)}.", *([f"It assumes: {assumed}."] if assumed else []),

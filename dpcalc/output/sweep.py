@@ -27,6 +27,7 @@ class _Companion(NamedTuple):
 
 _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "worst_delta": _Companion("its δ", "δ at the worst index", "worst_log_delta"),
+               "claimed_epsilon": _Companion("claimed ε", "claimed ε"),
                "epsilon": _Companion("ε", "ε"), "delta": _Companion("δ", "δ"),
                "worst_epsilon": _Companion("its ε", "ε at the worst index"),
                "worst_rdp": _Companion("its ε(α)", "ε(α) at the worst index"),
@@ -106,7 +107,8 @@ def _grid(points: Points, cell: Callable[[Answer], str]) -> TextTable:
 
 def _headline(answer: Answer) -> str:
     """The headline as a cell, with its status where that is not proven."""
-    status = "" if answer.headline.status == "proven" else f" [{answer.headline.status}]"
+    label_of = label(answer.headline)
+    status = label_of[label_of.index(" ["):] if label_of.endswith("]") else ""
     return shown_value(answer, answer.quantity, answer.headline) + status
 
 

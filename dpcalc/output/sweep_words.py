@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.core import audits
 from dpcalc.core.budgets import limit
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
@@ -35,12 +36,13 @@ def as_given(x: Any) -> str:
 
 def label(row: Row) -> str:
     """The name of the bound of a row, with its status where that is not proven."""
-    return row_label(row) if row.status == "proven" else f"{row_label(row)} [{row.status}]"
+    is_plain = row.status == "proven" or (row.status == "lower" and audits.ASKS in row.result)
+    return row_label(row) if is_plain else f"{row_label(row)} [{row.status}]"
 
 
 # --- the title -------------------------------------------------------------------------------------------------------
 
-_FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr": ("fpr",)}
+_FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr": ("fpr",), audits.ASKS: ("delta",)}
 
 
 def conditions(answer: Answer, swept: Collection[str]) -> dict[str, str]:
@@ -84,7 +86,9 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
                                 if answer.only and not answer.only.is_worst))
     if of_one:
         used.append(f"Each number is {of_one[0]}." if len(of_one) == 1 else "Each number holds for one record only.")
-    return [*used, f"Neighbours: {'; '.join(neighbours)}. Released: {released}.",
+    about = audits.SENTENCE if first.question.asks == audits.ASKS else (
+        f"Neighbours: {'; '.join(neighbours)}. Released: {released}.")
+    return [*used, about,
             *other, *(f"Note: {promise}." for promise in promises),
             *(f"Note: {note}." for note in first.notes if note in common),
             # on rows that are no guarantee, such as that a conjecture is refuted there

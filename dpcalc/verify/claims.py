@@ -5,10 +5,11 @@ doubles, which are taken as exact numbers. `Bound.value`, which computed the cla
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from math import inf, log
 from typing import Any
 
+from dpcalc.bounds.audits import gaussian_counts
 from dpcalc.bounds.conversions import composition_basic, composition_optimal, selection
 from dpcalc.core.bound import PointBound
 from dpcalc.core.results import Answer, Question, Row
@@ -53,7 +54,8 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
     if is_composed and row.route.bound.status == "lower":
         return _claims_from_below(row, answer)
     claims = _composition(row, answer) if is_composed else make_claims(row, question)
-    return tuple(map(_as_lower_bound, claims)) if row.route.bound.status == "lower" else claims
+    return tuple(claim if claim.is_lower else _as_lower_bound(claim) for claim in claims) if (
+        row.route.bound.status == "lower") else claims
 
 
 def _as_lower_bound(claim: Claim) -> Claim:
@@ -225,6 +227,19 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
                  for name in names)
 
 
+def _audit(row: Row, question: Question) -> tuple[Claim, ...]:
+    """Return the claims of an audit: the counts show the claimed ε, and of a Gaussian program the claimed μ."""
+    bound, own = row.route.bound, exact_arguments(row)
+    assert isinstance(bound, PointBound) and bound.condition is not None
+    conditions = {"epsilon_lower": bound.condition, "mu_lower": gaussian_counts.mu_condition}
+    return tuple(_claim_by_condition(name, row.result[name], partial(_with_arguments, conditions[name], own))._replace(
+        is_lower=True) for name in bound.gives)
+
+
+def _with_arguments(condition: Callable[..., Any], own: Mapping[str, Any], mp: Any, claimed: float) -> Any:
+    return condition(mp, claimed, **own)
+
+
 # --- lower ends of brackets, and compositions that are bounds from below ---------------------------------------------
 
 # Such a number is no part of a guarantee. A lower bound of δ that is computed here proves it, or leaves it undecided.
@@ -273,6 +288,7 @@ _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] 
     ("composition", "epsilon"): _profile_epsilon,
     ("composition", "delta"): _profile_delta,
     ("composition", "tv"): _profile_delta,
+    ("point", "epsilon_lower"): _audit,
     **{("point", asks): _point for asks in (
         "epsilon", "delta", "tv", "mu", "rho", "feedback", "noise_within", "keep_probability", "drop_probability")},
     **{(kind, "tpr"): claims_of_tpr for kind in ("rdp", "profile", "composition", "point")},

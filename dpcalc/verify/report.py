@@ -26,7 +26,7 @@ RECOMPUTED, NOTHING, NO_ANSWER = "computed again, and equal", "nothing claimed",
 
 # Status of a bound → why its number is no guarantee, although the formula was evaluated correctly.
 _CAVEATS = {"limit": " a limit: no claim about a finite n", "conjecture": " a conjecture: no guarantee",
-            "as-published": " a formula as published: no guarantee"}
+            "as-published": " a formula as published: no guarantee", "model": " if its model holds: no guarantee"}
 
 
 class Finding(NamedTuple):
@@ -214,7 +214,7 @@ def _decide_lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
 
 def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
     decision = decide(claim)
-    shown = f"{symbol(claim.quantity)} {'≥' if claim.is_lower else '≤'} {claim.claimed!r}"
+    shown = f"{symbol(claim.quantity.removesuffix('_lower'))} {'≥' if claim.is_lower else '≤'} {claim.claimed!r}"
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
         # the theorem's value at the witness, where it is noticeably below the claim: that is normal for a composition,

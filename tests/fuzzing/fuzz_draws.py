@@ -60,6 +60,8 @@ correlated --steps 50 --separation 10 --participations 3 --strategy banded-sqrt:
 correlated --steps 50 --strategy blt --blt-scale 0.2,0.3 --blt-decay 0.9,0.5 --epsilon 1 --delta 1e-5 --solve sigma
 correlated --steps 50 --order cyclic --separation 10 --coefficients 1,-0.5,0.3 --contraction 0.9 --sigma 2 --epsilon 1
 correlated --steps 50 --strategy feedback:0.9 --schedule 1:5
+audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5
+audit --canaries 100 --guesses 50 --right 45 --delta 1e-5 --epsilon 1 --tests 2
 schema rdp
 """
 NUMBERS = ("0", "1", "-1", "2", "0.5", "1e-5", "1e-300", "5e-324", "1e-320", "1e-400", "1e300",
@@ -208,13 +210,15 @@ def pipes(draw):
                                      ["--epsilon", "1", "--delta", "1e-5", "--solve", "steps"])))
     reader = draw(st.sampled_from(READERS))
     extra = draw(st.sampled_from(([], ["--json"], ["-q"], ["--format", "csv"])))
-    more = ["--sampling-rate", "0.01"] if reader == "subsample" else []
+    more = {"subsample": ["--sampling-rate", "0.01"],
+            "audit": ["--true-positives", "9/10", "--false-positives", "1/10"]}.get(reader, [])
     return [reader, "-", *more, *question, *extra], draw(guarantees())
 
 
 LINES = (
     ("rdp", ("sigma", "delta", "epsilon", "alpha", "steps", "solve", "id", "sensitivity", "nonsense")),
     ("convert", ("from", "mu", "rho", "delta", "epsilon", "steps", "input", "kind", "schema", "error", "id")),
+    ("audit", ("true_positives", "false_positives", "canaries", "guesses", "right", "delta", "epsilon", "kind", "id")),
     ("tv", ("sigma", "mu", "tv", "solve", "fpr", "steps", "kind", "id")),
 )
 JSON_WORDS = ('"gdp"', '"zcdp"', '"sigma"', '"gaussian"', '"@list"', '"1,2"', '"1e-5"', '{"kind":"gdp","mu":1}')
@@ -225,7 +229,7 @@ def batches(draw):
     """A command with --batch, and lines, among which bad ones, empty ones and ones that are no JSON."""
     name, keys = draw(st.sampled_from(LINES))
     good = {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}',
-            "tv": b'{"sigma": 2}'}[name]
+            "audit": b'{"canaries": 90, "guesses": 9, "right": 9, "delta": 0}', "tv": b'{"sigma": 2}'}[name]
 
     def line():
         kind = draw(st.sampled_from(("good", "good", "object", "object", "junk", "bytes")))

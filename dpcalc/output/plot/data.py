@@ -25,13 +25,15 @@ class Scale(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A line, with a gap where y is None. In a grid, `value` is that of the second option."""
+    """A line, with a gap where y is None. In a grid, `value` is that of the second option. An outline has marks at
+    isolated points alone."""
 
     label: str
     x: tuple[float, ...]
     y: tuple[float | None, ...]
     proven: bool = True
     value: float | None = None
+    is_outline: bool = False
 
     @property
     def isolated(self) -> list[int]:

@@ -93,7 +93,8 @@ def _line(axes: Any, series: Series, k: int, count: int, colour: Any, plain: boo
                              "markevery": series.isolated}
     # Lines that coincide are told apart by hollow marks that are larger for lines further below the headline.
     if not plain:
-        marked = sorted({*range(0, len(y), max(1, len(y) // 12)), *series.isolated})
+        along = range(0) if series.is_outline else range(0, len(y), max(1, len(y) // 12))
+        marked = sorted({*along, *series.isolated})
         style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 3.5 + 1.1 * min(k, 6),
                   "markerfacecolor": "none" if k else colour,
                   "markevery": marked, "linewidth": 1.3 if k else 1.8}

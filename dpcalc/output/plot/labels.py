@@ -12,13 +12,14 @@ from dpcalc.output.sweep_words import conditions
 
 # Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"),
-         Quantity("noise_within", "half-width of the noise"), Quantity("drop_probability", "drop probability"))
+         Quantity("noise_within", "half-width of the noise"), Quantity("drop_probability", "drop probability"),
+         Quantity("epsilon_lower", "lower bound on the privacy loss", "ε"))
 # The words of an axis, where the help of the quantity is too long for it.
 _WORDS = {"tv": "total variation distance", "fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise",
           "scale": "noise scale", "c1": "scale of the noise schedule", "c2": "offset of the noise schedule",
           "tau": "share of the records in a pass", "constant": "constant of the conjecture", "rdp": "Rényi divergence",
           "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity", "prior": "prior probability",
-          "sampling_rate": "sampling rate", "decay": "decay exponent", "epochs": "epochs",
+          "sampling_rate": "sampling rate", "decay": "decay exponent", "epochs": "epochs", "confidence": "confidence",
           "probability": "truth probability", "target_epsilon": "privacy loss", "flip_probability": "flip probability",
           "step_epsilon": "privacy loss of a step", "categories": "categories", "target_delta": "failure probability"}
 

@@ -53,7 +53,8 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
     Raises DpcalcError where the plot could not be drawn or written.
     """
-    if not swept and not has_table(raw) and command.name != "ledger":  # which draws its releases
+    draws = {"ledger", "audit"}  # its releases, and the rates of the attack
+    if not swept and not has_table(raw) and command.name not in draws:
         option = next((o.quantity.option for o in command.all_options()
                        if can_be_swept(o.quantity) and raw.get(o.name) and o.name != "alpha"), "--delta")
         raise DpcalcError("missing", "there is no sweep to draw: give one or two options several values, as in "

@@ -107,7 +107,7 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
     grid = Grid(style, across, up, columns, height, {})
     for k in reversed(range(len(series))):  # the headline on top
         _line(grid, lines[k], k, series[k].proven)
-    _marks(grid, lines)
+    _marks(grid, [[] if s.is_outline else line for s, line in zip(series, lines, strict=True)])
     for k in reversed(range(len(series))):
         for i in series[k].isolated:
             x, y = lines[k][i]

@@ -1,0 +1,47 @@
+"""dpcalc audit: a lower bound on ε from what an attack on a program achieved, beside what the program promises."""
+
+from dpcalc.core import audits
+from dpcalc.core import quantities as q
+from dpcalc.core.command import ATTACK, GUARANTEE, OUTPUT, QUESTION, Command, Option, options
+
+_COUNT = "give counts, as --true-positives 500/1000 and --false-positives 10/1000"
+
+COMMAND = Command(
+    "audit",
+    "From an attack on a program to a lower bound on its ε, with a confidence; beside a result of dpcalc, whether the "
+    "attack refutes it (exit code 3).",
+    (
+        *options(ATTACK, *audits.COUNTS, *audits.ONE_RUN, audits.SCORES, audits.SCORE_THRESHOLD,
+                 q.ROC._replace(help="curves at so many false-positive rates; the true-positive rates that the counts "
+                                "show")),
+        Option(audits.CONFIDENCE, QUESTION, default=0.95),
+        Option(audits.TESTS, QUESTION, default=1),
+        Option(q.DELTA._replace(help="δ of the bound (default: that of the claim); 0 asks for pure differential "
+                                "privacy"), QUESTION),
+        Option(q.EPSILON._replace(help="claimed ε at --delta, in place of a result"), GUARANTEE),
+        *(Option(o._replace(help="not for an audit", gt=None, ge=None, le=None), QUESTION) for o in (q.ALPHA, q.RDP,
+                                                                                                q.SOLVE)),
+        Option(q.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
+                               "FILE.pdf, or in the terminal (-)"), OUTPUT),
+    ),
+    examples=(
+        ("audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5", "ε ≥ 3.24199"),
+        ("audit --canaries 1000 --guesses 200 --right 180 --delta 1e-5", "ε ≥ 1.79628"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --json | dpcalc audit - "
+         "--true-positives 500/1000 --false-positives 10/1000", "ε ≥ 3.24199"),
+    ),
+    inputs=True,
+    asks="Give the counts of an attack, and --delta or the result that it is to be compared with.",
+    usual=("true_positives", "false_positives", "canaries", "guesses", "right", "scores", "delta", "confidence",
+           "tests", "epsilon"),
+    elsewhere={
+        **dict.fromkeys(("fpr", "tpr", "fnr", "tnr"), f"a rate says nothing about how sure it is: {_COUNT}"),
+        **dict.fromkeys(("auc", "auroc", "accuracy", "advantage"), f"no bound follows from it alone: {_COUNT}"),
+        **dict.fromkeys(("significance", "level"), "--confidence is 1 less it"),
+        "threshold": "--score-threshold is the threshold of --scores",
+        **dict.fromkeys(("members", "non-members", "runs", "trials"), "give it behind the hits, as in --true-positives "
+                        "500/1000"),
+        **dict.fromkeys(("steps", "sigma", "noise-multiplier", "n", "batch-size", "epochs"), "describe the program "
+                        "with rdp or subsample --json, and pipe it into dpcalc audit -"),
+    },
+)

@@ -1,0 +1,42 @@
+"""The sentences of a statement on an audit: what the attack showed, and what that means for the claim."""
+
+from dpcalc.core.audits import hits_and_trials
+from dpcalc.core.numbers import human, plain
+from dpcalc.core.results import Answer
+
+
+def sentences(answer: Answer) -> list[str]:
+    """What was counted and what it refutes; the claim, if there is one; and what must hold."""
+    own, theorem = answer.parameters, answer.headline.route.bound.theorem
+    lower, delta = human(answer.value, upward=False), plain(own["delta"])
+    sure = f"with confidence {100 * own['confidence']:.6g} %"
+    model = [f"This holds only if {theorem.assumptions[0]}."] if answer.headline.status == "model" else []
+    shows = (f"{_counted(answer)} refutes, {sure}, that the program is (ε, {delta})-differentially private with any ε "
+             f"below {lower}." if answer.value > 0 else
+             f"{_counted(answer)} refutes no ε at δ = {delta}, {sure}; that does not show that the program is private.")
+    tests = f" The probability of an error is shared among {own['tests']} tests." if own["tests"] > 1 else ""
+    return [shows + tests, *model, *_claim(answer), f"It is assumed that {'; that '.join(theorem.assumptions)}.",
+            "The bound is about the program that was attacked, and is no privacy guarantee."]
+
+
+def _counted(answer: Answer) -> str:
+    own = answer.parameters
+    if own.get("canaries"):
+        return (f"An attack on one run that guessed {own['guesses']} of {own['canaries']} canaries, {own['right']} of "
+                "them right,")
+    (hits, members), (alarms, others) = (hits_and_trials(own[name]) for name in ("true_positives", "false_positives"))
+    return (f"An attack with {hits} true positives in {members} runs and {alarms} false positives in {others} runs")
+
+
+def _claim(answer: Answer) -> list[str]:
+    if answer.refuted is None:
+        return []
+    claimed, rate = answer.extra.get("claimed_epsilon"), answer.extra.get("claimed_tpr")
+    at = f"ε = {human(claimed)}" if claimed is not None else "what is claimed"
+    if not answer.refuted:
+        return [f"It does not refute the claim of {at}."]
+    if claimed is not None and answer.value > claimed:
+        return [f"It refutes the claim of {at}."]
+    return [f"It refutes the claim of {at}, by which no attack has a true-positive rate above {human(rate or 1.0)} at "
+            f"a false-positive rate of {human(answer.extra['fpr_high'])}; this one has at least "
+            f"{human(answer.extra['tpr_low'], upward=False)}."]
