@@ -107,6 +107,21 @@ TOPICS = (
           "ε = 3.88377")),
     ),
     Topic(
+        "attacks", "what an attacker can do at most, and what an attack shows",
+        ("attack", "attacker", "adversary", "membership-inference", "membership", "mia", "lira", "auditing", "audits",
+         "empirical", "empirical-epsilon", "canary", "clopper-pearson", "true-positive-rate",
+         "false-positive-rate", "auc", "roc-curve"),
+        ("dpcalc tv says what a guarantee allows: the largest true-positive rate of any attack at a false-positive "
+         "rate (--fpr), whoever attacks.",
+         "dpcalc audit goes the other way. From the hits and false alarms of one attack, in independent runs, it gives "
+         "an ε that the program has at least, with a confidence; or from the right guesses about many canaries of one "
+         "run. Beside a result of dpcalc it says whether the attack refutes the claim.",
+         "An audit is about the program that was attacked. It is no guarantee: an attack that fails proves nothing. "
+         "A rate, or an area under a ROC curve, has no confidence; counts have one."),
+        (("tv --sigma 2 --fpr 0.01 -q", "0.197412…"),
+         ("audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5", "ε ≥ 3.24199")),
+    ),
+    Topic(
         "pipes", "commands that read each other's results",
         ("pipe", "json", "piping"),
         ("--json prints one JSON object with the answer, everything needed to ask again, and a guarantee. Another "

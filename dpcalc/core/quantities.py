@@ -83,8 +83,7 @@ DELTA = Quantity("delta", "failure probability; choose it well below 1/n; 0 asks
 ALPHA = Quantity("alpha", "Rényi order", "α", gt=1, le=1e10)
 RDP = Quantity("rdp", "budget on the Rényi divergence at --alpha, for --solve", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order; a list of orders describes an RDP curve", "α", kind="numbers", gt=1, le=1e10)
-RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for each order", "ε(α)", kind="numbers",
-                ge=0)
+RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one for each order", "ε(α)", kind="numbers", ge=0)
 WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn; --rdp has one value for each",
                    "q_1,…", kind="numbers", ge=0, le=1)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
@@ -273,8 +272,7 @@ OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the
 SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
-DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count", ge=15,
-                  le=1000)
+DIGITS = Quantity("digits", "significant digits; evaluates the formula with so many too", kind="count", ge=15, le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower", "model"))
 USED_BY = Quantity("command", "only bounds that this command uses", kind="text")
