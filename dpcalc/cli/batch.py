@@ -37,6 +37,7 @@ class Line(NamedTuple):
     text: str | None
     error: str = ""
     warnings: tuple[str, ...] = ()
+    is_refuted: bool = False  # of an audit: whether it refutes its claim
 
 
 class Request(NamedTuple):
@@ -98,7 +99,8 @@ class Batch:
         """The answer to a line, or its error, in the given form."""
         try:
             answer = self._answer(request)
-            return Line(replies.answered(request, answer), warnings=warnings_of(answer))
+            text = replies.answered(request, answer)
+            return Line(text, warnings=warnings_of(answer), is_refuted=bool(answer.refuted))
         except DpcalcError as error:
             return self._failed(request, error, replies)
         except Exception as error:

@@ -59,17 +59,17 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
 
 
 def _run(batch: Batch, source: str, format: str | None) -> int:
-    """Answers every line, and returns 1 where some line failed, else 0."""
+    """Answers every line, and returns 1 where some line failed, else 3 where an audit refutes a claim, else 0."""
     if sys.stdout is None:
         raise DpcalcError("unreadable", "standard output is closed", "--batch")
-    name, failed, count = f"dpcalc {batch.command.name}", 0, 0
+    name, failed, refuted, count = f"dpcalc {batch.command.name}", 0, 0, 0
     messages = Messages(f"{name}: ")
     with _Source(source) as lines, Writer(sys.stdout.buffer) as out, waiting(name, lines.may_show_progress) as work:
         lines.before_waiting = out.flush
         questions, replies = _forms(batch, lines, source, format)
         for count, request in enumerate(questions, 1):
             line = batch.reply(request, replies)
-            failed += bool(line.error)
+            failed, refuted = failed + bool(line.error), refuted + line.is_refuted
             if line.text is not None:
                 out.line(line.text)
             if line.error and format == "quiet":
@@ -81,7 +81,7 @@ def _run(batch: Batch, source: str, format: str | None) -> int:
             out.line(rest)
     if failed and replies.error_column:
         messages.print_error(f"{failed} of {count} lines have no answer; the column error says why")
-    return 1 if failed else 0
+    return 1 if failed else 3 if refuted else 0
 
 
 def _forms(batch: Batch, lines: _Source, source: str, format: str | None) -> tuple[Iterable[Request], Replies]:

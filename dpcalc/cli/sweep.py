@@ -134,7 +134,7 @@ class _Messages:
     def __init__(self, in_table: bool, names_failures: bool) -> None:
         """A table says below it that numbers hold for one record or one step only, and why points have no answer."""
         self._in_table, self._names_failures = in_table, names_failures
-        self._warnings, self._failed = dict[str, None](), list[Point]()
+        self._warnings, self._failed, self._refuted = dict[str, None](), list[Point](), False
 
     def of(self, points: Iterator[Point]) -> Iterator[Point]:
         """The points, which are noted on the way."""
@@ -142,6 +142,7 @@ class _Messages:
             if point.answer:
                 answer = point.answer._replace(only=None, scope="") if self._in_table else point.answer
                 self._warnings.update(dict.fromkeys(warnings_of(answer)))
+                self._refuted = self._refuted or bool(answer.refuted)
             else:
                 self._failed.append(point)
             yield point
@@ -157,4 +158,4 @@ class _Messages:
         if self._names_failures:
             for line in unanswered(self._failed):
                 report(line, "warning")
-        return 1 if self._failed else 0
+        return 1 if self._failed else 3 if self._refuted else 0

@@ -93,7 +93,8 @@ _NOT_ASKED = {"format", "input", "plot", "output", "batch"}
 
 # Each status of a bound that is no guarantee, in a sentence.
 _UNPROVEN = {"as-published": "a published formula without a sound proof", "conjecture": "a conjecture",
-             "limit": "a limit", "lower": "a lower bound", "model": "a lower bound for mechanisms of one kind"}
+             "limit": "a limit", "lower": "a lower bound",
+             "model": "a lower bound that assumes a Gaussian trade-off curve"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:

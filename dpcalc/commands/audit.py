@@ -39,6 +39,12 @@ COMMAND = Command(
         **dict.fromkeys(("auc", "auroc", "accuracy", "advantage"), f"no bound follows from it alone: {_COUNT}"),
         **dict.fromkeys(("significance", "level"), "--confidence is 1 less it"),
         "threshold": "--score-threshold is the threshold of --scores",
+        **dict.fromkeys(("false-negatives", "true-negatives", "fn", "tn", "misses"), "give hits and false alarms: 30 "
+                        "misses in 500 runs are --true-positives 470/500"),
+        **dict.fromkeys(("hits", "alarms", "precision"), "give the hits of all runs with the record as "
+                        "--true-positives 500/1000, and the false alarms as --false-positives 10/1000"),
+        **dict.fromkeys(("thresholds", "attacks", "tries"), "--tests counts the attacks and thresholds tried"),
+        **dict.fromkeys(("claim", "result"), "name the file of the claim without an option, or - for standard input"),
         **dict.fromkeys(("members", "non-members", "runs", "trials"), "give it behind the hits, as in --true-positives "
                         "500/1000"),
         **dict.fromkeys(("steps", "sigma", "noise-multiplier", "n", "batch-size", "epochs"), "describe the program "

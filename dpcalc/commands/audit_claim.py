@@ -29,9 +29,10 @@ class Claim(NamedTuple):
     @property
     def in_words(self) -> str:
         """The claim, as 'ε = 2.98903 at δ = 1e-05'."""
+        several = f"of the {len(self.inputs)} inputs together " if len(self.inputs) > 1 else ""
         if self.answer is None:
             return f"the claim (no ε at this δ: {self.why_not})"
-        return f"ε = {human(self.answer.value)} at δ = {plain(self.answer.headline.result['delta'])}"
+        return f"{several}ε = {human(self.answer.value)} at δ = {plain(self.answer.headline.result['delta'])}"
 
     def largest_rates(self, rates: Sequence[float]) -> list[float]:
         """The largest true-positive rate of any attack on what is promised, at each of these false-positive rates,
@@ -50,7 +51,7 @@ def delta_of(given: Given) -> float:
     deltas = {x for x in known if isinstance(x, float)}
     if len(deltas) == 1 and None not in known:
         return deltas.pop()
-    why = "the claim names none, or several" if given.inputs else "a result that is audited has one"
+    why = "the claim names none, or several" if given.inputs else "a claim, as FILE or - for a pipe, has one"
     raise DpcalcError("missing", f"needed: the δ of the bound ({why}); well below 1/n, or 0 for pure differential "
                       "privacy", "--delta")
 

@@ -1,7 +1,8 @@
 """The counts of an attack from a file of scores: the lines of odd number choose the threshold, the others test it."""
 
-from collections.abc import Iterable, Sequence
-from math import inf, isfinite, log, sqrt
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf, log, sqrt
 from typing import NamedTuple
 
 from dpcalc.core import reading
@@ -9,8 +10,11 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import NotANumber, brief, number
 
 _MEGABYTES = 100  # some five million scores
-_HEADER = ["member", "score"]
+_COLUMNS = ("member", "score")
+_MEMBERS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 _DEVIATIONS = 2.0  # of a rate, by which the choice of a threshold takes it to be worse than it is seen to be
+_REVERSED = ("members have smaller scores than non-members in the lines that choose the threshold; a larger score must "
+             "mean a member: negate scores such as a loss")
 
 
 class Score(NamedTuple):
@@ -21,50 +25,78 @@ class Score(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Hits and false alarms, each of all runs of its kind, and the threshold that gives them."""
+    """Hits and false alarms, each of all runs of its kind, the threshold that gives them, and warnings."""
 
     true_positives: str
     false_positives: str
     threshold: float
+    warnings: tuple[str, ...] = ()
 
 
 def counts_of_file(source: str, threshold: float | None, delta: float) -> Counts:
     """The counts at a threshold that was fixed beforehand, of all lines; or that of the lines of even number, at the
     threshold that the lines of odd number choose."""
-    scores = _scores(source)
+    scores = list(_scores(source))
     chosen, tested = (scores[::2], scores[1::2]) if threshold is None else (scores, scores)
-    for part, name in ((chosen, "odd"), (tested, "even")):
-        for wanted, what in ((True, "members (1)"), (False, "non-members (0)")):
-            if not any(one.is_member is wanted for one in part):
-                of = "" if threshold is not None else (
-                    f" in lines of {name} number; shuffle its lines once, as members and others may alternate")
-                raise DpcalcError("unreadable", f"{reading.where(source)} has no {what}{of}", "--scores")
-    at = _best_threshold(chosen, delta) if threshold is None else threshold
+    _require_both_kinds(scores, "", source)
+    if threshold is None:
+        _require_both_kinds(chosen, "odd", source)
+        _require_both_kinds(tested, "even", source)
+        at, is_reversed = _best_threshold(chosen, delta)
+    else:
+        at, is_reversed = threshold, False
     hits, members = _above(tested, at, True)
     alarms, others = _above(tested, at, False)
-    return Counts(f"{hits}/{members}", f"{alarms}/{others}", at)
+    return Counts(f"{hits}/{members}", f"{alarms}/{others}", at, (_REVERSED,) if is_reversed else ())
 
 
-def _scores(source: str) -> list[Score]:
-    """The scores of a CSV file, in the order of its lines, which are numbered without its header."""
-    lines = [(k, line.strip()) for k, line in enumerate(reading.text(source, _MEGABYTES, "--scores").splitlines(), 1)]
-    lines = [(k, line) for k, line in lines if line]
-    if lines and [cell.strip().lower() for cell in lines[0][1].split(",")] == _HEADER:
-        lines = lines[1:]
-    if not lines:
-        raise DpcalcError("unreadable", f"{reading.where(source)} has no line member,score", "--scores")
-    return [_score(line, f"{reading.where(source)}, line {k}") for k, line in lines]
+def _require_both_kinds(scores: Sequence[Score], name: str, source: str) -> None:
+    """Raises DpcalcError where one of the two kinds of runs is missing."""
+    for wanted, what in ((True, "members (1)"), (False, "non-members (0)")):
+        if not any(one.is_member is wanted for one in scores):
+            of = f" in lines of {name} number; shuffle its lines once: they may alternate" if name else ""
+            raise DpcalcError("unreadable", f"{reading.where(source)} has no {what}{of}", "--scores")
 
 
-def _score(line: str, where: str) -> Score:
-    member, comma, text = (part.strip() for part in line.partition(","))
-    if not comma or member not in ("0", "1"):
-        raise DpcalcError("unreadable", f"{where}: {brief(line)} is not member,score, with member 1 where the record "
-                          "was in the data and 0 elsewhere", "--scores")
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def _scores(source: str) -> Iterator[Score]:
+    """The scores in the order of their lines. Columns are separated by commas, tabs or semicolons; a header with the
+    names member and score says which columns these are, and without one they are the first two."""
+    text, where = reading.text(source, _MEGABYTES, "--scores"), reading.where(source)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = next((mark for mark in (",", "\t", ";") if mark in first), ",")
+    places, is_first, count = (0, 1), True, 0
+    for cells in (reader := csv.reader(text.splitlines(), delimiter=delimiter)):
+        named = [cell.strip().lower() for cell in cells]
+        if not any(named):
+            continue
+        if is_first and set(_COLUMNS) <= set(named):
+            places = (named.index("member"), named.index("score"))
+        else:
+            count += 1
+            yield _score(cells, places, f"{where}, line {reader.line_num}")
+        is_first = False
+    if not count:
+        raise DpcalcError("unreadable", f"{where} has no line member,score", "--scores")
+
+
+def _score(cells: Sequence[str], places: tuple[int, int], where: str) -> Score:
+    if len(cells) <= max(places):
+        raise DpcalcError("unreadable", f"{where}: {brief(','.join(cells))} has no two columns; a line is "
+                          "member,score, with member 1 where the record was in the data and 0 elsewhere", "--scores")
+    member, score = (cells[place].strip() for place in places)
+    if member.lower() not in _MEMBERS:
+        raise DpcalcError("unreadable", f"{where}: the member {brief(member)} is not 1 (the record was in the data) or "
+                          "0; other columns need a header with the names member and score", "--scores")
     try:
-        return Score(member == "1", number(text))
+        return Score(_MEMBERS[member.lower()], number(score))
     except NotANumber:
-        raise DpcalcError("unreadable", f"{where}: {brief(text)} is no finite score", "--scores") from None
+        raise DpcalcError("unreadable", f"{where}: {brief(score)} is no finite score", "--scores") from None
+
+
+# --- the threshold ---------------------------------------------------------------------------------------------------
 
 
 def _above(scores: Iterable[Score], threshold: float, is_member: bool) -> tuple[int, int]:
@@ -73,23 +105,24 @@ def _above(scores: Iterable[Score], threshold: float, is_member: bool) -> tuple[
     return sum(of_kind), len(of_kind)
 
 
-def _best_threshold(scores: Sequence[Score], delta: float) -> float:
-    """The score at which a rough bound on ε is largest. Any choice is valid, as other lines test it; this one takes the
-    limits of Wilson (1927) for the rates."""
-    members, hits, alarms = sum(one.is_member for one in scores), 0, 0
+def _best_threshold(scores: Sequence[Score], delta: float) -> tuple[float, bool]:
+    """The score at which a rough bound on ε is largest, and whether members have smaller scores than the others in most
+    pairs. Any choice is valid, as other lines test it; this one takes the limits of Wilson (1927) for the rates."""
+    members, hits, alarms, above = sum(one.is_member for one in scores), 0, 0, 0
+    others = len(scores) - members
     best, at = -inf, max(one.score for one in scores)
     ordered = sorted(scores, key=lambda one: -one.score)
     for k, one in enumerate(ordered):
         hits, alarms = hits + one.is_member, alarms + (not one.is_member)
+        above += 0 if one.is_member else hits  # pairs whose member stands above
         if k + 1 < len(ordered) and ordered[k + 1].score == one.score:
             continue
-        t, f = _wilson(hits, members, -1), _wilson(alarms, len(scores) - members, +1)
+        t, f = _wilson(hits, members, -1), _wilson(alarms, others, +1)
         shown = max((log(top / bottom) for top, bottom in ((t - delta, f), (1 - f - delta, 1 - t))
                      if top > 0 and bottom > 0), default=-inf)
         if shown > best:
             best, at = shown, one.score
-    assert isfinite(at)
-    return at
+    return at, best <= 0 and 2 * above < members * others
 
 
 def _wilson(seen: int, trials: int, side: int) -> float:

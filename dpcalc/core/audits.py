@@ -29,10 +29,13 @@ ONE_RUN = (CANARIES, GUESSES, RIGHT)
 OPTIONS = (*COUNTS, *ONE_RUN, SCORES, SCORE_THRESHOLD, CONFIDENCE, TESTS)
 
 ASKS = "epsilon_lower"  # what the question of an audit asks for
-# The sentence that takes the place of the one on neighbours and what is released
+# What stands in place of the neighbours and of what is released, and the sentence on both
+NEIGHBOURS, RELEASED = "those that the attack told apart", "what the attack was given"
 SENTENCE = "A lower bound for the program that was attacked, and no guarantee."
+OF_SEVERAL = "To report the best of several rows, count them in --tests."
 # How the notes begin that stand below the headline
-VERDICTS = RATES, REFUTED, CONSISTENT, BEST = ("with this confidence", "refuted:", "consistent with", "the best attack")
+VERDICTS = RATES, REFUTED, CONSISTENT, BEST, NOTHING = (
+    "with this confidence", "refuted:", "consistent with", "the best attack", "this audit shows nothing")
 
 
 def hits_and_trials(text: str) -> tuple[int, int]:

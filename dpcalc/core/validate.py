@@ -156,12 +156,12 @@ def _share(x: Any) -> str:
     """Hits of trials, as 500/1000, from a text or from a pair of counts. Raises NotANumber."""
     parts = x.split("/") if isinstance(x, str) else list(x) if isinstance(x, list | tuple) else [x]
     if len(parts) == 1:
-        if _parsed(parts[0]) < 1:
-            raise NotANumber(f"{brief(x)} is a rate, and a rate is not enough: the number of runs decides what it "
-                             "shows; give hits/runs, as 500/1000")
-        raise NotANumber(f"{brief(x)} lacks the number of runs; give hits/runs, as 500/1000")
-    if len(parts) > 2:
-        raise NotANumber(f"{brief(x)} is not hits/runs, as 500/1000")
+        is_count = str(parts[0]).strip().isdecimal() and int(parts[0]) >= 1
+        raise NotANumber(f"{brief(x)} lacks the number of runs; give hits/runs, as 500/1000" if is_count else
+                         f"{brief(x)} is not hits/runs, as 500/1000; a rate is not enough, as the number of runs "
+                         "decides what it shows")
+    if len(parts) > 2 or not all(str(part).strip(" -").replace("_", "").isdecimal() for part in parts):
+        raise NotANumber(f"{brief(x)} is not hits/runs, two whole numbers as 500/1000; several values go into --batch")
     hits, trials = map(_whole, parts)
     if not 1 <= trials <= LARGEST or hits < 0:
         raise NotANumber(f"{brief(x)}: give hits/runs with 1 to {LARGEST:g} runs, as 500/1000")

@@ -154,15 +154,17 @@ def full_table(answer: Answer) -> TextTable:
         return _beside_solution(TextTable(table.header, list(map(in_full, table.rows))), answer, str,
                                 lambda name: repr(answer.value))
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
+    verdict = ("refuted", str(answer.refuted).lower()) if answer.refuted is not None else ()
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
-    header = ("bound", "conversion", "status", *results, "order", *words, "source")
+    header = ("bound", "conversion", "status", *results, "order", *words, *verdict[:1], "source")
     rows = []
     for row in answer.rows:
         numbers = {**{name: repr(x) for name, x in row.result.items()},
                    **({"order": repr(row.witness["alpha"])} if "alpha" in row.witness else {})}
         via = row.route.conversion.name if row.route.conversion else ""
         rows.append((row.route.label, via, row.status, *(numbers.get(name, "") for name in results),
-                     numbers.get("order", ""), *(row.context.get(name, "") for name in words), _sources(row)))
+                     numbers.get("order", ""), *(row.context.get(name, "") for name in words), *verdict[1:],
+                     _sources(row)))
     return TextTable(header, rows)
 
 

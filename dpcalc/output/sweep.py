@@ -27,7 +27,7 @@ class _Companion(NamedTuple):
 
 _COMPANIONS = {"worst_index": _Companion("worst index", "worst index"),
                "worst_delta": _Companion("its δ", "δ at the worst index", "worst_log_delta"),
-               "claimed_epsilon": _Companion("claimed ε", "claimed ε"),
+               "claimed_epsilon": _Companion("claimed ε", "claimed ε"), "refuted": _Companion("refuted", "refuted"),
                "epsilon": _Companion("ε", "ε"), "delta": _Companion("δ", "δ"),
                "worst_epsilon": _Companion("its ε", "ε at the worst index"),
                "worst_rdp": _Companion("its ε(α)", "ε(α) at the worst index"),
@@ -109,6 +109,7 @@ def _headline(answer: Answer) -> str:
     """The headline as a cell, with its status where that is not proven."""
     label_of = label(answer.headline)
     status = label_of[label_of.index(" ["):] if label_of.endswith("]") else ""
+    status += " (refuted)" if answer.refuted else ""
     return shown_value(answer, answer.quantity, answer.headline) + status
 
 
@@ -126,7 +127,9 @@ def _companions(answers: Sequence[Answer]) -> list[str]:
     of_error = ("noise_within",) if answers[0].parameters.get("error") else ()
     hidden = {*of_error, *(("delta_limit",) if every_limit else ()), *(("noise_within_all",) if alone else ()),
               *(answer.question.asks for answer in answers), *answers[0].parameters.keys() & _COMPANIONS.keys()}
-    found = [name for name in _COMPANIONS if name not in hidden and any(name in answer.extra for answer in answers)]
+    judged = {"refuted"} if any(answer.refuted is not None for answer in answers) else set()
+    found = [name for name in _COMPANIONS if name not in hidden
+             and (name in judged or any(name in answer.extra for answer in answers))]
     return [*_asked_beside_error(answers), *found]
 
 
@@ -200,6 +203,8 @@ def _companion(name: str, answer: Answer) -> str:
     if name == answer.question.asks:
         return shown_value(answer, name, answer.headline)
     extra = answer.extra
+    if name == "refuted":
+        return "yes" if answer.refuted else "no"
     if name not in extra:
         return _NO_ANSWER
     log_name = _COMPANIONS[name].log_name

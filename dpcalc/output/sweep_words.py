@@ -86,7 +86,7 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
                                 if answer.only and not answer.only.is_worst))
     if of_one:
         used.append(f"Each number is {of_one[0]}." if len(of_one) == 1 else "Each number holds for one record only.")
-    about = audits.SENTENCE if first.question.asks == audits.ASKS else (
+    about = f"{audits.SENTENCE} {audits.OF_SEVERAL}" if first.question.asks == audits.ASKS else (
         f"Neighbours: {'; '.join(neighbours)}. Released: {released}.")
     return [*used, about,
             *other, *(f"Note: {promise}." for promise in promises),

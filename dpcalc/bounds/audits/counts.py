@@ -120,8 +120,8 @@ BOUND = PointBound(
         statement="if a test says yes in tp of n₁ runs on one data set and in fp of n₀ on its neighbour, then with "
                   "confidence 1 − a: ε ≥ log((t − δ)/f) and ε ≥ log((1 − f − δ)/(1 − t)), where P(Bin(n₁, t) ≥ tp) = "
                   "P(Bin(n₀, f) ≤ fp) = a/2",
-        in_words="Hits and false alarms of an attack are counted; a program of a smaller ε would show such counts in "
-                 "at most 5 % of all audits. It is about the program that was run. A result of 0 proves nothing.",
+        in_words="Hits and false alarms of an attack are counted; in at most a share a of all audits is the number "
+                 "above the true ε. It is about the program that was run. A result of 0 proves nothing.",
         source="Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020, arXiv:2006.07709; proof in "
                "dpcalc/bounds/audits/counts.py",
         assumptions=(INDEPENDENT, FIXED),
