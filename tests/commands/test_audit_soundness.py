@@ -82,6 +82,25 @@ def test_one_run_shows_the_first_epsilon_whose_p_value_exceeds_the_level():
         assert_just_below(one_run.value(**own)["epsilon_lower"], audits.of_one_run(**own), own)
 
 
+@pytest.mark.parametrize("confidence", (0.1, 0.01, 1e-3))
+def test_one_guess_shows_the_log_odds_of_the_level(confidence):
+    """A p-value is flat in ε where a level is near to 1, and errors of it that look small are not."""
+    found = one_run.value(canaries=1, guesses=1, right=1, delta=0.0, confidence=confidence, tests=1)
+    assert_just_below(found["epsilon_lower"], math.log1p(-confidence) - math.log(confidence), confidence)
+
+
+def test_more_digits_sum_no_p_value_at_a_distance_from_the_bound(monkeypatch):
+    """At ε = 0 the sum over i would have a term for each guess between the right ones and a half: hours, for 1e9."""
+    asked, p_value, n = [], one_run.exact_p_value, 100_000
+    monkeypatch.setattr(one_run, "exact_p_value", lambda mp, epsilon, *own: (
+        asked.append(epsilon) or p_value(mp, epsilon, *own)))
+    own = n, n, n // 10 * 9, 1e-8, 0.95, 1
+    with mp.workdps(20):
+        found = one_run.exact(mp, *own)["epsilon_lower"]
+    assert 0 <= found - one_run.value(*own)["epsilon_lower"] < RELATIVE
+    assert all(abs(epsilon - found) < 1e-6 for epsilon in asked)
+
+
 # --- how often a number is above the truth, exactly ------------------------------------------------------------------
 
 

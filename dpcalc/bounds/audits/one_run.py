@@ -29,7 +29,8 @@ from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 
 _NEGLIGIBLE = 1e-40  # of a probability relative to the largest one: below, all together are negligible beside a level
-_ERROR = 1e-10  # relative: more than the rounding errors of a p-value, which is a sum of up to 1e5 products
+_ERROR = 1e-15  # relative: more than the rounding errors of a ratio of neighbours, which a product of them adds up
+_FEW = 20  # roundings besides, in ratios: of sums, of a mean and of a logarithm
 _RANGE = (1e-12, 100.0)  # of ε in searches: with a billion guesses the largest is 20
 
 
@@ -47,7 +48,7 @@ def log_p_value(epsilon: float, canaries: int, guesses: int, right: int, delta: 
         below, i = below + terms[j - first], right - j
         c = weight / i
         best = max(best, max(0.0, 1 - c) * beyond + c * (beyond + below))
-    return min(0.0, log(best / total) + _ERROR) if best > 0 else -inf
+    return min(0.0, log(best / total) + _ERROR * (len(terms) + _FEW)) if best > 0 else -inf
 
 
 def _probabilities(epsilon: float, guesses: int) -> tuple[int, list[float]]:
@@ -110,7 +111,7 @@ def exact(mp: Any, canaries: int, guesses: int, right: int, delta: float, confid
         return exact_p_value(mp, epsilon, canaries, guesses, right, delta) - level
 
     near = mp.mpf(value(canaries, guesses, right, delta, confidence, tests)["epsilon_lower"])
-    if excess(mp.mpf(0)) > 0:
+    if near == 0 and excess(mp.mpf(0)) > 0:
         return {"epsilon_lower": mp.mpf(0)}
     width = mp.mpf("1e-7")
     return {"epsilon_lower": root(mp, excess, max(mp.mpf(0), near - width), near + width)}
