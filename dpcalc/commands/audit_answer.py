@@ -71,7 +71,7 @@ def answer(given: Given) -> Answer:
     shown, most = (kind.routes[0].bound.value(**{**run.params, **more})[audits.ASKS]
                    for more in ({}, kind.best(run.params)))
     verdict = audit_verdict.verdict_of(shown, most, claim, here, best)
-    promised = claim.answer if claim else None
+    promised = claim.about if claim else None
     adjacency = promised.adjacency if promised and promised.adjacency in RELATIONS else audits.NEIGHBOURS
     has_model = any(row.status == "model" for row in rows)
     notes = (*audit_verdict.lines(verdict, kind.trials, run, here),

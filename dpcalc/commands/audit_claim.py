@@ -15,24 +15,22 @@ from dpcalc.core.validate import validate
 
 
 class Claim(NamedTuple):
-    """The guarantees that a program promises, and its answer about ε at the δ of the audit; None where it gives no ε
-    there, with the reason."""
+    """The guarantees that a program promises, with an answer about them that says for which neighbours they are and what
+    must hold; and their ε at the δ of the audit, None where they give none, with the reason."""
 
     inputs: tuple[Any, ...]
-    answer: Answer | None
+    about: Answer
+    epsilon: float | None
+    delta: float
     why_not: str = ""
 
     @property
-    def epsilon(self) -> float | None:
-        return self.answer.value if self.answer else None
-
-    @property
     def in_words(self) -> str:
-        """The claim, as 'ε = 2.98903 at δ = 1e-05'."""
-        several = f"of the {len(self.inputs)} inputs together " if len(self.inputs) > 1 else ""
-        if self.answer is None:
-            return f"the claim (no ε at this δ: {self.why_not})"
-        return f"{several}ε = {human(self.answer.value)} at δ = {plain(self.answer.headline.result['delta'])}"
+        """The claim, as 'ε = 2.98903 at δ = 1e-05', to stand behind 'the claim, '."""
+        if self.epsilon is None:
+            return f"which has no ε at this δ ({self.why_not})"
+        several = f" of the {len(self.inputs)} inputs together" if len(self.inputs) > 1 else ""
+        return f"ε = {human(self.epsilon)} at δ = {plain(self.delta)}{several}"
 
     def largest_rates(self, rates: Sequence[float]) -> list[float]:
         """The largest true-positive rate of any attack on what is promised, at each of these false-positive rates,
@@ -68,8 +66,9 @@ def claim_of(given: Given, delta: float) -> Claim | None:
     if not inputs:
         return None
     try:
-        return Claim(inputs, CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs)))
+        found = CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs))
+        return Claim(inputs, found, found.value, delta)
     except DpcalcError as error:
         if error.option not in ("--delta", "--target-delta"):
             raise
-        return Claim(inputs, None, error.message)
+        return Claim(inputs, TV.answer(validate(TV, {}, inputs)), None, delta, error.message)

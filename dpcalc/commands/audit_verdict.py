@@ -124,7 +124,7 @@ def notes(verdict: Verdict, trials: Trials, run: Run, is_by_model: bool, has_mod
                f"does not mean that ε is above it with probability {percent}")
     sharper = (_SHARPER,) if trials.kind == "counts" and run["epsilon"] is not None else ()
     can_show = () if verdict.claim else (_most(verdict, trials),)
-    of_claim = _neighbours(verdict.claim.answer if verdict.claim else None)
+    of_claim = _played(verdict.claim.about if verdict.claim else None)
     return (*_oddities(run.params), *sharper, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
             f"the bound holds if {_HOLDS_IF[trials.kind]}, {fixed}", meaning, _ABOUT, *can_show)
 
@@ -139,7 +139,10 @@ def _oddities(own: Params) -> tuple[str, ...]:
             "the record, count its noes, else use new runs",)
 
 
-def _neighbours(promised: Answer | None) -> tuple[str, ...]:
-    if promised is None or promised.adjacency not in RELATIONS:
+def _played(promised: Answer | None) -> tuple[str, ...]:
+    """What the attack must be, so that it is about the claim."""
+    if promised is None:
         return ()
-    return (f"the claim is for neighbours: {promised.neighbours}; the attack must tell apart data sets that differ so",)
+    differ = "" if promised.adjacency not in RELATIONS else (
+        f"must tell apart data sets that differ as the claim says (neighbours: {promised.neighbours}), and ")
+    return (f"the attack {differ}may see nothing besides what the claim says is released, as the last iterate alone",)

@@ -229,3 +229,18 @@ def test_a_true_claim_is_refuted_at_most_at_the_level(known_limits, name, confid
         fpr, tpr = rates(x)
         assert probability(wrong, n1, n0, tpr, fpr) <= 1 - confidence
         assert probability(wrong, n1, n0, 1 - fpr, 1 - tpr) <= 1 - confidence  # the data sets exchange their roles
+
+
+def test_a_claim_without_epsilon_at_this_delta_is_named_once():
+    promise = answer("rdp", mechanism="gaussian", sigma=1, delta=1e-5)
+    found = answer("audit", inputs=[promise], true_positives="500/1000", false_positives="10/1000", delta=0)
+    assert found.notes[0].startswith(
+        "refuted: the attack has a larger TPR than any on a program with the claim, which has no ε at this δ (")
+
+
+def test_a_claim_is_about_what_is_released_alone():
+    """A program that releases its last iterate alone promises nothing about attacks that see every iterate."""
+    promise = answer("burn-in", n=60000, batch_size=128, steps=1e6, lipschitz=1, smoothness=1, learning_rate=0.05,
+                     diameter=2, sigma=0.1, delta=1e-5)
+    found = answer("audit", inputs=[promise], true_positives="500/1000", false_positives="10/1000")
+    assert any("may see nothing besides what the claim says is released" in note for note in found.notes)
