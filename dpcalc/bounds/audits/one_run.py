@@ -9,12 +9,14 @@ least v guesses are right with probability at most
 
 with s = e^ε/(1 + e^ε) and b = Pr[Bin(r, s) >= v].
 
-Proof that p rises in ε, and that i ends where it does. The paper has 1 − c_i in place of its positive part, which makes
-no term smaller. b and every Pr[Bin >= v − i] rise in s, and their factors are not negative, so p rises, and the ε with
-p(ε) <= a are an interval from 0. The terms are b + 2mδ·S_i/i where c_i <= 1, and 2mδ·(b + S_i)/i elsewhere, where S_i
-is the sum of Pr[Bin = j] over v − i <= j < v. From an i on, with v − i below the mode of the binomial law and Pr[Bin =
-v − i] at most S_i/i, what is added is at most the mean so far, as these probabilities fall: no later i has a larger
-term of either form. ∎ """
+Proof that p rises in ε, and that i ends where it does. The paper has 1 − c_i in place of its positive part, which
+makes no term smaller. b and every Pr[Bin >= v − i] rise in s, and their factors are not negative, so p rises, and the
+ε with p(ε) <= a are an interval from 0. A bound above the true ε thus has p(ε) <= a there at its v; if w is the least
+such v, at least w guesses are right, which has probability at most p(ε) at w, and so at most a: also if p does not
+fall in v. With several tests a is shared among them. The terms are b + 2mδ·S_i/i where c_i <= 1, and 2mδ·(b + S_i)/i
+elsewhere, where S_i is the sum of Pr[Bin = j] over v − i <= j < v. From an i on, with v − i below the mode of the
+binomial law and Pr[Bin = v − i] at most S_i/i, what is added is at most the mean so far, as these probabilities fall:
+no later i has a larger term of either form. ∎ """
 
 from __future__ import annotations
 
