@@ -1,4 +1,8 @@
-"""The counts of an attack from a file of scores: the lines of odd number choose the threshold, the others test it."""
+"""The counts of an attack from a file of scores: the lines of odd number choose the threshold, the others test it.
+
+The choice is independent of the test, and the threshold as good as fixed beforehand, where the runs are independent and
+the order of the lines does not depend on the scores: of lines that are sorted by score within members and within others
+both halves have nearly the same scores. """
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +16,7 @@ from dpcalc.core.numbers import NotANumber, brief, number
 _MEGABYTES = 100  # some five million scores
 _COLUMNS = ("member", "score")
 _MEMBERS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+_FEW = 10  # different scores: so many are hardly ever sorted by chance, with probability 2/10!
 _DEVIATIONS = 2.0  # of a rate, by which the choice of a threshold takes it to be worse than it is seen to be
 _REVERSED = ("members have smaller scores than non-members in the lines that choose the threshold; a larger score must "
              "mean a member: negate scores such as a loss")
@@ -40,6 +45,7 @@ def counts_of_file(source: str, threshold: float | None, delta: float) -> Counts
     chosen, tested = (scores[::2], scores[1::2]) if threshold is None else (scores, scores)
     _require_both_kinds(scores, "", source)
     if threshold is None:
+        _refuse_sorted(scores, source)
         _require_both_kinds(chosen, "odd", source)
         _require_both_kinds(tested, "even", source)
         at, is_reversed = _best_threshold(chosen, delta)
@@ -56,6 +62,16 @@ def _require_both_kinds(scores: Sequence[Score], name: str, source: str) -> None
         if not any(one.is_member is wanted for one in scores):
             of = f" in lines of {name} number; shuffle its lines once: they may alternate" if name else ""
             raise DpcalcError("unreadable", f"{reading.where(source)} has no {what}{of}", "--scores")
+
+
+def _refuse_sorted(scores: Sequence[Score], source: str) -> None:
+    """Raises DpcalcError where the scores of one kind of runs are sorted: then the lines that test are no independent
+    of those that choose."""
+    for wanted in (True, False):
+        of_kind = [one.score for one in scores if one.is_member is wanted]
+        if len(set(of_kind)) >= _FEW and sorted(of_kind) in (of_kind, of_kind[::-1]):
+            raise DpcalcError("refused", f"{reading.where(source)} is sorted by score, so that the lines that test depend "
+                              "on those that choose; shuffle its lines once", "--scores")
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
