@@ -15,8 +15,8 @@ from dpcalc.core.validate import validate
 
 
 class Claim(NamedTuple):
-    """The guarantees that a program promises, with an answer about them that says for which neighbours they are and what
-    must hold; and their ε at the δ of the audit, None where they give none, with the reason."""
+    """The guarantees that a program promises, with an answer about them that says for which neighbours they are and
+    what must hold; and their ε at the δ of the audit, None where they give none, with the reason."""
 
     inputs: tuple[Any, ...]
     about: Answer

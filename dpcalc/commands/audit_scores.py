@@ -5,6 +5,7 @@ the order of the lines does not depend on the scores: of lines that are sorted b
 both halves have nearly the same scores. """
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf, log, sqrt
 from typing import NamedTuple
@@ -70,8 +71,8 @@ def _refuse_sorted(scores: Sequence[Score], source: str) -> None:
     for wanted in (True, False):
         of_kind = [one.score for one in scores if one.is_member is wanted]
         if len(set(of_kind)) >= _FEW and sorted(of_kind) in (of_kind, of_kind[::-1]):
-            raise DpcalcError("refused", f"{reading.where(source)} is sorted by score, so that the lines that test depend "
-                              "on those that choose; shuffle its lines once", "--scores")
+            raise DpcalcError("refused", f"{reading.where(source)} is sorted by score, so that the lines that test "
+                              "depend on those that choose; shuffle its lines once", "--scores")
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -81,10 +82,11 @@ def _scores(source: str) -> Iterator[Score]:
     """The scores in the order of their lines. Columns are separated by commas, tabs or semicolons; a header with the
     names member and score says which columns these are, and without one they are the first two."""
     text, where = reading.text(source, _MEGABYTES, "--scores"), reading.where(source)
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    lines = io.StringIO(text, newline=None).readlines()  # which end at \n, \r\n or \r alone
+    first = next((line for line in lines if line.strip()), "")
     delimiter = next((mark for mark in (",", "\t", ";") if mark in first), ",")
     places, is_first, count = (0, 1), True, 0
-    for cells in (reader := csv.reader(text.splitlines(), delimiter=delimiter)):
+    for cells in (reader := csv.reader(lines, delimiter=delimiter)):
         named = [cell.strip().lower() for cell in cells]
         if not any(named):
             continue

@@ -90,7 +90,7 @@ def test_an_attack_that_is_always_wrong_shows_as_much_by_its_noes():
 def test_an_attack_that_fails_shows_nothing_and_is_no_error():
     assert dpcalc.answer("audit", true_positives="0/1000", false_positives="0/1000", delta=1e-5).value == 0
     swapped = dpcalc.answer("audit", true_positives="10/1000", false_positives="500/1000", delta=1e-5)
-    assert swapped.value == 0 and "less often where it should" in swapped.notes[1]
+    assert swapped.value == 0 and "says yes less often with the record" in " ".join(swapped.notes)
     assert dpcalc.answer("audit", canaries=100, guesses=100, right=50, delta=0).value == 0
 
 
@@ -119,7 +119,7 @@ def test_a_claim_is_refuted_by_its_trade_off_curve_where_epsilon_is_not_exceeded
     answer = dpcalc.answer("audit", true_positives="150/1000", false_positives="10/1000", inputs=[GAUSSIAN])
     tpr = dpcalc.answer("tv", inputs=[GAUSSIAN], fpr=[answer.result["fpr_high"]]).result["tpr"]
     assert answer.value < GAUSSIAN.value and answer.result["claimed_tpr"] == tpr < answer.result["tpr_low"]
-    assert answer.refuted is True and answer.notes[0].startswith("refuted: the attack has a larger TPR than any")
+    assert answer.refuted is True and answer.notes[0].startswith("refuted: no attack on a program with")
 
 
 def test_the_delta_of_the_claim_is_that_of_the_audit():
@@ -145,9 +145,10 @@ def test_epsilon_claims_without_a_file():
 
 def test_a_consistent_claim_says_what_so_many_runs_could_show():
     within = dpcalc.answer("audit", true_positives="50/100", false_positives="10/100", delta=1e-5, epsilon=2)
-    assert within.notes[0] == "consistent with the claim, ε = 2 at δ = 1e-05; so many runs can show at most ε ≥ 3.28133"
+    assert within.notes[0] == ("consistent with the claim, ε = 2 at δ = 1e-05, which does not confirm it: with so many runs "
+                               "an attack that is always right shows ε ≥ 3.28133, and refutes it")
     beyond = dpcalc.answer("audit", true_positives="50/100", false_positives="10/100", delta=1e-5, epsilon=5)
-    assert "as is every result of so few runs: so many runs can show at most" in beyond.notes[0]
+    assert beyond.notes[0].endswith("shows ε ≥ 3.28133, and does not refute it either")
 
 
 def test_a_claim_without_epsilon_at_this_delta_is_refuted_by_its_curve_alone():
@@ -178,7 +179,7 @@ def test_a_model_refutes_nothing():
     """The headline of --bound audit-gdp is under an assumption; the verdict is that of the counts."""
     done = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--json"])
     assert done.returncode == 0 and json.loads(done.stdout)["refuted"] is False
-    assert "audit-gdp is a lower bound for mechanisms of one kind, not a guarantee" in done.stderr
+    assert "audit-gdp is a lower bound that assumes a Gaussian trade-off curve, not a guarantee" in done.stderr
     assert json.loads(done.stdout)["result"]["epsilon_lower"] > 10
 
 
@@ -211,10 +212,36 @@ def test_a_record_of_scores_holds_their_counts(tmp_path):
     assert call(["verify", "-"], record).returncode == 0
 
 
+@pytest.mark.parametrize("text", [
+    "member,score\n1,3\n0,1\n1,2\n0,0.5\n0,1\n1,2.5\n", "1,3\n0,1\n1,2\n0,0.5\n0,1\n1,2.5",
+    "Score;other;MEMBER\n3;a;1\n1;b;0\n2;c;1\n0.5;d;0\n1;e;0\n2.5;f;1\n", "1\t3\r\n0\t1\r\n\r\n1\t2\r\n0\t0.5\r\n0\t1\r\n1\t2.5\r\n",
+    "member,score\nTrue,3\nFalse,1\n1.0,2\n0.0,5e-1\nfalse,1\ntrue,2.5\n"])
+def test_columns_in_other_forms(text, tmp_path):
+    (tmp_path / "s.csv").write_text(text, newline="")
+    own = dpcalc.answer("audit", scores=str(tmp_path / "s.csv"), delta=0, score_threshold=2).parameters
+    assert (own["true_positives"], own["false_positives"]) == ("3/3", "0/3")
+
+
+def test_scores_that_are_smaller_for_members_give_a_warning(tmp_path):
+    lines = [(k % 2 if k % 4 < 2 else 1 - k % 2, (k * 7919) % 97 - 60 * (k % 2 if k % 4 < 2 else 1 - k % 2)) for k in range(400)]
+    done = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0"])
+    assert "negate scores such as a loss" in done.stderr and done.stdout.startswith("ε ≥ 0 ")
+    turned = call(["audit", "--scores", scores(tmp_path, [(m, -s) for m, s in lines]), "--delta", "0"])
+    assert turned.stderr == "" and not turned.stdout.startswith("ε ≥ 0 ")
+
+
+def test_a_file_that_is_sorted_by_score_is_refused(tmp_path):
+    lines = [(k % 3 == 0, k) for k in range(40)]
+    with pytest.raises(DpcalcError, match="is sorted by score"):
+        dpcalc.answer("audit", scores=scores(tmp_path, [(int(m), s) for m, s in lines]), delta=0)
+    fixed = dpcalc.answer("audit", scores=scores(tmp_path, [(int(m), s) for m, s in lines]), delta=0, score_threshold=20)
+    assert fixed.parameters["true_positives"] == "7/14"
+
+
 @pytest.mark.parametrize("text, says", [
     ("", "has no line member,score"), ("member,score\n", "has no line member,score"),
-    ("2,1\n", "line 1: '2,1' is not member,score"), ("1,x\n", "line 1: 'x' is no finite score"),
-    ("1,nan\n", "no finite score"), ("1\n", "is not member,score"),
+    ("2,1\n", "line 1: the member '2' is not 1"), ("1,x\n", "line 1: 'x' is no finite score"),
+    ("1,nan\n", "no finite score"), ("1\n", "has no two columns"),
     ("1,1\n0,1\n" * 5, "has no non-members (0) in lines of odd number; shuffle its lines once"),
     ("1,1\n1,2\n0,1\n1,2\n", "has no non-members (0) in lines of even number"),
     ("1,1\n1,2\n", "has no non-members (0)")])
@@ -234,6 +261,18 @@ def test_the_page():
     assert "A lower bound for the program that was attacked, and no guarantee." in text
     assert call([*COUNTS.split(), "-q"]).stdout.startswith("3.2419952494")
     assert "proves nothing about privacy" in call([*COUNTS.split(), "--all"]).stdout
+
+
+def test_what_shows_nothing_says_so():
+    """Also beside a claim, which it does not confirm."""
+    nothing = call(["audit", "--canaries", "100", "--guesses", "100", "--right", "40", "--delta", "0", "--epsilon", "1"]).stdout
+    assert "This audit shows nothing; that does not mean that the program is private." in nothing
+    assert "which does not confirm it" in nothing and "fewer than half of the guesses are right" in nothing
+
+
+def test_a_confidence_below_a_half_gives_a_warning():
+    done = call([*COUNTS.split(), "--confidence", "0.05"])
+    assert done.returncode == 0 and "is below 1/2" in done.stderr and "is below" not in call(COUNTS.split()).stderr
 
 
 def test_the_statement():
@@ -283,10 +322,24 @@ def test_a_batch_says_of_each_line_whether_it_refutes():
     assert json.loads(in_json.stdout)["result"]["epsilon_lower"] > 1.7
 
 
-def test_a_sweep_has_the_bound_beside_the_claim():
-    text = call(f"{ONE_RUN} --epsilon 1".replace("180", "120,180").split()).stdout
-    assert "lower bound on ε at δ = 1e-05" in text and "claimed ε" in text and "1.79628" in text
-    assert "no guarantee" in text and "Neighbours" not in text
+def test_a_sweep_has_the_verdict_beside_the_bound():
+    done = call(f"{ONE_RUN} --epsilon 1".replace("180", "120,180").split())
+    assert done.returncode == 3
+    text = done.stdout
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] in (["120"], ["180"])]
+    assert rows == [["120", "0.157879", "1", "no"], ["180", "1.79628", "1", "yes"]]
+    assert "lower bound on ε at δ = 1e-05" in text and "count them in --tests" in text and "Neighbours" not in text
+    in_csv = call([*f"{ONE_RUN} --epsilon 1".replace("180", "120,180").split(), "--format", "csv"]).stdout
+    assert [row["refuted"] for row in csv.DictReader(in_csv.splitlines())] == ["false", "true"]
+    grid = call(f"{ONE_RUN} --epsilon 1 --confidence 0.9,0.95".replace("180", "120,180").split()).stdout
+    assert "1.79628 (refuted)" in grid
+    assert call(f"{ONE_RUN} --epsilon 2".replace("180", "120,180").split()).returncode == 0
+
+
+def test_the_exit_code_of_a_batch_says_that_some_claim_is_refuted():
+    lines = [{"canaries": 100, "guesses": 50, "right": right, "delta": 0, "epsilon": 1} for right in (30, 49)]
+    assert call(["audit", "--batch"], json.dumps(lines[0])).returncode == 0
+    assert call(["audit", "--batch"], "\n".join(map(json.dumps, lines))).returncode == 3
 
 
 # --- what is no guarantee --------------------------------------------------------------------------------------------
@@ -308,8 +361,8 @@ MISTAKES = [
     ("", "--true-positives: needed: the counts of an attack"),
     ("--true-positives 1200/1000 --false-positives 10/1000 --delta 0", "1200/1000 has more hits than runs"),
     ("--true-positives 500 --false-positives 10/1000 --delta 0", "lacks the number of runs; give hits/runs, as 500/1000"),
-    ("--true-positives .5 --false-positives 10/1000 --delta 0", "a rate is not enough: the number of runs decides"),
-    ("--true-positives 0.5/1 --false-positives 10/1000 --delta 0", "is not a whole number"),
+    ("--true-positives .5 --false-positives 10/1000 --delta 0", "a rate is not enough, as the number of runs decides"),
+    ("--true-positives 0.5/1 --false-positives 10/1000 --delta 0", "two whole numbers"),
     ("--true-positives 1/0 --false-positives 10/1000 --delta 0", "give hits/runs with 1 to 1e+09 runs"),
     ("--true-positives -1/9 --false-positives 10/1000 --delta 0", "give hits/runs"),
     ("--true-positives 1/2/3 --false-positives 10/1000 --delta 0", "is not hits/runs"),
@@ -322,10 +375,13 @@ MISTAKES = [
     ("--canaries 100 --guesses 20 --delta 0", "--right: needed in an audit by the canaries of one run"),
     ("--canaries 100 --true-positives 5/10 --delta 0", "--canaries: canaries are of one run"),
     ("--scores x.csv --true-positives 5/10 --delta 0", "--scores gives these counts"),
+    ("--true-positives 94% --false-positives 1/10 --delta 0", "a rate is not enough"),
+    ("--true-positives 4:9 --false-positives 1/10 --delta 0", "is not hits/runs"),
+    ("--false-negatives 30/500 --false-positives 1/10", "30 misses in 500 runs are --true-positives 470/500"),
     ("--tpr .5 --fpr .01", "a rate says nothing about how sure it is"),
     ("--auc .9", "no bound follows from it alone"),
     ("--true-positives 5/10 --false-positives 1/10 --delta 0 --alpha .05", "the probability of an error is 1 − --confidence"),
-    ("--true-positives 5/10 --false-positives 1/10 --delta 0 --solve delta", "--solve: not used in an audit"),
+    ("--true-positives 5/10 --false-positives 1/10 --delta 0 --solve delta", "--solve: an audit finds no parameter"),
     ("--canaries 100 --guesses 20 --right 20 --delta 0 --plot -", "--plot: draws the rates of independent runs"),
     ("--canaries 100 --guesses 20 --right 20 --delta 0 --roc 5", "canaries are of one run"),
     ("--true-positives 5/10 --false-positives 1/10 --delta 0 --bound audit-gdp", "Gaussian noise has no ε at δ = 0"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import beta, binom, norm
 
 import dpcalc
 from dpcalc.bounds.audits import counts, one_run
@@ -41,6 +41,38 @@ def test_the_table_of_what_audits_show(row):
     found = [*(by_counts(mu, runs) for runs in RUNS), *(by_canaries(mu, canaries) for canaries in CANARIES)]
     assert [int(100 * x) / 100 for x in found] == cells
     assert max(found) < epsilon
+
+
+def power(runs, mu, refuted):
+    """The probability that the claim is refuted, at the threshold where it is largest."""
+    k = np.arange(runs + 1)
+    at_least = np.where(k > 0, beta.ppf(0.025, np.maximum(k, 1), runs - k + 1), 0.0)[:, None]
+    at_most = np.where(k < runs, beta.isf(0.025, k + 1, np.maximum(runs - k, 1)), 1.0)[None, :]
+    wrong = refuted(at_least, at_most)
+    return max(binom.pmf(k, runs, norm.sf(z - mu)) @ wrong @ binom.pmf(k, runs, norm.sf(z))
+               for z in np.arange(-1, 4.01, 0.25))
+
+
+def exceeds_one(t, f):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.fmax(np.log(t - DELTA) - np.log(f), np.log(1 - f - DELTA) - np.log(1 - t)) > 1
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| (\d) \| ([\d,]+) runs \| (.*) \|$", TEXT, re.M), ids=lambda row: row[0])
+def test_the_table_of_runs_that_refute_a_claim(row):
+    """By the trade-off curve of the claim, and by ε alone."""
+    claimed, mu = (1 / dpcalc.answer("rdp", epsilon=e, delta=DELTA, solve="sigma").value for e in (1, int(row[0])))
+    by_curve = int(row[1].replace(",", ""))
+
+    def above_curve(t, f):
+        return t > norm.cdf(norm.ppf(f) + claimed)
+
+    assert power(by_curve, mu, above_curve) >= 0.9 > power(by_curve // 2, mu, above_curve)
+    by_epsilon = int(re.sub(r"\D", "", row[2]))
+    if "more than" in row[2]:
+        assert power(2000, mu, exceeds_one) < 0.5
+    else:
+        assert power(by_epsilon, mu, exceeds_one) >= 0.9 > power(by_epsilon // 2, mu, exceeds_one)
 
 
 def test_the_table_has_its_rows_and_the_most_that_can_be_shown():

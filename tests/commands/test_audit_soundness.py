@@ -212,7 +212,8 @@ def claim(name, delta):
     command, options, _ = CLAIMS[name]
     promise = answer(command, **options, delta=delta) if command else options
     inputs = given_inputs(COMMAND, [promise])
-    return Claim(inputs, CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs)))
+    about = CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs))
+    return Claim(inputs, about, about.value, delta)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -235,7 +236,7 @@ def test_a_claim_without_epsilon_at_this_delta_is_named_once():
     promise = answer("rdp", mechanism="gaussian", sigma=1, delta=1e-5)
     found = answer("audit", inputs=[promise], true_positives="500/1000", false_positives="10/1000", delta=0)
     assert found.notes[0].startswith(
-        "refuted: the attack has a larger TPR than any on a program with the claim, which has no ε at this δ (")
+        "refuted: no attack on a program with the claim, which has no ε at this δ (")
 
 
 def test_a_claim_is_about_what_is_released_alone():
