@@ -73,9 +73,9 @@ def answer(given: Given) -> Answer:
     verdict = audit_verdict.verdict_of(shown, most, claim, here, best)
     promised = claim.about if claim else None
     adjacency = promised.adjacency if promised and promised.adjacency in RELATIONS else audits.NEIGHBOURS
-    has_model = any(row.status == "model" for row in rows)
-    notes = (*audit_verdict.lines(verdict, kind.trials, run, here),
-             *audit_verdict.notes(verdict, kind.trials, run, rows[0].status == "model", has_model))
+    trials = kind.trials._replace(is_by_model=rows[0].status == "model")
+    notes = (*audit_verdict.lines(verdict, trials, run, here),
+             *audit_verdict.notes(verdict, trials, run, any(row.status == "model" for row in rows)))
     found = run.answer(
         rows, {"kind": "audit"}, adjacency, audits.RELEASED, notes, _numbers(run, here) | of_scores | verdict.numbers,
         warnings=(*warnings, *_unsure(run), *(promised.warnings if promised else ())),

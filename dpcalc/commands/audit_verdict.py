@@ -5,7 +5,6 @@ from typing import NamedTuple
 from dpcalc.bounds.audits import counts
 from dpcalc.commands.audit_claim import Claim
 from dpcalc.core import audits
-from dpcalc.core.bound import Params
 from dpcalc.core.numbers import human
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
@@ -15,8 +14,8 @@ _ABOUT = ("it is about the program that was run and the data sets or canaries of
           "little proves nothing about privacy")
 _OF_MODEL = ("audit-gdp holds only if the trade-off curve of the program is that of Gaussian noise, as of noise on a "
              "sum of all records; for DP-SGD on random batches it is no bound")
-_SHARPER = ("the result of a program is a sharper claim than its ε alone: of dpcalc … --json | dpcalc audit - the "
-            "whole trade-off curve is tested")
+_SHARPER = ("the whole trade-off curve of a program is a sharper claim than its ε alone: pipe its result, as in "
+            "dpcalc … --json | dpcalc audit -")
 _BEFOREHAND = "and attack, threshold, δ and numbers were fixed beforehand (report the best of several with --tests)"
 _BY_SCORES = ("and attack and δ were fixed beforehand, and the threshold too, or chosen on lines that do not test it, "
               "as --scores does")
@@ -27,10 +26,12 @@ _HOLDS_IF = {  # kind of audit → what it rests on
 
 
 class Trials(NamedTuple):
-    """What limits what an audit can show: its kind, and what is counted."""
+    """What limits what an audit can show: its kind, what is counted, and words where the headline is a bound under a
+    model."""
 
     kind: str
     noun: str
+    is_by_model: bool = False
 
 
 class Verdict(NamedTuple):
@@ -108,29 +109,31 @@ def _verdict_in_words(verdict: Verdict, trials: Trials) -> list[str]:
 
 
 def _most(verdict: Verdict, trials: Trials) -> str:
-    return (f"with so many {trials.noun} an attack that is always right shows ε ≥ {human(verdict.most, upward=False)}")
+    alone = " by the counts alone" if trials.is_by_model else ""
+    return (f"with so many {trials.noun} an attack that is always right shows ε ≥ {human(verdict.most, upward=False)}"
+            f"{alone}")
 
 
-def notes(verdict: Verdict, trials: Trials, run: Run, is_by_model: bool, has_model: bool) -> tuple[str, ...]:
+def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[str, ...]:
     """What a reader must know: what is odd about the counts, which neighbours the claim is for, what the bound rests
-    on, and what the confidence means. `is_by_model` says that the headline is a bound under a model, and `has_model`
-    that some row is one."""
+    on, and what the confidence means. `has_model` says that some row is a bound under a model."""
     tests, percent = int(run["tests"]), f"{100 * run['confidence']:.6g} %"
     rest = f"{100 - 100 * run['confidence']:.6g} %"
-    program = "if the program is of that kind" if is_by_model else "whatever the program is"
+    program = "if the program is of that kind" if trials.is_by_model else "whatever the program is"
     shared = (f"the {rest} of error are shared among {tests} tests",) if tests > 1 else ()
     fixed = _BEFOREHAND if run["score_threshold"] is None else _BY_SCORES
     meaning = (f"confidence {percent}: {program}, the number exceeds its true ε in at most {rest} of such audits; that "
                f"does not mean that ε is above it with probability {percent}")
     sharper = (_SHARPER,) if trials.kind == "counts" and run["epsilon"] is not None else ()
     can_show = () if verdict.claim else (_most(verdict, trials),)
-    of_claim = _played(verdict.claim.about if verdict.claim else None)
-    return (*_oddities(run.params), *sharper, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
+    of_claim = _played(verdict.claim.about) if verdict.claim and run["epsilon"] is None else ()
+    return (*_oddities(run), *sharper, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
             f"the bound holds if {_HOLDS_IF[trials.kind]}, {fixed}", meaning, _ABOUT, *can_show)
 
 
-def _oddities(own: Params) -> tuple[str, ...]:
+def _oddities(run: Run) -> tuple[str, ...]:
     """A note where the attack is worse than a blind guess."""
+    own = run.params
     if "guesses" in own:
         return () if 2 * own["right"] >= own["guesses"] else ("fewer than half of the guesses are right",)
     if own["true_positives"] * own["non_members"] >= own["false_positives"] * own["members"]:
@@ -139,10 +142,8 @@ def _oddities(own: Params) -> tuple[str, ...]:
             "the record, count its noes, else use new runs",)
 
 
-def _played(promised: Answer | None) -> tuple[str, ...]:
+def _played(promised: Answer) -> tuple[str, ...]:
     """What the attack must be, so that it is about the claim."""
-    if promised is None:
-        return ()
     differ = "" if promised.adjacency not in RELATIONS else (
         f"must tell apart data sets that differ as the claim says (neighbours: {promised.neighbours}), and ")
     return (f"the attack {differ}may see nothing besides what the claim says is released, as the last iterate alone",)

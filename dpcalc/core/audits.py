@@ -15,9 +15,8 @@ CANARIES = Quantity("canaries", "canaries of one run, each put in by its own fai
                     "not guessed", "m", **_COUNT, ge=1, aliases=("num_canaries",))
 GUESSES = Quantity("guesses", "canaries that the auditor guesses, a number fixed beforehand", "r", **_COUNT, ge=1)
 RIGHT = Quantity("right", "guesses that are right", "v", **_COUNT, ge=0, aliases=("correct",))
-SCORES = Quantity("scores", "CSV file of independent runs in random order, member,score (member 1 or 0, a larger score "
-                  "for members); odd lines choose the threshold, even ones test it", kind="text", metavar="FILE",
-                  reads=True)
+SCORES = Quantity("scores", "CSV of member,score for independent runs in random order (member 1 or 0; members score "
+                  "higher); odd lines choose the threshold, even ones test", kind="text", metavar="FILE", reads=True)
 SCORE_THRESHOLD = Quantity("score_threshold", "least score that counts as a yes; fixed before the scores were seen, so "
                            "that all lines of --scores test it", "")
 CONFIDENCE = Quantity("confidence", "probability, as 0.95, that an audit gives no number above the true ε, whatever "
