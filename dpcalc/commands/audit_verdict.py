@@ -5,7 +5,7 @@ from typing import NamedTuple
 from dpcalc.bounds.audits import counts
 from dpcalc.commands.audit_claim import Claim
 from dpcalc.core import audits
-from dpcalc.core.numbers import human
+from dpcalc.core.numbers import human, in_percent
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 from dpcalc.core.run import Run
@@ -117,8 +117,8 @@ def _most(verdict: Verdict, trials: Trials) -> str:
 def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[str, ...]:
     """What a reader must know: what is odd about the counts, which neighbours the claim is for, what the bound rests
     on, and what the confidence means. `has_model` says that some row is a bound under a model."""
-    tests, percent = int(run["tests"]), f"{100 * run['confidence']:.6g} %"
-    rest = f"{100 - 100 * run['confidence']:.6g} %"
+    tests, percent = int(run["tests"]), in_percent(run["confidence"])
+    rest = in_percent(float(counts.error_probability(run["confidence"], 1)))
     program = "if the program is of that kind" if trials.is_by_model else "whatever the program is"
     shared = (f"the {rest} of error are shared among {tests} tests",) if tests > 1 else ()
     fixed = _BEFOREHAND if run["score_threshold"] is None else _BY_SCORES

@@ -154,6 +154,13 @@ def plain(x: float) -> str:
     return short if float(short) == x else repr(x)
 
 
+def in_percent(probability: float) -> str:
+    """A probability as a person gave it, in percent: 95 %, and 99.9999999 % where that is no 100 %."""
+    from decimal import Decimal
+
+    return f"{plain(float(100 * Decimal(repr(float(probability)))))} %"
+
+
 def human_probability(x: float, log_x: float) -> str:
     """A probability rounded up; from its natural logarithm where the double is subnormal or 0."""
     return human_log(log_x) if x < SMALLEST_NORMAL and log_x > -math.inf else human(x)

@@ -6,6 +6,7 @@ installation of pydantic contains pydantic_core.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import lru_cache
@@ -160,7 +161,7 @@ def _share(x: Any) -> str:
         raise NotANumber(f"{brief(x)} lacks the number of runs; give hits/runs, as 500/1000" if is_count else
                          f"{brief(x)} is not hits/runs, as 500/1000; a rate is not enough, as the number of runs "
                          "decides what it shows")
-    if len(parts) > 2 or not all(str(part).strip(" -").replace("_", "").isdecimal() for part in parts):
+    if len(parts) > 2 or not all(re.fullmatch(r" *-?[0-9][0-9_]* *", str(part)) for part in parts):
         raise NotANumber(f"{brief(x)} is not hits/runs, two whole numbers as 500/1000; several values go into --batch")
     hits, trials = map(_whole, parts)
     if not 1 <= trials <= LARGEST or hits < 0:

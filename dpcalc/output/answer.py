@@ -10,7 +10,7 @@ from dpcalc.core import audits
 from dpcalc.core.budgets import budget
 from dpcalc.core.counts import NOISE_LINE, NOT_ABOUT_PRIVACY, SENSITIVITY_LINE
 from dpcalc.core.noise_multiplier import NAME as NOISE_MULTIPLIER
-from dpcalc.core.numbers import human, plain
+from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.core.tries import ONE_RUN
@@ -256,7 +256,7 @@ def _condition(answer: Answer) -> str:
     that a solved parameter meets."""
     question, result = answer.question, answer.headline.result
     if question.asks == audits.ASKS:
-        return f" at δ = {plain(question.delta or 0.0)}, with confidence {100 * answer.parameters['confidence']:.6g} %"
+        return f" at δ = {plain(question.delta or 0.0)}, with confidence {in_percent(answer.parameters['confidence'])}"
     if question.asks == "keep_probability":
         people = int(answer.parameters["people"])
         return f" for a key of {people} {'person' if people == 1 else 'people'}"

@@ -1,7 +1,7 @@
 """The sentences of a statement on an audit: what the attack showed, and what that means for the claim."""
 
 from dpcalc.core.audits import hits_and_trials
-from dpcalc.core.numbers import human, plain
+from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.results import Answer
 
 
@@ -9,7 +9,7 @@ def sentences(answer: Answer) -> list[str]:
     """What was counted and what it refutes; the claim, if there is one; and what must hold."""
     own, theorem = answer.parameters, answer.headline.route.bound.theorem
     lower, delta = human(answer.value, upward=False), plain(own["delta"])
-    sure = f"with confidence {100 * own['confidence']:.6g} %"
+    sure = f"with confidence {in_percent(own['confidence'])}"
     model = [f"This holds only if {theorem.assumptions[0]}."] if answer.headline.status == "model" else []
     shows = (f"{_counted(answer)} refutes, {sure}, that the program is (ε, {delta})-differentially private with any ε "
              f"below {lower}." if answer.value > 0 else

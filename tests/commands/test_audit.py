@@ -270,6 +270,14 @@ def test_what_shows_nothing_says_so():
     assert "which does not confirm it" in nothing and "fewer than half of the guesses are right" in nothing
 
 
+def test_no_confidence_is_rounded_up_to_certainty():
+    """Nor the probability of an error down to 0."""
+    line = f"{COUNTS} --confidence 0.99999999"
+    text = " ".join(call([*line.split(), "--all"]).stdout.split())
+    assert "with confidence 99.999999 % (" in text and "exceeds its true ε in at most 1e-06 % of such audits" in text
+    assert "with confidence 99.999999 %," in " ".join(call([*line.split(), "--format", "statement"]).stdout.split())
+
+
 def test_a_confidence_below_a_half_gives_a_warning():
     done = call([*COUNTS.split(), "--confidence", "0.05"])
     assert done.returncode == 0 and "is below 1/2" in done.stderr and "is below" not in call(COUNTS.split()).stderr
@@ -365,6 +373,7 @@ MISTAKES = [
     ("--true-positives 0.5/1 --false-positives 10/1000 --delta 0", "two whole numbers"),
     ("--true-positives 1/0 --false-positives 10/1000 --delta 0", "give hits/runs with 1 to 1e+09 runs"),
     ("--true-positives -1/9 --false-positives 10/1000 --delta 0", "give hits/runs"),
+    ("--true-positives --5/9 --false-positives 10/1000 --delta 0", "two whole numbers"),
     ("--true-positives 1/2/3 --false-positives 10/1000 --delta 0", "is not hits/runs"),
     ("--true-positives 500/1000 --delta 0", "an attack that always says yes has a true-positive rate of 1"),
     ("--true-positives 500/1000 --false-positives 10/1000", "--delta: needed: the δ of the bound"),

@@ -3,7 +3,7 @@
 from dpcalc.bounds.audits import counts
 from dpcalc.core.audits import hits_and_trials
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import human, plain
+from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.results import Answer
 from dpcalc.numerics.clopper_pearson import log_of_level, lower_limit, upper_limit
 from dpcalc.output.plot.data import Plot, Scale, Series
@@ -21,7 +21,7 @@ def plot_rates(answer: Answer) -> Plot:
                           "values, as in --right 140,160,180", "--plot")
     curves, own = answer.curves(), answer.parameters
     places = {name: tuple(row[k] for row in curves.rows) for k, name in enumerate(curves.header)}
-    confidence = f"{100 * own['confidence']:.6g} %"
+    confidence = in_percent(own["confidence"])
     hits, alarms = own["true_positives"], own["false_positives"]
     level = log_of_level(counts.error_probability(own["confidence"], int(own["tests"])) / 2)
     (low_t, t, high_t), (low_f, f, high_f) = (
