@@ -7,6 +7,7 @@ both halves have nearly the same scores. """
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from math import inf, log, sqrt
 from typing import NamedTuple
 
@@ -129,18 +130,16 @@ def _best_threshold(scores: Sequence[Score], delta: float) -> tuple[float, bool]
     members, hits, alarms, above = sum(one.is_member for one in scores), 0, 0, 0
     others = len(scores) - members
     best, at = -inf, max(one.score for one in scores)
-    ordered = sorted(scores, key=lambda one: -one.score)
-    for k, one in enumerate(ordered):
-        hits, alarms = hits + one.is_member, alarms + (not one.is_member)
-        above += 0 if one.is_member else hits  # pairs whose member stands above
-        if k + 1 < len(ordered) and ordered[k + 1].score == one.score:
-            continue
+    for score, equal in groupby(sorted(scores, key=lambda one: -one.score), key=lambda one: one.score):
+        kinds = [one.is_member for one in equal]
+        above += (2 * hits + sum(kinds)) * (len(kinds) - sum(kinds))  # twice the pairs with the member above; ties once
+        hits, alarms = hits + sum(kinds), alarms + len(kinds) - sum(kinds)
         t, f = _wilson(hits, members, -1), _wilson(alarms, others, +1)
         shown = max((log(top / bottom) for top, bottom in ((t - delta, f), (1 - f - delta, 1 - t))
                      if top > 0 and bottom > 0), default=-inf)
         if shown > best:
-            best, at = shown, one.score
-    return at, best <= 0 and 2 * above < members * others
+            best, at = shown, score
+    return at, best <= 0 and above < members * others
 
 
 def _wilson(seen: int, trials: int, side: int) -> float:

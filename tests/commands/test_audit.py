@@ -230,6 +230,13 @@ def test_scores_that_are_smaller_for_members_give_a_warning(tmp_path):
     assert turned.stderr == "" and not turned.stdout.startswith("ε ≥ 0 ")
 
 
+def test_equal_scores_are_smaller_for_nobody(tmp_path):
+    for first in (0, 1):
+        lines = [(k // 2 % 2 ^ first, 0.5) for k in range(40)]
+        done = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0"])
+        assert done.stderr == "" and done.stdout.startswith("ε ≥ 0 ")
+
+
 def test_a_file_that_is_sorted_by_score_is_refused(tmp_path):
     lines = [(k % 3 == 0, k) for k in range(40)]
     with pytest.raises(DpcalcError, match="is sorted by score"):
