@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dpcalc.accounting.cautions import with_cautions
 from dpcalc.commands.convert import COMMAND as CONVERT
 from dpcalc.commands.tv import COMMAND as TV
 from dpcalc.core.command import Given
@@ -66,9 +67,9 @@ def claim_of(given: Given, delta: float) -> Claim | None:
     if not inputs:
         return None
     try:
-        found = CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs))
+        found = with_cautions(CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs)), inputs)
         return Claim(inputs, found, found.value, delta)
     except DpcalcError as error:
         if error.option not in ("--delta", "--target-delta"):
             raise
-        return Claim(inputs, TV.answer(validate(TV, {}, inputs)), None, delta, error.message)
+        return Claim(inputs, with_cautions(TV.answer(validate(TV, {}, inputs)), inputs), None, delta, error.message)

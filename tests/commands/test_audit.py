@@ -175,6 +175,14 @@ def test_any_guarantee_can_be_audited(line):
     assert code == 0 and record["refuted"] is False
 
 
+def test_a_claim_about_groups_says_so():
+    for more, who in (("", "groups of 3 records; for one record those of the input"),
+                      (" --adjacency replace-one", "groups of 3 records replaced")):
+        claim = call([*f"rdp --sigma 2 --group-size 3 --delta 1e-5{more}".split(), "--json"]).stdout
+        notes = found(f"{COUNTS} -", claim)[1]["notes"]
+        assert any(f"differ as the claim says (neighbours: {who})" in note for note in notes)
+
+
 def test_a_model_refutes_nothing():
     """The headline of --bound audit-gdp is under an assumption; the verdict is that of the counts."""
     done = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--json"])
