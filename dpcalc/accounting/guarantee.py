@@ -17,7 +17,7 @@ from dpcalc.accounting.guarantee_complaints import (
     refuse_unproven,
     refuse_without_count,
 )
-from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model
+from dpcalc.accounting.guarantee_parts import AnyPart, Count, Model, Unwritten
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
@@ -42,7 +42,7 @@ class _Kind(Model):
     the number of records that they differ in, where it is above 1: the numbers hold for groups of so many records.
     `index` is the position in a run of the only record that the guarantee is about (of a composition: the positions in
     its runs). `status` and `bound` are those of the bound behind the numbers, where it is not proven. `at_delta` is the
-    δ of the answer that it was read from. """
+    δ of the answer that it was read from, and no key of its JSON. """
 
     adjacency: Literal["add-remove", "replace-one", "zero-out"] | None = None
     promises: tuple[Sentence, ...] | None = None
@@ -51,7 +51,7 @@ class _Kind(Model):
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower", "model"] | None = None
     bound: str | None = None
-    at_delta: Annotated[float | None, Field(ge=0, lt=1, strict=True, exclude=True)] = None
+    at_delta: Unwritten = None
 
     @property
     def size_of_group(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -17,6 +18,8 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticKnownError
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.accounting.mechanisms.record import Number
@@ -31,6 +34,14 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 Rate = Annotated[float, Field(ge=LEAST_RATE, le=1, strict=True)]
 Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
+
+
+def _refuse_key(x: Any) -> Any:
+    raise PydanticKnownError("extra_forbidden")
+
+
+# a number that dpcalc adds to a guarantee after it is read: neither read nor written, and in no schema
+Unwritten = Annotated[SkipJsonSchema[float | None], BeforeValidator(_refuse_key), Field(exclude=True)]
 
 
 class Model(BaseModel):

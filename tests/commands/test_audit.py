@@ -134,6 +134,12 @@ def test_the_delta_of_the_claim_is_that_of_the_audit():
     assert (point.result["delta"], point.result["claimed_epsilon"]) == (1e-4, 1.0)
 
 
+def test_the_delta_of_an_answer_is_no_key_of_a_guarantee():
+    with pytest.raises(DpcalcError, match="at_delta: there is no such key here"):
+        dpcalc.answer("convert", inputs=[{"kind": "dp", "epsilon": 1.0, "delta": 1e-4, "at_delta": 0.3}], delta=1e-3)
+    assert "at_delta" not in call(["schema", "audit"]).stdout
+
+
 def test_epsilon_claims_without_a_file():
     for claimed, refuted in ((1, True), (3.24, True), (3.25, False), (20, False)):
         assert dpcalc.answer("audit", true_positives="500/1000", false_positives="10/1000", epsilon=claimed,
