@@ -14,6 +14,7 @@ _ABOUT = ("it is about the program that was run and the data sets or canaries of
           "little proves nothing about privacy")
 _OF_MODEL = ("audit-gdp holds only if the trade-off curve of the program is that of Gaussian noise, as of noise on a "
              "sum of all records; for DP-SGD on random batches it is no bound")
+_BY_COUNTS = " by the counts alone"  # of a verdict below a headline that holds under a model
 _SHARPER = ("the whole trade-off curve of a program is a sharper claim than its ε alone: pipe its result, as in "
             "dpcalc … --json | dpcalc audit -")
 _BEFOREHAND = "and attack, threshold, δ and numbers were fixed beforehand (report the best of several with --tests)"
@@ -94,24 +95,22 @@ def lines(verdict: Verdict, trials: Trials, run: Run, here: counts.Limits | None
 
 
 def _verdict_in_words(verdict: Verdict, trials: Trials) -> list[str]:
-    claim = verdict.claim
+    claim, alone = verdict.claim, _BY_COUNTS if trials.is_by_model else ""
     if claim is None:
         return []
     if verdict.by_epsilon:
         return [f"{audits.REFUTED} the claim is {claim.in_words}, and the attack shows more"]
     if verdict.by_rate:
-        also = ", although its ε is not exceeded" if claim.epsilon is not None else ""
+        also = f", although its ε is not exceeded{alone}" if claim.epsilon is not None else ""
         return [f"{audits.REFUTED} no attack on a program with the claim, {claim.in_words}, has so large a TPR at such "
                 f"an FPR{also}"]
     ends = "and refutes it" if verdict.is_refutable else "and does not refute it either"
-    return [f"{audits.CONSISTENT} the claim, {claim.in_words}, which does not confirm it: "
-            f"{_most(verdict, trials)}, {ends}"]
+    return [f"{audits.CONSISTENT} the claim, {claim.in_words}{alone and f',{alone}'}, which does not confirm "
+            f"it: {_most(verdict, trials)}, {ends}"]
 
 
 def _most(verdict: Verdict, trials: Trials) -> str:
-    alone = " by the counts alone" if trials.is_by_model else ""
-    return (f"with so many {trials.noun} an attack that is always right shows ε ≥ {human(verdict.most, upward=False)}"
-            f"{alone}")
+    return f"with so many {trials.noun} an attack that is always right shows ε ≥ {human(verdict.most, upward=False)}"
 
 
 def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[str, ...]:
@@ -125,7 +124,7 @@ def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[
     meaning = (f"confidence {percent}: {program}, the number exceeds its true ε in at most {rest} of such audits; that "
                f"does not mean that ε is above it with probability {percent}")
     sharper = (_SHARPER,) if trials.kind == "counts" and run["epsilon"] is not None else ()
-    can_show = () if verdict.claim else (_most(verdict, trials),)
+    can_show = () if verdict.claim else (_most(verdict, trials) + (_BY_COUNTS if trials.is_by_model else ""),)
     of_claim = _played(verdict.claim.about) if verdict.claim and run["epsilon"] is None else ()
     return (*_oddities(run), *sharper, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
             f"the bound holds if {_HOLDS_IF[trials.kind]}, {fixed}", meaning, _ABOUT, *can_show)

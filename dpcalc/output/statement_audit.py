@@ -33,10 +33,11 @@ def _claim(answer: Answer) -> list[str]:
         return []
     claimed, rate = answer.extra.get("claimed_epsilon"), answer.extra.get("claimed_tpr")
     at = f"ε = {human(claimed)}" if claimed is not None else "what is claimed"
+    it = "By the counts alone it" if answer.headline.status == "model" else "It"
     if not answer.refuted:
-        return [f"It does not refute the claim of {at}."]
+        return [f"{it} does not refute the claim of {at}."]
     if claimed is not None and answer.value > claimed:
-        return [f"It refutes the claim of {at}."]
-    return [f"It refutes the claim of {at}, by which no attack has a true-positive rate above {human(rate or 1.0)} at "
-            f"a false-positive rate of {human(answer.extra['fpr_high'])}; this one has at least "
+        return [f"{it} refutes the claim of {at}."]
+    return [f"{it} refutes the claim of {at}, by which no attack has a true-positive rate above {human(rate or 1.0)} "
+            f"at a false-positive rate of {human(answer.extra['fpr_high'])}; this one has at least "
             f"{human(answer.extra['tpr_low'], upward=False)}."]

@@ -195,6 +195,10 @@ def test_a_model_refutes_nothing():
     assert done.returncode == 0 and json.loads(done.stdout)["refuted"] is False
     assert "audit-gdp is a lower bound that assumes a Gaussian trade-off curve, not a guarantee" in done.stderr
     assert json.loads(done.stdout)["result"]["epsilon_lower"] > 10
+    assert json.loads(done.stdout)["notes"][0].startswith(
+        "consistent with the claim, ε = 5 at δ = 1e-05, by the counts alone, which does not confirm it: ")
+    text = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--format", "statement"]).stdout
+    assert "By the counts alone it does not refute the claim of ε = 5." in " ".join(text.split())
 
 
 # --- the file of scores ----------------------------------------------------------------------------------------------
