@@ -22,7 +22,7 @@ from dpcalc.core.run import Run
 _OF_COUNTS = ("true_positives", "false_positives", "scores", "score_threshold", "roc")
 _REPEATED = ("true_positives", "false_positives", "score_threshold")  # of a file of scores
 _OF_ONE_RUN = ("canaries", "guesses", "right")
-_ALWAYS = ("confidence", "tests", "delta", "epsilon")
+_ALWAYS = ("confidence", "tests", "delta", "epsilon", "adjacency")
 _POINTS = 40  # of each curve in a picture, on either kind of axis
 _UNSURE = 0.5  # a confidence below it is probably meant as the probability of an error
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from dpcalc.accounting.cautions import with_cautions
 from dpcalc.commands.convert import COMMAND as CONVERT
 from dpcalc.commands.tv import COMMAND as TV
+from dpcalc.core.checks import refuse
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, plain
@@ -24,6 +25,7 @@ class Claim(NamedTuple):
     epsilon: float | None
     delta: float
     why_not: str = ""
+    adjacency: str | None = None  # that --adjacency converts it to
 
     @property
     def in_words(self) -> str:
@@ -37,7 +39,8 @@ class Claim(NamedTuple):
         """The largest true-positive rate of any attack on what is promised, at each of these false-positive rates,
         rounded up; 1 at a rate of 1."""
         inside = tuple(rate for rate in rates if rate < 1)
-        found = TV.answer(validate(TV, {"fpr": inside}, self.inputs)).roc if inside else None
+        asked = {"fpr": inside, "adjacency": self.adjacency}
+        found = TV.answer(validate(TV, asked, self.inputs)).roc if inside else None
         known = dict(zip(inside, (row[1] for row in found.rows), strict=True)) if found else {}
         return [known.get(rate, 1.0) for rate in rates]
 
@@ -65,11 +68,14 @@ def claim_of(given: Given, delta: float) -> Claim | None:
 
         inputs = (Dp(kind="dp", epsilon=given["epsilon"], delta=delta),)
     if not inputs:
+        refuse(given, ("adjacency",), "is about the claim; give the result that was audited, or --epsilon")
         return None
+    known = {"adjacency": given["adjacency"]}
     try:
-        found = with_cautions(CONVERT.answer(validate(CONVERT, {"delta": delta}, inputs)), inputs)
-        return Claim(inputs, found, found.value, delta)
+        found = with_cautions(CONVERT.answer(validate(CONVERT, {"delta": delta, **known}, inputs)), inputs)
+        return Claim(inputs, found, found.value, delta, **known)
     except DpcalcError as error:
         if error.option not in ("--delta", "--target-delta"):
             raise
-        return Claim(inputs, with_cautions(TV.answer(validate(TV, {}, inputs)), inputs), None, delta, error.message)
+        found = with_cautions(TV.answer(validate(TV, known, inputs)), inputs)
+        return Claim(inputs, found, None, delta, error.message, **known)

@@ -189,6 +189,23 @@ def test_a_claim_about_groups_says_so():
         assert any(f"differ as the claim says (neighbours: {who})" in note for note in notes)
 
 
+def test_adjacency_converts_the_claim_to_the_neighbours_of_the_attack():
+    of_batches = dpcalc.answer("subsample", sampling_rate=0.01, noise_multiplier=1, steps=100, delta=1e-5)
+    of_steps = dpcalc.answer("correlated", steps=100, order="once", strategy="square-root", sigma=5, delta=1e-5)
+    own = {"true_positives": "100/1000", "false_positives": "10/1000"}
+    for claim in ([of_batches], [of_batches, of_steps]):
+        found = dpcalc.answer("audit", **own, inputs=claim, adjacency="replace-one", roc=5)
+        wanted = dpcalc.answer("convert", inputs=claim, delta=1e-5, adjacency="replace-one")
+        rate = dpcalc.answer("tv", inputs=claim, fpr=[found.result["fpr_high"]], adjacency="replace-one").result["tpr"]
+        assert found.result["claimed_epsilon"] == wanted.value
+        assert found.result["claimed_tpr"] == pytest.approx(rate, rel=1e-7)
+        assert found.adjacency == "replace-one" and call(["verify", "-"], found.json()).returncode == 0
+    with pytest.raises(DpcalcError, match="add --adjacency replace-one"):
+        dpcalc.answer("audit", **own, inputs=[of_batches, of_steps])
+    with pytest.raises(DpcalcError, match="is about the claim"):
+        dpcalc.answer("audit", **own, delta=1e-5, adjacency="replace-one")
+
+
 def test_a_model_refutes_nothing():
     """The headline of --bound audit-gdp is under an assumption; the verdict is that of the counts."""
     done = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--json"])
