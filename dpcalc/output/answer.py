@@ -50,15 +50,15 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
     head = answer.headline if answer.rows else None
     return {
         "schema": "dpcalc/v1", "version": __version__, "command": answer.command,
-        "parameters": _json_values(answer.parameters), "options": _json_values(answer.options),
+        "parameters": json_values(answer.parameters), "options": json_values(answer.options),
         "inputs": list(answer.inputs),
-        "result": _json_values({**answer.extra, **(head.result if head else {})}),
+        "result": json_values({**answer.extra, **(head.result if head else {})}),
         "status": head.status if head else None, "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else answer.options.get("solve"),
         "guarantee": answer.piped_guarantee, "bounds": [_row_record(row, explain) for row in answer.rows],
         "adjacency": answer.adjacency, "released": answer.released,
         "notes": list(answer.all_notes), "promises": list(answer.promises),
-        **({"certified": _json_values(answer.certified)} if answer.certified else {}),
+        **({"certified": json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **({"releases": release_records(answer)} if answer.releases else {}),
         **({"adaptive": dict(answer.adaptive)} if answer.adaptive else {}),
@@ -72,7 +72,7 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
     return {
         "name": row.route.label,
         **({"curve": bound.name, "conversion": row.route.conversion.name} if row.route.conversion else {}),
-        "status": bound.status, **_json_values(row.result), "witness": _json_values(row.proof),
+        "status": bound.status, **json_values(row.result), "witness": json_values(row.proof),
         **({"digits": row.digits} if row.digits else {}), **row.context, "source": _sources(row),
         "assumptions": [a for bound in theorems for a in bound.theorem.assumptions],
         "errata": [e for bound in theorems for e in bound.theorem.errata],
@@ -80,7 +80,7 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
     }
 
 
-def _json_values(values: Any) -> dict[str, Any]:
+def json_values(values: Any) -> dict[str, Any]:
     """The mapping with values that JSON has: infinities become the texts "inf" and "-inf", and tuples become lists."""
     return {name: list(x) if isinstance(x, tuple) else
             ("inf" if x > 0 else "-inf") if isinstance(x, float) and isinf(x) else x for name, x in values.items()}

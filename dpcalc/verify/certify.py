@@ -1,7 +1,7 @@
 """--certify: proves the headline in ball arithmetic, and encloses the value that the theorem gives."""
 
 import json
-from math import isfinite
+from math import inf, isfinite
 
 from dpcalc.core.errors import DpcalcError, MissingExtra, NoSolution
 from dpcalc.core.quantities import symbol
@@ -40,7 +40,8 @@ def certified(answer: Answer) -> Answer:
                              f"{decision.how}", "--certify")
     claim, decision = decided[0]
     low, high = _interval(replayed, head, claim, decision)
-    note = f"certified: {symbol(claim.quantity)} at the witness is between {low!r} and {high!r} ({decision.how})"
+    where = f"is at least {low!r}" if high == inf else f"at the witness is between {low!r} and {high!r}"
+    note = f"certified: {symbol(claim.quantity)} {where} ({decision.how})"
     return answer._replace(certified={"bits": float(decision.bits or 0), "lower": low, "upper": high},
                            notes=(*answer.notes, note))
 
@@ -48,10 +49,12 @@ def certified(answer: Answer) -> Answer:
 def _interval(answer: Answer, head: Row, claim: Claim, decision: Decision) -> tuple[float, float]:
     """Return an interval that contains the value of the theorem at the witness. Where the formula gives the quantity
     itself, these are the endpoints of its ball; else the upper end is the claim, and the lower end a smaller claim that
-    is refuted, or 0."""
+    is refuted, or 0. Of a bound from below the lower end is the claim, and nothing is known of the upper end."""
     if claim.gives == claim.quantity and all(isfinite(x) for x in decision.ends):
         low, high = decision.ends
         return max(low, 0.0), high  # a ball around 0 reaches below it
+    if claim.is_lower:
+        return claim.claimed, inf
     is_composed = "grids" in head.witness or "r" in head.witness
     for reduction in _REDUCTIONS[-3:] if is_composed else _REDUCTIONS:
         less = claim.claimed * (1 - reduction)

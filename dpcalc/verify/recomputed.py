@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.quantities import DIGITS
 from dpcalc.core.results import Answer, Row
+from dpcalc.output.answer import json_values
 from dpcalc.output.answer import record as rendered
 from dpcalc.verify.budget import Budget
 from dpcalc.verify.certify import certified as certified_answer
@@ -52,7 +53,8 @@ def expected_record(record: Record, replayed: Answer, budget: Budget) -> Expecte
     notes: tuple[str, ...] | NotComputed = ()
     if "certified" in record:
         certified = budget.run(lambda: _certify(replayed), NotComputed)
-        found["certified"] = certified if isinstance(certified, NotComputed) else _to_json(certified.certified)
+        found["certified"] = (certified if isinstance(certified, NotComputed) else
+                              _to_json(json_values(certified.certified or {})))
         notes = certified if isinstance(certified, NotComputed) else certified.notes[-1:]
     if digits := _number_of_digits(record):
         with_digits = recomputed if isinstance(recomputed, NotComputed) else budget.run(

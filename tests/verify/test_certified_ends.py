@@ -50,3 +50,17 @@ def test_an_end_that_is_a_little_too_small_is_refuted(line):
     ends = record["certified"]
     assert 0 < ends["lower"] <= ends["upper"] and ends["lower"] >= ends["upper"] * (1 - 1e-9)
     assert not verify(forged(record, nextafter(ends["lower"], -inf) * (1 - 1e-13))).holds
+
+
+@pytest.mark.parametrize("line", ["audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5",
+                                  "audit --canaries 1000 --guesses 200 --right 180 --delta 1e-5",
+                                  "subsample --n 6000 --batch-size 256 --epochs 1 --scheme shuffle --noise-multiplier 1.1 "
+                                  "--delta 1e-5 --bound shuffle-lower"])
+def test_of_a_bound_from_below_the_lower_end_is_certified(line):
+    record = ask(line)
+    value = record["bounds"][0].get("epsilon_lower", record["result"].get("epsilon"))
+    assert (record["certified"]["lower"], record["certified"]["upper"]) == (value, "inf")
+    assert f"is at least {value!r} (ball arithmetic" in record["notes"][-1]
+    assert verify(record).holds
+    record["certified"]["lower"] *= 1 + 1e-6
+    assert not verify(record).holds
