@@ -80,13 +80,15 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     other = [f"Note: rows for {name} neighbours are left out; --adjacency {name} asks for them." for name in left_out]
     released = ", ".join(filter(None, (first.released, first.scope)))
     neighbours = dict.fromkeys(answer.neighbours for answer in answers)
-    common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if first.table else ()
+    is_audit = first.question.asks == audits.ASKS  # whose notes say what its numbers mean
+    common = {note for note in first.notes if all(note in answer.notes for answer in answers)} if (
+        first.table or is_audit) else ()
     promises = dict.fromkeys(promise for answer in answers for promise in answer.promises)
     of_one = list(dict.fromkeys(answer.only.text.partition(";")[0] for answer in answers
                                 if answer.only and not answer.only.is_worst))
     if of_one:
         used.append(f"Each number is {of_one[0]}." if len(of_one) == 1 else "Each number holds for one record only.")
-    about = f"{audits.SENTENCE} {audits.OF_SEVERAL}" if first.question.asks == audits.ASKS else (
+    about = f"{audits.SENTENCE} {audits.OF_SEVERAL}" if is_audit else (
         f"Neighbours: {'; '.join(neighbours)}. Released: {released}.")
     return [*used, about,
             *other, *(f"Note: {promise}." for promise in promises),

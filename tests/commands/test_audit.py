@@ -379,6 +379,7 @@ def test_a_sweep_has_the_verdict_beside_the_bound():
     rows = [line.split() for line in text.splitlines() if line.split()[:1] in (["120"], ["180"])]
     assert rows == [["120", "0.157879", "1", "no"], ["180", "1.79628", "1", "yes"]]
     assert "lower bound on ε at δ = 1e-05" in text and "count them in --tests" in text and "Neighbours" not in text
+    assert "confidence 95 %: whatever the program is" in text and "each canary was put in by a fair coin" in text
     in_csv = call([*f"{ONE_RUN} --epsilon 1".replace("180", "120,180").split(), "--format", "csv"]).stdout
     assert [row["refuted"] for row in csv.DictReader(in_csv.splitlines())] == ["false", "true"]
     grid = call(f"{ONE_RUN} --epsilon 1 --confidence 0.9,0.95".replace("180", "120,180").split()).stdout
