@@ -145,4 +145,5 @@ def _played(promised: Answer) -> tuple[str, ...]:
     """What the attack must be, so that it is about the claim."""
     differ = "" if promised.adjacency not in RELATIONS and promised.group_size == 1 else (
         f"must tell apart data sets that differ as the claim says (neighbours: {promised.neighbours}), and ")
-    return (f"the attack {differ}may see nothing besides what the claim says is released, as the last iterate alone",)
+    return (f"the attack {differ}may see nothing besides what the claim says is released, for example only "
+            "the last iterate",)

@@ -36,6 +36,8 @@ OF_SEVERAL = "To report the best of several rows, count them in --tests."
 # How the notes begin that stand below the headline
 VERDICTS = RATES, REFUTED, CONSISTENT, BEST, NOTHING = (
     "with this confidence", "refuted:", "consistent with", "the best attack", "this audit shows nothing")
+# How the note begins on what the attack must be, so that it is about the claim
+PLAYED = "the attack must", "the attack may"
 
 
 def hits_and_trials(text: str) -> tuple[int, int]:

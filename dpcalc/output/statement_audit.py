@@ -1,6 +1,6 @@
 """The sentences of a statement on an audit: what the attack showed, and what that means for the claim."""
 
-from dpcalc.core.audits import hits_and_trials
+from dpcalc.core.audits import PLAYED, hits_and_trials
 from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.results import Answer
 
@@ -15,7 +15,8 @@ def sentences(answer: Answer) -> list[str]:
              f"below {lower}." if answer.value > 0 else
              f"{_counted(answer)} refutes no ε at δ = {delta}, {sure}; that does not show that the program is private.")
     tests = f" The probability of an error is shared among {own['tests']} tests." if own["tests"] > 1 else ""
-    return [shows + tests, *model, *_claim(answer), f"It is assumed that {'; that '.join(theorem.assumptions)}.",
+    return [shows + tests, *model, *_claim(answer), *_conditions(answer),
+            f"It is assumed that {'; that '.join(theorem.assumptions)}.",
             "The bound is about the program that was attacked, and is no privacy guarantee."]
 
 
@@ -41,3 +42,9 @@ def _claim(answer: Answer) -> list[str]:
     return [f"{it} refutes the claim of {at}, by which no attack has a true-positive rate above {human(rate or 1.0)} "
             f"at a false-positive rate of {human(answer.extra['fpr_high'])}; this one has at least "
             f"{human(answer.extra['tpr_low'], upward=False)}."]
+
+
+def _conditions(answer: Answer) -> list[str]:
+    """What must hold, so that the attack is about the claim, and what the claim itself depends on."""
+    played = [f"{note[0].upper()}{note[1:]}." for note in answer.notes if note.startswith(PLAYED)]
+    return [*played, *([f"The claim has conditions: {'; '.join(answer.promises)}."] if answer.promises else [])]

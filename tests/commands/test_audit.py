@@ -332,6 +332,10 @@ def test_the_statement():
     assert "no privacy guarantee" in text and "dpcalc audit --delta 1e-05" in text and "Released" not in text
     refuted = call([*COUNTS.split(), "--epsilon", "1", "--format", "statement"])
     assert refuted.returncode == 3 and "It refutes the claim of ε = 1." in refuted.stdout
+    claim = call(["subsample", "--sampling-rate", ".01", "--noise-multiplier", "1", "--steps", "9", "--delta", "1e-5", "--json"]).stdout
+    beside = " ".join(call([*f"{COUNTS} - --format statement".split()], claim).stdout.split())
+    assert "The attack must tell apart data sets that differ as the claim says (neighbours: add-remove)" in beside
+    assert "The claim has conditions: batches must be Poisson samples" in beside
     failed = call(["audit", "--canaries", "10", "--guesses", "10", "--right", "5", "--delta", "0", "--tests", "3", "--format", "statement"]).stdout
     assert "refutes no ε" in " ".join(failed.split()) and "shared among 3 tests" in " ".join(failed.split())
 
