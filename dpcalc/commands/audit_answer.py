@@ -41,7 +41,8 @@ class _Kind(NamedTuple):
 COUNTS = _Kind(
     audit_verdict.Trials("counts", "runs"),
     (Mode((*_OF_COUNTS, *_ALWAYS), ("true_positives", "false_positives"), "in an audit by counts of independent runs",
-          hints={"false_positives": ": an attack that always says yes has a true-positive rate of 1"}),
+          hints={"true_positives": ", or --scores FILE",
+                 "false_positives": ": an attack that always says yes has a true-positive rate of 1"}),
      Check(("delta", "true_positives"), lambda delta, share: curves.rate(share) and delta >= curves.rate(share),
            "{delta:g} is not below the observed true-positive rate {true_positives}, and so no such count shows "
            "anything; give a δ well below 1/n")),

@@ -422,6 +422,7 @@ MISTAKES = [
     ("--true-positives -1/9 --false-positives 10/1000 --delta 0", "give hits/runs"),
     ("--true-positives --5/9 --false-positives 10/1000 --delta 0", "two whole numbers"),
     ("--true-positives 1/2/3 --false-positives 10/1000 --delta 0", "is not hits/runs"),
+    ("--score-threshold 1 --delta 0", "also add --false-positives, or --scores FILE"),
     ("--true-positives 500/1000 --delta 0", "an attack that always says yes has a true-positive rate of 1"),
     ("--true-positives 500/1000 --false-positives 10/1000", "--delta: needed: the δ of the bound"),
     ("--true-positives 5/1000 --false-positives 1/1000 --delta .01", "not below the observed true-positive rate 5/1000"),
