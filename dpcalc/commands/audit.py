@@ -19,8 +19,8 @@ COMMAND = Command(
         Option(q.DELTA._replace(help="δ of the bound (default: that of the claim); 0 asks for pure differential "
                                 "privacy"), QUESTION),
         Option(q.EPSILON._replace(help="claimed ε at --delta, in place of a result"), GUARANTEE),
-        Option(q.ADJACENCY._replace(help="which data sets the attack tells apart: a claim that does not say it is "
-                                         "bound to it, and replace-one converts a claim for other ones"), GUARANTEE),
+        Option(q.ADJACENCY._replace(help="neighbours that the attack tells apart: a claim that names none is bound to "
+                                         "them, and replace-one converts other claims"), GUARANTEE),
         *(Option(o._replace(help="not for an audit", gt=None, ge=None, le=None), QUESTION) for o in (q.ALPHA, q.RDP,
                                                                                                 q.SOLVE)),
         Option(q.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
