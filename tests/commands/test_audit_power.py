@@ -48,9 +48,12 @@ def power(runs, mu, refuted):
     k = np.arange(runs + 1)
     at_least = np.where(k > 0, beta.ppf(0.025, np.maximum(k, 1), runs - k + 1), 0.0)[:, None]
     at_most = np.where(k < runs, beta.isf(0.025, k + 1, np.maximum(runs - k, 1)), 1.0)[None, :]
-    wrong = refuted(at_least, at_most)
-    return max(binom.pmf(k, runs, norm.sf(z - mu)) @ wrong @ binom.pmf(k, runs, norm.sf(z))
-               for z in np.arange(-1, 4.01, 0.25))
+    thresholds = np.arange(-1, 4.01, 0.25)
+    of_hits, of_alarms = (binom.pmf(k[:, None], runs, norm.sf(thresholds - shift)) for shift in (mu, 0))
+    found = np.zeros(len(thresholds))
+    for rows in np.array_split(k, 1 + runs // 200):  # all at once would take a gigabyte
+        found += (of_hits[rows] * (refuted(at_least[rows], at_most) @ of_alarms)).sum(axis=0)
+    return found.max()
 
 
 def exceeds_one(t, f):
