@@ -18,6 +18,9 @@ _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperti
              "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
 _FEEDBACK = {"type": "object", "required": ["kind", "feedback"], "additionalProperties": False,  # --solve feedback
              "properties": {"kind": {"const": "feedback"}, "feedback": {"type": "number"}}}
+_AUDIT = {"type": "object", "required": ["kind", "status", "bound"], "additionalProperties": False,  # no guarantee
+          "properties": {"kind": {"const": "audit"}, "status": {"enum": list(STATUS)}, "bound": _TEXT}}
+_COUNTS = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
 _ROW = {
     "type": "object",
     "required": ["name", "status", "witness", "source", "assumptions", "errata"],
@@ -43,7 +46,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "result": _NUMBERS,
         "status": {"enum": [*STATUS, None]}, "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
-        "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK]}, "bounds": {"type": "array", "items": _ROW},
+        "guarantee": {"anyOf": [guarantee, _SCHEDULE, _FEEDBACK, _AUDIT]}, "bounds": {"type": "array", "items": _ROW},
         "adjacency": _TEXT, "released": _TEXT, "notes": _TEXTS,
     }
     certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of the enclosure
@@ -65,9 +68,10 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     ledger = {"releases": {"type": "array", "items": release}, "adaptive": adaptive}
     compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
                 "not_applicable": {"type": "array", "items": reason}}
+    audited = {"refuted": {"type": ["boolean", "null"]}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object",
             "required": list(properties),
-            "properties": properties | certified | roc | ledger | compared, "$defs": definitions}
+            "properties": properties | certified | roc | ledger | compared | audited, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:
@@ -99,6 +103,8 @@ def parameters(command: Command) -> dict[str, Any]:
             known = {"anyOf": [known["items"], text, {**known, "items": {"anyOf": [known["items"], text]}}]}
         if q.kind == "names":
             known = {"anyOf": [known, {"type": "array", "items": {"type": "string"}, "minItems": 1}, {"const": True}]}
+        if q.kind == "share":
+            known = {"anyOf": [known, _COUNTS]}
         if q.kind == "horizon":
             count = {"type": "integer", "minimum": 1, "maximum": int(quantities.LARGEST_COUNT)}
             known = {"anyOf": [count, {"enum": ["inf"]}]}

@@ -8,6 +8,7 @@ import pytest
 from calling import call
 from conftest import few_of_each, slow
 
+from dpcalc.commands import CALCULATORS
 from dpcalc.core.quantities import MECHANISM
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
@@ -37,6 +38,9 @@ ANSWERS = {
     "burn-in": [f"{RUN} --n 100 --batch-size 10 --steps 100 --sigma 1 --delta 1e-3"],
     "noise-feedback": ["--curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --index 3",
                        "--steps 100 --solve feedback"],
+    "audit": ["--true-positives 500/1000 --false-positives 10/1000 --delta 1e-5 --roc 5",
+              "--canaries 1000 --guesses 200 --right 180 --delta 0 --epsilon 9",
+              "--true-positives 500/1000 --false-positives 10/1000 --delta 1e-5 --bound audit-gdp"],
     "correlated": ["--steps 90 --separation 20 --strategy square-root --sigma 3 --delta 1e-5",
                    "--steps 9 --coefficients 1,.5 --epsilon 1 --delta 1e-5 --solve sigma"],
 }
@@ -72,6 +76,10 @@ def test_results_follow_it(name, line, cli):
     assert not validator(name).is_valid({**answer, "parameters": {**answer["parameters"], "colour": 1}})
 
 
+def test_every_calculator_has_results_here():
+    assert {*ANSWERS, "ledger"} == set(CALCULATORS)
+
+
 def test_the_schema_of_all_results_is_that_of_a_command_but_for_its_parameters(ask):
     whole, one = ({**validator(*command).schema} for command in ((), ("rdp",)))
     assert whole.pop("title") != one.pop("title")
@@ -98,6 +106,16 @@ def test_ledgers_follow_it(ledger, cli):
     assert done.returncode == (3 if "over" in found["result"] else 0) and found["releases"]
     assert follows(found, "ledger")
     assert not validator("ledger").is_valid({**found, "releases": [{"name": "no numbers"}]})
+
+
+def test_audits_beside_a_claim_follow_it(cli, ask):
+    claim = cli("rdp", "--sigma", "2", "--delta", "1e-5", "--json").stdout
+    done = cli("audit", "-", "--true-positives", "500/1000", "--false-positives", "10/1000", "--json", stdin=claim)
+    found = json.loads(done.stdout)
+    assert done.returncode == 3 and found["refuted"] is True and follows(found, "audit") and follows(found)
+    assert not validator("audit").is_valid({**found, "refuted": "yes"})
+    parameters = jsonschema.Draft202012Validator(validator("audit").schema["properties"]["parameters"])
+    assert parameters.is_valid({"true_positives": [500, 1000]}) and not parameters.is_valid({"true_positives": [500]})
 
 
 def test_ranges_come_from_the_quantities():
