@@ -18,8 +18,6 @@ _BY_COUNTS = " by the counts alone"  # of a verdict below a headline that holds 
 _SHARPER = ("the whole trade-off curve of a program is a sharper claim than its ε alone: pipe its result, as in "
             "dpcalc … --json | dpcalc audit -")
 _BEFOREHAND = "and attack, threshold, δ and numbers were fixed beforehand (report the best of several with --tests)"
-_BY_SCORES = ("and attack and δ were fixed beforehand, and the threshold too, or chosen on lines that do not test it, "
-              "as --scores does")
 _HOLDS_IF = {  # kind of audit → what it rests on
     "counts": f"{counts.INDEPENDENT} (canaries of one training are not independent: --canaries)",
     "one run": "each canary was put in by a fair coin of its own",
@@ -120,7 +118,7 @@ def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[
     rest = in_percent(float(counts.error_probability(run["confidence"], 1)))
     program = "if the program is of that kind" if trials.is_by_model else "whatever the program is"
     shared = (f"the {rest} of error are shared among {tests} tests",) if tests > 1 else ()
-    fixed = _BEFOREHAND if run["score_threshold"] is None else _BY_SCORES
+    fixed = _BEFOREHAND if run["score_threshold"] is None else f"and {audits.FIXED_WITH_SCORES}"
     meaning = (f"confidence {percent}: {program}, the number exceeds its true ε in at most {rest} of such audits; that "
                f"does not mean that ε is above it with probability {percent}")
     sharper = (_SHARPER,) if trials.kind == "counts" and run["epsilon"] is not None else ()

@@ -36,6 +36,9 @@ OF_SEVERAL = "To report the best of several rows, count them in --tests."
 # How the notes begin that stand below the headline
 VERDICTS = RATES, REFUTED, CONSISTENT, BEST, NOTHING = (
     "with this confidence", "refuted:", "consistent with", "the best attack", "this audit shows nothing")
+# What was fixed beforehand, where the counts are those of a file of scores
+FIXED_WITH_SCORES = ("attack and δ were fixed beforehand, and the threshold too, or chosen on lines that do not test "
+                     "it, as --scores does")
 # How the note begins on what the attack must be, so that it is about the claim
 PLAYED = "the attack must", "the attack may"
 

@@ -1,5 +1,7 @@
 """The sentences of a statement on an audit: what the attack showed, and what that means for the claim."""
 
+from dpcalc.bounds.audits import counts
+from dpcalc.core import audits
 from dpcalc.core.audits import PLAYED, hits_and_trials
 from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.results import Answer
@@ -14,9 +16,11 @@ def sentences(answer: Answer) -> list[str]:
     shows = (f"{_counted(answer)} refutes, {sure}, that the program is (ε, {delta})-differentially private with any ε "
              f"below {lower}." if answer.value > 0 else
              f"{_counted(answer)} refutes no ε at δ = {delta}, {sure}; that does not show that the program is private.")
+    assumed = [audits.FIXED_WITH_SCORES if text == counts.FIXED and own.get("score_threshold") is not None else text
+               for text in theorem.assumptions[len(model):]]
     tests = f" The probability of an error is shared among {own['tests']} tests." if own["tests"] > 1 else ""
     return [shows + tests, *model, *_claim(answer), *_conditions(answer),
-            f"It is assumed that {'; that '.join(theorem.assumptions)}.",
+            f"It is assumed that {'; that '.join(assumed)}.",
             "The bound is about the program that was attacked, and is no privacy guarantee."]
 
 

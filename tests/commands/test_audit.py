@@ -245,6 +245,8 @@ def test_a_record_of_scores_holds_their_counts(tmp_path):
     record = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0", "--json"]).stdout
     assert "scores" not in json.loads(record)["options"]
     assert call(["verify", "-"], record).returncode == 0
+    statement = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0", "--format", "statement"]).stdout
+    assert "or chosen on lines that do not test it" in " ".join(statement.split())
 
 
 @pytest.mark.parametrize("text", [
