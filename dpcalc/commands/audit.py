@@ -21,8 +21,6 @@ COMMAND = Command(
         Option(q.EPSILON._replace(help="claimed ε at --delta, in place of a result"), GUARANTEE),
         Option(q.ADJACENCY._replace(help="neighbours that the attack tells apart: a claim that names none is bound to "
                                          "them, and replace-one converts other claims"), GUARANTEE),
-        *(Option(o._replace(help="not for an audit", gt=None, ge=None, le=None), QUESTION) for o in (q.ALPHA, q.RDP,
-                                                                                                q.SOLVE)),
         Option(q.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
                                "FILE.pdf, or in the terminal (-)"), OUTPUT),
     ),
@@ -36,7 +34,10 @@ COMMAND = Command(
     asks="Give the counts of an attack, and --delta or the result that it is to be compared with.",
     usual=("true_positives", "false_positives", "canaries", "guesses", "right", "scores", "delta", "confidence",
            "tests", "epsilon"),
+    without=("alpha", "rdp", "solve"),
     elsewhere={
+        "alpha": "the probability of an error is 1 − --confidence, as --confidence 0.95",
+        "solve": "an audit finds no parameter; give several values, as in --right 160,170,180, or a --batch",
         **dict.fromkeys(("fpr", "tpr", "fnr", "tnr"), f"a rate says nothing about how sure it is: {_COUNT}"),
         **dict.fromkeys(("auc", "auroc", "accuracy", "advantage"), f"no bound follows from it alone: {_COUNT}"),
         **dict.fromkeys(("significance", "level"), "--confidence is 1 less it"),

@@ -59,8 +59,6 @@ ONE_RUN = _Kind(
 
 
 def answer(given: Given) -> Answer:
-    refuse(given, ("alpha",), "not used in an audit: the probability of an error is 1 − --confidence; drop it")
-    refuse(given, ("rdp", "solve"), "an audit finds no parameter; give several values, as in --right 160,170,180")
     kind = _kind_of(given)
     delta = delta_of(given)
     claim = claim_of(given, delta)
@@ -106,10 +104,11 @@ def _unsure(run: Run) -> tuple[str, ...]:
 
 
 def _rates_of_picture(corner: float) -> list[float]:
-    """The false-positive rates at which curves are drawn: dense on a logarithmic and on a linear axis, and the corner
-    of the curve that the counts show."""
+    """The false-positive rates at which curves are drawn: dense on a logarithmic and on a linear axis, and near the
+    corner of the curve that the counts show."""
     linear = (k / _POINTS for k in range(1, _POINTS))
-    return sorted({*curves.even_rates(_POINTS), *linear, *((corner,) if corner < 1 else ())})
+    bend = (corner * 0.8**k for k in range(10)) if corner < 1 else ()
+    return sorted({*curves.even_rates(_POINTS), *linear, *bend})
 
 
 # --- the question ----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.core.quantities import Quantity
 
-LARGEST = 1e9  # trials and guesses: the tails of a binomial law with more take seconds
+LARGEST = 1e9  # trials and guesses: a binomial law of so many takes up to 4 s, and to verify 16 s
 _COUNT: dict[str, Any] = {"kind": "count", "le": LARGEST}
 
 TRUE_POSITIVES = Quantity("true_positives", "hits of the attack in runs with the record, as 500/1000 (hits/runs)", "TP",

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dpcalc.core import mechanism_names
+from dpcalc.core.symbols import IN_ANSWERS
 
 
 class Quantity(NamedTuple):
@@ -83,7 +84,8 @@ DELTA = Quantity("delta", "failure probability; choose it well below 1/n; 0 asks
 ALPHA = Quantity("alpha", "Rényi order", "α", gt=1, le=1e10)
 RDP = Quantity("rdp", "budget on the Rényi divergence at --alpha, for --solve", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order; a list of orders describes an RDP curve", "α", kind="numbers", gt=1, le=1e10)
-RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one for each order", "ε(α)", kind="numbers", ge=0)
+RDPS = Quantity("rdp", "Rényi divergence at the order; a list has one value for each order", "ε(α)", kind="numbers",
+                ge=0)
 WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn; --rdp has one value for each",
                    "q_1,…", kind="numbers", ge=0, le=1)
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
@@ -272,7 +274,8 @@ OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the
 SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
-DIGITS = Quantity("digits", "significant digits; evaluates the formula with so many too", kind="count", ge=15, le=1000)
+DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count", ge=15,
+                  le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower", "model"))
 USED_BY = Quantity("command", "only bounds that this command uses", kind="text")
@@ -281,18 +284,9 @@ ASSUMES = Quantity("assumes", "only bounds with this text among their assumption
 INPUT = Quantity("input", "read a guarantee (JSON) from a file (repeatable); - is standard input", kind="text",
                  metavar="FILE|-", reads=True)
 
-# In answers, where a letter alone would not be understood.
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR", "rmse": "RMSE",
-                  "max_error": "largest error", "ratio_to_independent": "RMSE over independent", "threshold": "τ",
-                  "noise_within": "half-width of the noise", "max_keys": "number of keys", "per_key": "c", "top_k": "k",
-                  "keep_probability": "keep probability", "drop_probability": "drop probability",
-                  "epsilon_lower": "lower bound on ε", "mu_lower": "lower bound on μ", "tpr_lower": "TPR shown",
-                  "tpr_lower_gaussian": "TPR if Gaussian", "tpr_claimed": "largest TPR of claim"}
-
-
 @cache
 def _symbols() -> dict[str, str]:
-    return {x.name: x.symbol for x in globals().values() if isinstance(x, Quantity) and x.symbol} | _OTHER_SYMBOLS
+    return {x.name: x.symbol for x in globals().values() if isinstance(x, Quantity) and x.symbol} | IN_ANSWERS
 
 
 def symbol(name: str) -> str:

@@ -155,7 +155,8 @@ def _whole_range(x: Any) -> Iterable[Any]:
 
 def _share(x: Any) -> str:
     """Hits of trials, as 500/1000, from a text or from a pair of counts. Raises NotANumber."""
-    parts = x.split("/") if isinstance(x, str) else list(x) if isinstance(x, list | tuple) else [x]
+    pair = x.split("/") if isinstance(x, str) else list(x) if isinstance(x, list | tuple) else [x]
+    parts = [int(part) if isinstance(part, float) and part.is_integer() else part for part in pair]
     if len(parts) == 1:
         is_count = str(parts[0]).strip().isdecimal() and int(parts[0]) >= 1
         raise NotANumber(f"{brief(x)} lacks the number of runs; give hits/runs, as 500/1000" if is_count else

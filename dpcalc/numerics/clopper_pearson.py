@@ -11,7 +11,7 @@ from dpcalc.numerics.binomial import LogTail, exact_tails, log_tails
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import boundary, bracket
 
-# Between which a limit is searched for: it is above the first unless it is 0, as a level is at least 1e-40 and there
+# Between which a limit is searched for: it is above the first unless it is 0, as a level is at least 1e-25 and there
 # are at most 1e9 trials; and one above the second is found as 1 less a small one, which doubles hold better.
 _RANGE = (1e-60, 0.51)
 _RTOL = 1e-13  # relative: where the search for a limit ends

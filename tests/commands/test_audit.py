@@ -2,7 +2,6 @@
 
 import csv
 import json
-from itertools import product
 from math import log
 from pathlib import Path
 
@@ -101,199 +100,6 @@ def test_what_so_many_runs_can_show_is_shown_by_an_attack_that_is_always_right()
     guesses = dpcalc.answer("audit", canaries=100, guesses=100, right=60, delta=0).result["largest_epsilon_lower"]
     s = 0.05 ** (1 / 100)  # of s^r = 5 %
     assert guesses == pytest.approx(log(s / (1 - s)), rel=1e-9)
-
-
-# --- beside a claim --------------------------------------------------------------------------------------------------
-
-
-def test_a_claim_is_refuted_by_epsilon():
-    done = call([*f"{COUNTS} -".split()], GAUSSIAN.json())
-    assert done.returncode == 3 and "\nRefuted: the claim is ε = 1.9931 at δ = 1e-05, and the attack shows more.\n" in (
-        done.stdout)
-    code, record = found(f"{COUNTS} -", GAUSSIAN.json())
-    assert code == 3 and record["refuted"] is True and record["adjacency"] == "those that the attack told apart"
-    assert record["result"]["claimed_epsilon"] == GAUSSIAN.value
-
-
-def test_a_claim_is_refuted_by_its_trade_off_curve_where_epsilon_is_not_exceeded():
-    answer = dpcalc.answer("audit", true_positives="150/1000", false_positives="10/1000", inputs=[GAUSSIAN])
-    tpr = dpcalc.answer("tv", inputs=[GAUSSIAN], fpr=[answer.result["fpr_high"]]).result["tpr"]
-    assert answer.value < GAUSSIAN.value and answer.result["claimed_tpr"] == tpr < answer.result["tpr_low"]
-    assert answer.refuted is True and answer.notes[0].startswith("refuted: no attack on a program with")
-
-
-def test_the_delta_of_the_claim_is_that_of_the_audit():
-    own = dpcalc.answer("audit", true_positives="500/1000", false_positives="10/1000", inputs=[GAUSSIAN])
-    assert own.result["delta"] == 1e-5 and "delta" in own.record()["options"]
-    other = dpcalc.answer("audit", true_positives="500/1000", false_positives="10/1000", inputs=[GAUSSIAN], delta=1e-6)
-    assert other.result["claimed_epsilon"] == dpcalc.answer("convert", inputs=[GAUSSIAN], delta=1e-6).value
-    solved = dpcalc.answer("rdp", epsilon=1, delta=1e-7, solve="sigma")
-    assert dpcalc.answer("audit", true_positives="5/10", false_positives="1/10", inputs=[solved]).result["delta"] == 1e-7
-    point = dpcalc.answer("audit", true_positives="5/10", false_positives="1/10",
-                          inputs=[{"kind": "dp", "epsilon": 1.0, "delta": 1e-4}])
-    assert (point.result["delta"], point.result["claimed_epsilon"]) == (1e-4, 1.0)
-
-
-def test_the_delta_of_an_answer_is_no_key_of_a_guarantee():
-    with pytest.raises(DpcalcError, match="at_delta: there is no such key here"):
-        dpcalc.answer("convert", inputs=[{"kind": "dp", "epsilon": 1.0, "delta": 1e-4, "at_delta": 0.3}], delta=1e-3)
-    assert "at_delta" not in call(["schema", "audit"]).stdout
-
-
-def test_epsilon_claims_without_a_file():
-    for claimed, refuted in ((1, True), (3.24, True), (3.25, False), (20, False)):
-        assert dpcalc.answer("audit", true_positives="500/1000", false_positives="10/1000", epsilon=claimed,
-                             delta=1e-5).refuted is refuted
-    for claimed, refuted in ((1.79, True), (1.8, False)):
-        answer = dpcalc.answer("audit", canaries=1000, guesses=200, right=180, delta=1e-5, epsilon=claimed)
-        assert answer.refuted is refuted and answer.result["claimed_epsilon"] == claimed
-
-
-def test_a_consistent_claim_says_what_so_many_runs_could_show():
-    within = dpcalc.answer("audit", true_positives="50/100", false_positives="10/100", delta=1e-5, epsilon=2)
-    assert within.notes[0] == ("consistent with the claim, ε = 2 at δ = 1e-05, which does not confirm it: with so many runs "
-                               "an attack that is always right shows ε ≥ 3.28133, and refutes it")
-    beyond = dpcalc.answer("audit", true_positives="50/100", false_positives="10/100", delta=1e-5, epsilon=5)
-    assert beyond.notes[0].endswith("shows ε ≥ 3.28133, and does not refute it either")
-
-
-def test_a_claim_without_epsilon_at_this_delta_is_refuted_by_its_curve_alone():
-    tight = dpcalc.answer("audit", true_positives="500/1000", false_positives="1/1000", inputs=[GAUSSIAN], delta=0)
-    assert "claimed_epsilon" not in tight.result and tight.refuted is True
-    loose = dpcalc.answer("audit", true_positives="50/1000", false_positives="20/1000", inputs=[GAUSSIAN], delta=0)
-    assert loose.refuted is False and "no ε at this δ" in loose.notes[0]
-
-
-@pytest.mark.parametrize("line", [
-    "subsample --n 60000 --batch-size 256 --epochs 3 --noise-multiplier 1.1 --delta 1e-5",
-    "rdp --mechanism laplace --scale 2 --delta 0",
-    "rdp --sigma 8 --max-keys 3 --group-size 2 --adjacency add-remove --delta 1e-5",
-    "subsample --n 60000 --batch-size 256 --epochs 3 --noise-multiplier 1.1 --tries 10 --delta 1e-5",
-    "convert --from zcdp --rho 0.1 --delta 1e-6",
-    "shuffle-pnsgd --n 1000 --sigma 4 --lipschitz 1 --learning-rate 0.1 --smoothness 1 --diameter 1 --delta 1e-5",
-])
-def test_any_guarantee_can_be_audited(line):
-    claim = call([*line.split(), "--json"]).stdout
-    code, record = found("audit - --true-positives 990/1000 --false-positives 0/1000", claim)
-    assert record["result"]["claimed_epsilon"] == pytest.approx(json.loads(claim)["result"]["epsilon"], rel=1e-6)
-    assert code == 3 and record["refuted"] is True
-    code, record = found("audit - --true-positives 15/1000 --false-positives 14/1000", claim)
-    assert code == 0 and record["refuted"] is False
-
-
-def test_a_claim_about_groups_says_so():
-    for more, who in (("", "groups of 3 records; for one record those of the input"),
-                      (" --adjacency replace-one", "groups of 3 records replaced")):
-        claim = call([*f"rdp --sigma 2 --group-size 3 --delta 1e-5{more}".split(), "--json"]).stdout
-        notes = found(f"{COUNTS} -", claim)[1]["notes"]
-        assert any(f"differ as the claim says (neighbours: {who})" in note for note in notes)
-
-
-def test_adjacency_converts_the_claim_to_the_neighbours_of_the_attack():
-    of_batches = dpcalc.answer("subsample", sampling_rate=0.01, noise_multiplier=1, steps=100, delta=1e-5)
-    of_steps = dpcalc.answer("correlated", steps=100, order="once", strategy="square-root", sigma=5, delta=1e-5)
-    own = {"true_positives": "100/1000", "false_positives": "10/1000"}
-    for claim in ([of_batches], [of_batches, of_steps]):
-        found = dpcalc.answer("audit", **own, inputs=claim, adjacency="replace-one", roc=5)
-        wanted = dpcalc.answer("convert", inputs=claim, delta=1e-5, adjacency="replace-one")
-        rate = dpcalc.answer("tv", inputs=claim, fpr=[found.result["fpr_high"]], adjacency="replace-one").result["tpr"]
-        assert found.result["claimed_epsilon"] == wanted.value
-        assert found.result["claimed_tpr"] == pytest.approx(rate, rel=1e-7)
-        assert found.adjacency == "replace-one" and call(["verify", "-"], found.json()).returncode == 0
-    with pytest.raises(DpcalcError, match="add --adjacency replace-one"):
-        dpcalc.answer("audit", **own, inputs=[of_batches, of_steps])
-    with pytest.raises(DpcalcError, match="is about the claim"):
-        dpcalc.answer("audit", **own, delta=1e-5, adjacency="replace-one")
-
-
-def test_a_model_refutes_nothing():
-    """The headline of --bound audit-gdp is under an assumption; the verdict is that of the counts."""
-    done = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--json"])
-    assert done.returncode == 0 and json.loads(done.stdout)["refuted"] is False
-    assert "audit-gdp is a lower bound that assumes a Gaussian trade-off curve, not a guarantee" in done.stderr
-    assert json.loads(done.stdout)["result"]["epsilon_lower"] > 10
-    assert json.loads(done.stdout)["notes"][0].startswith(
-        "consistent with the claim, ε = 5 at δ = 1e-05, by the counts alone, which does not confirm it: ")
-    text = call([*COUNTS.split(), "--epsilon", "5", "--bound", "audit-gdp", "--format", "statement"]).stdout
-    assert "By the counts alone it does not refute the claim of ε = 5." in " ".join(text.split())
-
-
-# --- the file of scores ----------------------------------------------------------------------------------------------
-
-
-def scores(tmp_path, lines, header="member,score\n"):
-    path = tmp_path / "scores.csv"
-    path.write_text(header + "".join(f"{member},{score}\n" for member, score in lines))
-    return str(path)
-
-
-def test_lines_of_odd_number_choose_the_threshold_and_the_others_test_it(tmp_path):
-    """In the lines that choose, 5 separates best; in the others, 2 of 3 members and 1 of 3 others are above it."""
-    choose = [(1, 9), (1, 8), (1, 7), (0, 1), (0, 2), (0, 5 - 1e-9), (1, 5), (0, 0)]
-    test = [(1, 5), (1, 4.9), (0, 6), (0, 1), (1, 100), (0, -3), (1, -1), (0, 4)]
-    lines = [line for pair in zip(choose, test, strict=True) for line in pair]
-    for header in ("member,score\n", "Member, Score\r\n", ""):
-        answer = dpcalc.answer("audit", scores=scores(tmp_path, lines, header), delta=0)
-        assert answer.parameters["true_positives"] == "2/4" and answer.parameters["false_positives"] == "1/4"
-        assert answer.result["score_threshold"] == 5
-    every = dpcalc.answer("audit", scores=scores(tmp_path, lines), delta=0, score_threshold=5)
-    assert (every.parameters["true_positives"], every.parameters["false_positives"]) == ("6/8", "1/8")
-
-
-def test_a_record_of_scores_holds_their_counts(tmp_path):
-    lines = [(member, member * 3 + k % 7) for k, member in product(range(60), (0, 1, 1, 0))]
-    record = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0", "--json"]).stdout
-    assert "scores" not in json.loads(record)["options"]
-    assert call(["verify", "-"], record).returncode == 0
-    statement = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0", "--format", "statement"]).stdout
-    assert "or chosen on lines that do not test it" in " ".join(statement.split())
-
-
-@pytest.mark.parametrize("text", [
-    "member,score\n1,3\n0,1\n1,2\n0,0.5\n0,1\n1,2.5\n", "1,3\n0,1\n1,2\n0,0.5\n0,1\n1,2.5",
-    "Score;other;MEMBER\n3;a;1\n1;b;0\n2;c;1\n0.5;d;0\n1;e;0\n2.5;f;1\n", "1\t3\r\n0\t1\r\n\r\n1\t2\r\n0\t0.5\r\n0\t1\r\n1\t2.5\r\n",
-    "member,score\nTrue,3\nFalse,1\n1.0,2\n0.0,5e-1\nfalse,1\ntrue,2.5\n"])
-def test_columns_in_other_forms(text, tmp_path):
-    (tmp_path / "s.csv").write_text(text, newline="")
-    own = dpcalc.answer("audit", scores=str(tmp_path / "s.csv"), delta=0, score_threshold=2).parameters
-    assert (own["true_positives"], own["false_positives"]) == ("3/3", "0/3")
-
-
-def test_scores_that_are_smaller_for_members_give_a_warning(tmp_path):
-    lines = [(k % 2 if k % 4 < 2 else 1 - k % 2, (k * 7919) % 97 - 60 * (k % 2 if k % 4 < 2 else 1 - k % 2)) for k in range(400)]
-    done = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0"])
-    assert "negate scores such as a loss" in done.stderr and done.stdout.startswith("ε ≥ 0 ")
-    turned = call(["audit", "--scores", scores(tmp_path, [(m, -s) for m, s in lines]), "--delta", "0"])
-    assert turned.stderr == "" and not turned.stdout.startswith("ε ≥ 0 ")
-
-
-def test_equal_scores_are_smaller_for_nobody(tmp_path):
-    for first in (0, 1):
-        lines = [(k // 2 % 2 ^ first, 0.5) for k in range(40)]
-        done = call(["audit", "--scores", scores(tmp_path, lines), "--delta", "0"])
-        assert done.stderr == "" and done.stdout.startswith("ε ≥ 0 ")
-
-
-def test_a_file_that_is_sorted_by_score_is_refused(tmp_path):
-    lines = [(k % 3 == 0, k) for k in range(40)]
-    with pytest.raises(DpcalcError, match="is sorted by score"):
-        dpcalc.answer("audit", scores=scores(tmp_path, [(int(m), s) for m, s in lines]), delta=0)
-    fixed = dpcalc.answer("audit", scores=scores(tmp_path, [(int(m), s) for m, s in lines]), delta=0, score_threshold=20)
-    assert fixed.parameters["true_positives"] == "7/14"
-
-
-@pytest.mark.parametrize("text, says", [
-    ("", "has no line member,score"), ("member,score\n", "has no line member,score"),
-    ("2,1\n", "line 1: the member '2' is not 1"), ("1,x\n", "line 1: 'x' is no finite score"),
-    ("1,nan\n", "no finite score"), ("1\n", "has no two columns"),
-    ("1,1\n0,1\n" * 5, "has no non-members (0) in lines of odd number; shuffle its lines once"),
-    ("1,1\n1,2\n0,1\n1,2\n", "has no non-members (0) in lines of even number"),
-    ("1,1\n1,2\n", "has no non-members (0)")])
-def test_a_file_that_holds_no_scores_says_what_is_wrong(text, says, tmp_path):
-    (tmp_path / "s.csv").write_text(text)
-    with pytest.raises(DpcalcError, match="--scores") as error:
-        dpcalc.answer("audit", scores=str(tmp_path / "s.csv"), delta=0)
-    assert says in str(error.value)
 
 
 # --- output ----------------------------------------------------------------------------------------------------------
@@ -440,7 +246,7 @@ MISTAKES = [
     ("--tpr .5 --fpr .01", "a rate says nothing about how sure it is"),
     ("--auc .9", "no bound follows from it alone"),
     ("--true-positives 5/10 --false-positives 1/10 --delta 0 --alpha .05", "the probability of an error is 1 − --confidence"),
-    ("--true-positives 5/10 --false-positives 1/10 --delta 0 --solve delta", "--solve: an audit finds no parameter"),
+    ("--true-positives 5/10 --false-positives 1/10 --delta 0 --solve delta", "--solve: no such option; an audit finds no parameter"),
     ("--canaries 100 --guesses 20 --right 20 --delta 0 --plot -", "--plot: draws the rates of independent runs"),
     ("--canaries 100 --guesses 20 --right 20 --delta 0 --roc 5", "canaries are of one run"),
     ("--true-positives 5/10 --false-positives 1/10 --delta 0 --bound audit-gdp", "Gaussian noise has no ε at δ = 0"),

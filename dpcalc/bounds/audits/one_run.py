@@ -30,7 +30,9 @@ from dpcalc.numerics.clopper_pearson import log_of_level
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary, bracket
 
-_NEGLIGIBLE = 1e-40  # of a probability relative to the largest one: below, all together are negligible beside a level
+# Of a probability relative to the largest one: below it, all together are negligible beside a level, which is at least
+# 1e-25, as 1 less a confidence is at least 1e-16 and there are at most 1e9 tests.
+_NEGLIGIBLE = 1e-40
 _ERROR = 1e-15  # relative: more than the rounding errors of a ratio of neighbours, which a product of them adds up
 _FEW = 20  # roundings besides, in ratios: of sums, of a mean and of a logarithm
 _RANGE = (1e-12, 100.0)  # of ε in searches: with a billion guesses the largest is 20

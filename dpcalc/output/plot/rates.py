@@ -23,14 +23,15 @@ def plot_rates(answer: Answer) -> Plot:
     places = {name: tuple(row[k] for row in curves.rows) for k, name in enumerate(curves.header)}
     confidence = in_percent(own["confidence"])
     hits, alarms = own["true_positives"], own["false_positives"]
-    level = log_of_level(counts.error_probability(own["confidence"], int(own["tests"])) / 2)
+    error = counts.error_probability(own["confidence"], int(own["tests"]))
+    level = log_of_level(error / 2)
     (low_t, t, high_t), (low_f, f, high_f) = (
         (lower_limit(*pair, level), pair[0] / pair[1], upper_limit(*pair, level))
         for pair in map(hits_and_trials, (hits, alarms)))
     kind = "log" if high_f < _SMALL else "linear"
     least = places["fpr"][0] if kind == "log" else 0.0
     low_f, f = max(low_f, least), max(f, least)
-    box = Series(f"seen: {hits} and {alarms}, with intervals of {confidence}",
+    box = Series(f"seen: {hits} and {alarms}, with intervals of {in_percent(float(1 - error))}",
                  (low_f, high_f, high_f, low_f, low_f, low_f, f), (low_t, low_t, high_t, high_t, low_t, None, t),
                  is_outline=True)
     lines = [Series(label, places["fpr"], places[name], proven=name != "tpr_lower_gaussian")
