@@ -15,7 +15,7 @@ _ABOUT = ("it is about the program that was run and the data sets or canaries of
 _OF_MODEL = ("audit-gdp holds only if the trade-off curve of the program is that of Gaussian noise, as of noise on a "
              "sum of all records; for DP-SGD on random batches it is no bound")
 _BY_COUNTS = " by the counts alone"  # of a verdict below a headline that holds under a model
-_SHARPER = ("the whole trade-off curve of a program is a sharper claim than its ε alone: pipe its result, as in "
+_WHOLE_CURVE = ("the whole trade-off curve of a program is a sharper claim than its ε alone: pipe its result, as in "
             "dpcalc … --json | dpcalc audit -")
 _BEFOREHAND = "and attack, threshold, δ and numbers were fixed beforehand (report the best of several with --tests)"
 _HOLDS_IF = {  # kind of audit → what it rests on
@@ -121,10 +121,10 @@ def notes(verdict: Verdict, trials: Trials, run: Run, has_model: bool) -> tuple[
     fixed = _BEFOREHAND if run["score_threshold"] is None else f"and {audits.FIXED_WITH_SCORES}"
     meaning = (f"confidence {percent}: {program}, the number exceeds its true ε in at most {rest} of such audits; that "
                f"does not mean that ε is above it with probability {percent}")
-    sharper = (_SHARPER,) if trials.kind == "counts" and run["epsilon"] is not None else ()
+    of_epsilon = (_WHOLE_CURVE,) if trials.kind == "counts" and run["epsilon"] is not None else ()
     can_show = () if verdict.claim else (_most(verdict, trials) + (_BY_COUNTS if trials.is_by_model else ""),)
     of_claim = _played(verdict.claim.about) if verdict.claim and run["epsilon"] is None else ()
-    return (*_oddities(run), *sharper, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
+    return (*_oddities(run), *of_epsilon, *of_claim, *((_OF_MODEL,) if has_model else ()), *shared,
             f"the bound holds if {_HOLDS_IF[trials.kind]}, {fixed}", meaning, _ABOUT, *can_show)
 
 
