@@ -18,8 +18,7 @@ GUARD = 15  # digits that are computed and not shown: a sum may lose ten (numeri
 # What is asked for, in words, and the option that asks for it.
 _ASKED = {"epsilon": ("ε at a given δ", "--delta"), "delta": ("δ at a given ε", "--epsilon"),
           "rdp": ("RDP", "--alpha"), "tv": ("a total variation", "--to"), "tpr": ("true-positive rates", "--fpr"),
-          "mu": ("GDP", "--to"), "rho": ("zCDP", "--to"), "noise_within": ("size of noise", "--accuracy"),
-          "epsilon_lower": ("ε from below", "--bound")}
+          "mu": ("GDP", "--to"), "rho": ("zCDP", "--to"), "noise_within": ("size of noise", "--accuracy")}
 
 
 def by_bound(route: Route, params: Params, question: Question, start: float | None = None) -> Row:

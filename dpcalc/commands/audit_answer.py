@@ -12,7 +12,7 @@ from dpcalc.commands.audit_claim import claim_of, delta_of
 from dpcalc.commands.audit_scores import counts_of_file
 from dpcalc.core import audits
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import Check, Mode, Test, check, refuse
+from dpcalc.core.checks import Check, Mode, check, refuse
 from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import RELATIONS
@@ -32,30 +32,30 @@ class _Kind(NamedTuple):
     of the question."""
 
     trials: audit_verdict.Trials
-    tests: tuple[Test, ...]
-    uses: tuple[str, ...]
+    mode: Mode
+    checks: tuple[Check, ...]
     routes: tuple[Route, ...]
     best: Callable[[Params], Mapping[str, int]]
 
 
 COUNTS = _Kind(
     audit_verdict.Trials("counts", "runs"),
-    (Mode((*_OF_COUNTS, *_ALWAYS), ("true_positives", "false_positives"), "in an audit by counts of independent runs",
-          hints={"true_positives": ", or --scores FILE",
-                 "false_positives": ": an attack that always says yes has a true-positive rate of 1"}),
-     Check(("delta", "true_positives"), lambda delta, share: curves.rate(share) and delta >= curves.rate(share),
+    Mode((*_OF_COUNTS, *_ALWAYS), ("true_positives", "false_positives"), "in an audit by counts of independent runs",
+         hints={"true_positives": ", or --scores FILE",
+                "false_positives": ": an attack that always says yes has a true-positive rate of 1"}),
+    (Check(("delta", "true_positives"), lambda delta, share: curves.rate(share) and delta >= curves.rate(share),
            "{delta:g} is not below the observed true-positive rate {true_positives}, and so no such count shows "
-           "anything; give a δ well below 1/n")),
-    (*_OF_COUNTS, *_ALWAYS), (Route(counts.BOUND), Route(gaussian_counts.BOUND)),
+           "anything; give a δ well below 1/n"),),
+    (Route(counts.BOUND), Route(gaussian_counts.BOUND)),
     lambda own: {"true_positives": own["members"], "false_positives": 0})
 ONE_RUN = _Kind(
     audit_verdict.Trials("one run", "guesses"),
-    (Mode((*_OF_ONE_RUN, *_ALWAYS), _OF_ONE_RUN, "in an audit by the canaries of one run"),
-     Check(("guesses", "canaries"), lambda guesses, canaries: guesses > canaries,
+    Mode((*_OF_ONE_RUN, *_ALWAYS), _OF_ONE_RUN, "in an audit by the canaries of one run"),
+    (Check(("guesses", "canaries"), lambda guesses, canaries: guesses > canaries,
            "{guesses} is more than the {canaries} canaries; all canaries count, and guesses are about some of them"),
      Check(("right", "guesses"), lambda right, guesses: right > guesses,
            "{right} is more than the {guesses} guesses")),
-    (*_OF_ONE_RUN, *_ALWAYS), (Route(one_run.BOUND),), lambda own: {"right": own["guesses"]})
+    (Route(one_run.BOUND),), lambda own: {"right": own["guesses"]})
 
 
 def answer(given: Given) -> Answer:
@@ -63,8 +63,9 @@ def answer(given: Given) -> Answer:
     delta = delta_of(given)
     claim = claim_of(given, delta)
     counted, of_scores, warnings = _counted(given, delta)
-    run = Run(COMMAND, counted.having(delta=delta), Question(audits.ASKS, delta=delta), _params, frozenset(kind.uses))
-    check(run, *kind.tests)
+    run = Run(COMMAND, counted.having(delta=delta), Question(audits.ASKS, delta=delta), _params,
+              frozenset(kind.mode.uses))
+    check(run, kind.mode, *kind.checks)
     rows = answer_rows(run, kind.routes, run.bounds)
     here, best = (_limits({**run.params, **more}) for more in ({}, kind.best(run.params)))
     shown, most = (kind.routes[0].bound.value(**{**run.params, **more})[audits.ASKS]
@@ -93,8 +94,8 @@ def _numbers(run: Run, here: counts.Limits | None) -> dict[str, float]:
     numbers = {"delta": run["delta"], "confidence": run["confidence"]}
     if here is None:
         return numbers
-    own = {name: x for name, x in run.params.items() if name != "delta"}
-    return {**numbers, "tpr_low": here.tpr, "fpr_high": here.fpr, "mu_lower": gaussian_counts.mu_lower(**own)}
+    return {**numbers, "tpr_low": here.tpr, "fpr_high": here.fpr,
+            "mu_lower": gaussian_counts.mu_lower(**counts.without_delta(run.params))}
 
 
 def _unsure(run: Run) -> tuple[str, ...]:
@@ -157,7 +158,7 @@ def _limits(params: Params) -> counts.Limits | None:
     """The limits of the rates; None for one run, which has no rates."""
     if "canaries" in params:
         return None
-    return counts.limits(**{name: x for name, x in params.items() if name != "delta"})
+    return counts.limits(**counts.without_delta(params))
 
 
 def theorems() -> Iterator[Route]:

@@ -4,6 +4,7 @@ Biometrika 26(4), 404-413)."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import log, nextafter
 from typing import Any
 
@@ -15,8 +16,10 @@ from dpcalc.numerics.root import boundary, bracket
 # are at most 1e9 trials; and one above the second is found as 1 less a small one, which doubles hold better.
 _RANGE = (1e-60, 0.51)
 _RTOL = 1e-13  # relative: where the search for a limit ends
+_KNOWN = 256  # limits that are kept: an answer asks for the same ones several times
 
 
+@lru_cache(_KNOWN)
 def lower_limit(seen: int, trials: int, log_level: float) -> float:
     """A probability p at which Pr[Bin(trials, p) >= seen] is at most the level, and within 1e-11 of the largest one: an
     event of probability p or less is seen so often at most at this rate. It is 0 where nothing was seen."""
@@ -27,6 +30,7 @@ def lower_limit(seen: int, trials: int, log_level: float) -> float:
     return _small_lower_limit(seen, trials, log_level)
 
 
+@lru_cache(_KNOWN)
 def upper_limit(seen: int, trials: int, log_level: float) -> float:
     """A probability p at which Pr[Bin(trials, p) <= seen] is at most the level, and within 1e-11 of the least one. It
     is 1 where every trial was a success."""

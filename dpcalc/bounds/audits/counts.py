@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import log
 from typing import Any, NamedTuple
 
-from dpcalc.core.bound import PointBound, Theorem
+from dpcalc.core.bound import Params, PointBound, Theorem
 from dpcalc.numerics.binomial import exact_tails
 from dpcalc.numerics.clopper_pearson import (
     exact_lower_limit,
@@ -56,6 +56,11 @@ def limits(true_positives: int, members: int, false_positives: int, non_members:
                   upper_limit(false_positives, non_members, log_level),
                   upper_limit(members - true_positives, members, log_level),
                   lower_limit(non_members - false_positives, non_members, log_level))
+
+
+def without_delta(params: Params) -> Params:
+    """The parameters of the limits, from those of a bound: all but δ."""
+    return {name: x for name, x in params.items() if name != "delta"}
 
 
 def lowered(x: float) -> float:
@@ -120,8 +125,8 @@ BOUND = PointBound(
         statement="if a test says yes in tp of n₁ runs on one data set and in fp of n₀ on its neighbour, then with "
                   "confidence 1 − a: ε ≥ log((t − δ)/f) and ε ≥ log((1 − f − δ)/(1 − t)), where P(Bin(n₁, t) ≥ tp) = "
                   "P(Bin(n₀, f) ≤ fp) = a/2",
-        in_words="Hits and false alarms of an attack are counted; in at most a share a of all audits is the number "
-                 "above the true ε. It is about the program that was run. A result of 0 proves nothing.",
+        in_words="The number exceeds the true ε of the program that was run in at most a share a (5 % by default) of "
+                 "all audits. A result of 0 proves nothing.",
         source="Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020, arXiv:2006.07709; proof in "
                "dpcalc/bounds/audits/counts.py",
         assumptions=(INDEPENDENT, FIXED),

@@ -34,7 +34,7 @@ def even_rates(count: int) -> list[float]:
 def table(params: Params, rates: Sequence[float], claimed: RatesAt | None) -> Table:
     """The curves at these false-positive rates, and the largest true-positive rates that a claim allows, if there is
     one. The curves from below are rounded down."""
-    own = {name: x for name, x in params.items() if name != "delta"}
+    own = counts.without_delta(params)
     found, mu = counts.limits(**own), gaussian_counts.mu_lower(**own)
     columns: dict[str, Sequence[float]] = {"fpr": rates, "tpr_lower": [_by_chords(found, x) for x in rates],
                                            "tpr_lower_gaussian": [_gaussian(mu, x) for x in rates]}

@@ -142,7 +142,7 @@ BOUND = PointBound(
                  "them are counted. All canaries count as m, also those that are not guessed.",
         source="Steinke, Nasr & Jagielski 2023, arXiv:2305.08846; that p rises is proven in "
                "dpcalc/bounds/audits/one_run.py",
-        assumptions=("each canary was put in by a fair coin of its own, which the auditor does not see",
+        assumptions=("each canary was put in by its own fair coin, which the auditor does not see",
                      "the number of guesses was fixed before the output was seen",
                      "the run was not chosen by its result",
                      "ε and δ are for the flip of one coin: neighbours that are add-remove or zero-out, or replace-one "
