@@ -1,4 +1,4 @@
-"""What is wrong with the JSON of a guarantee, in a sentence; and what results are refused, or say beside it."""
+"""What is wrong with the JSON of a guarantee, in a sentence; which results are refused; and the δ that one names."""
 
 import json
 import sys

@@ -10,8 +10,8 @@ from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Answer
 from dpcalc.core.run import Run
 
-_ABOUT = ("it is about the program that was run and the data sets or canaries of the attack; an attack that shows "
-          "little proves nothing about privacy")
+_ABOUT = ("the bound is about the program that was run and the data sets or canaries of the attack; an attack that "
+          "shows little proves nothing about privacy")
 _OF_MODEL = ("audit-gdp holds only if the trade-off curve of the program is that of Gaussian noise, as of noise on a "
              "sum of all records; for DP-SGD on random batches it is no bound")
 _BY_COUNTS = " by the counts alone"  # of a verdict below a headline that holds under a model
@@ -20,12 +20,12 @@ _WHOLE_CURVE = ("the whole trade-off curve of a program is a sharper claim than 
 _BEFOREHAND = "and attack, threshold, δ and numbers were fixed beforehand (report the best of several with --tests)"
 _HOLDS_IF = {  # kind of audit → what it rests on
     "counts": f"{counts.INDEPENDENT} (canaries of one training are not independent: --canaries)",
-    "one run": "each canary was put in by a fair coin of its own",
+    "one run": "each canary was put in by its own fair coin",
 }
 
 
 class Trials(NamedTuple):
-    """What limits what an audit can show: its kind, what is counted, and words where the headline is a bound under a
+    """What limits what an audit can show: its kind, what is counted, and whether the headline is a bound under a
     model."""
 
     kind: str
@@ -99,7 +99,7 @@ def _verdict_in_words(verdict: Verdict, trials: Trials) -> list[str]:
     if verdict.by_epsilon:
         return [f"{audits.REFUTED} the claim is {claim.in_words}, and the attack shows more"]
     if verdict.by_rate:
-        also = f", although its ε is not exceeded{alone}" if claim.epsilon is not None else ""
+        also = "" if claim.epsilon is None else " (the claim is a whole trade-off curve, of which this ε is one point)"
         return [f"{audits.REFUTED} no attack on a program with the claim, {claim.in_words}, has so large a TPR at such "
                 f"an FPR{also}"]
     ends = "and refutes it" if verdict.is_refutable else "and does not refute it either"

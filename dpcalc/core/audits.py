@@ -30,7 +30,7 @@ OPTIONS = (*COUNTS, *ONE_RUN, SCORES, SCORE_THRESHOLD, CONFIDENCE, TESTS)
 
 ASKS = "epsilon_lower"  # what the question of an audit asks for
 # What stands in place of the neighbours and of what is released, and the sentence on both
-NEIGHBOURS, RELEASED = "those that the attack told apart", "what the attack was given"
+NEIGHBOURS, RELEASED = "the data sets of the attack", "what the attack was given"
 SENTENCE = "A lower bound for the program that was attacked, and no guarantee."
 OF_SEVERAL = "To report the best of several rows, count them in --tests."
 # How the notes begin that stand below the headline

@@ -4,6 +4,7 @@ import csv
 import json
 from math import log
 from pathlib import Path
+from random import Random
 
 import pytest
 from calling import call
@@ -61,22 +62,39 @@ def test_the_result_has_the_keys_that_programs_rely_on():
     assert found(f"{ONE_RUN} --epsilon 1")[1]["refuted"] is True
 
 
-def test_what_makes_a_bound_smaller():
-    """More doubt, more tests, fewer hits, more false alarms, a larger δ, fewer runs."""
-    def value(tp=500, fp=10, n=1000, **more):
-        return dpcalc.answer("audit", true_positives=(tp, n), false_positives=(fp, n),
-                             **{"delta": 1e-5, "confidence": 0.95, **more}).value
+def of_counts(members, hits, non_members, alarms, **more):
+    return dpcalc.answer("audit", true_positives=(hits, members), false_positives=(alarms, non_members), **more).value
 
-    assert value() > value(confidence=0.99) > value(confidence=0.999)
-    assert value() > value(tests=2) > value(tests=10) == pytest.approx(value(confidence=0.995), rel=1e-9)
-    assert value() > value(tp=490) and value() > value(fp=11) and value() > value(delta=1e-3)
-    assert value(5000, 100, 10_000) > value() > value(50, 1, 100)
 
-    def one_run(**more):
-        return dpcalc.answer("audit", **{"canaries": 1000, "guesses": 200, "right": 180, "delta": 1e-5, **more}).value
+def of_one_run(canaries, guesses, right, **more):
+    return dpcalc.answer("audit", canaries=canaries, guesses=guesses, right=right, **more).value
 
-    assert one_run() > one_run(right=179) and one_run() > one_run(canaries=1001) and one_run() > one_run(delta=2e-5)
-    assert one_run() > one_run(guesses=201) and one_run() > one_run(confidence=0.99)
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_makes_a_bound_smaller(seed):
+    """Fewer hits, more false alarms or wrong guesses, more canaries, a larger δ, more tests, and more confidence."""
+    rng = Random(seed)
+    n1, n0, m = (round(10 ** rng.uniform(1, 5)) for _ in range(3))
+    r = rng.randint(1, m)
+    question = {"delta": rng.choice((0, 1e-6, 1e-4)), "confidence": rng.choice((0.5, 0.9, 0.95, 0.99)),
+                "tests": rng.choice((1, 2, 20))}
+    counted = n1, rng.randint(n1 // 4 + 1, n1), n0, rng.randint(0, n0 // 2)
+    guessed = m, r, rng.randint(r // 2 + 1, r)
+    worse = [{"delta": 2 * question["delta"] + 1e-5}, {"confidence": 1 - (1 - question["confidence"]) / 3},
+             {"tests": 2 * question["tests"]}]
+    for bound, own, others in (
+            (of_counts, counted, [(n1, counted[1] - 1, *counted[2:]), (*counted[:3], counted[3] + 1)]),
+            (of_one_run, guessed, [(m, r, guessed[2] - 1), (m + 1, r, guessed[2]), (m + 1, r + 1, guessed[2])])):
+        value = bound(*own, **question)
+        for other in [(own, question | more) for more in worse] + [(other, question) for other in others]:
+            assert bound(*other[0], **other[1]) <= value + 1e-9, (own, question, other)
+
+
+def test_tests_share_the_probability_of_an_error():
+    asked = {"true_positives": "500/1000", "false_positives": "10/1000", "delta": 1e-5}
+    ten = dpcalc.answer("audit", **asked, tests=10)
+    assert ten.value == pytest.approx(dpcalc.answer("audit", **asked, confidence=0.995).value, rel=1e-9)
+    assert ten.value < dpcalc.answer("audit", **asked).value - 0.1
 
 
 def test_an_attack_that_is_always_wrong_shows_as_much_by_its_noes():
@@ -191,7 +209,7 @@ def test_a_sweep_has_the_verdict_beside_the_bound():
     rows = [line.split() for line in text.splitlines() if line.split()[:1] in (["120"], ["180"])]
     assert rows == [["120", "0.157879", "1", "no"], ["180", "1.79628", "1", "yes"]]
     assert "lower bound on ε at δ = 1e-05" in text and "count them in --tests" in text and "Neighbours" not in text
-    assert "confidence 95 %: whatever the program is" in text and "each canary was put in by a fair coin" in text
+    assert "confidence 95 %: whatever the program is" in text and "each canary was put in by its own fair coin" in " ".join(text.split())
     in_csv = call([*f"{ONE_RUN} --epsilon 1".replace("180", "120,180").split(), "--format", "csv"]).stdout
     assert [row["refuted"] for row in csv.DictReader(in_csv.splitlines())] == ["false", "true"]
     grid = call(f"{ONE_RUN} --epsilon 1 --confidence 0.9,0.95".replace("180", "120,180").split()).stdout

@@ -23,7 +23,7 @@ def test_a_claim_is_refuted_by_epsilon():
     assert done.returncode == 3 and "\nRefuted: the claim is ε = 1.9931 at δ = 1e-05, and the attack shows more.\n" in (
         done.stdout)
     code, record = found(f"{COUNTS} -", GAUSSIAN.json())
-    assert code == 3 and record["refuted"] is True and record["adjacency"] == "those that the attack told apart"
+    assert code == 3 and record["refuted"] is True and record["adjacency"] == "the data sets of the attack"
     assert record["result"]["claimed_epsilon"] == GAUSSIAN.value
 
 

@@ -66,7 +66,7 @@ def test_a_program_that_reveals_all_with_probability_delta(epsilon, delta):
 @pytest.mark.parametrize("canaries, guesses, epsilon, delta", [(100, 100, 1.0, 0.0), (1000, 100, 2.0, 0.0),
                                                                (100, 100, 1.0, 1e-3), (200, 50, 0.5, 2e-3)])
 def test_one_run_of_a_program_that_reveals_all_with_probability_delta(canaries, guesses, epsilon, delta):
-    """Else each coin is told by randomised response."""
+    """Otherwise every coin is answered by randomised response."""
     rng = np.random.default_rng(69)
     right = rng.binomial(guesses, exp(epsilon) / (1 + exp(epsilon)), AUDITS)
     right[rng.random(AUDITS) < delta] = guesses
