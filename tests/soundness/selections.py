@@ -6,6 +6,7 @@ from itertools import permutations, product
 from math import exp, log
 
 import numpy as np
+from selections_by_score import permute_and_flip
 
 from dpcalc.accounting.mechanisms import MECHANISMS
 from soundness import ask
@@ -36,7 +37,7 @@ def noisy_max(rng):
     if size == 2 and rng.random() < 0.5:  # the scores that exponential noise is worst for at one ε
         t = each * rng.uniform(-1, 1) / 2
         before, change = np.array([each / 2 - t, 0.0]), np.array([-1.0, 1.0 if queries == "any" else 0.0])
-    p, q = (_permute_and_flip(u, b) if noise is None else _lists(u, b, 1, noise) for u in (before + change, before))
+    p, q = (permute_and_flip(u, b) if noise is None else _lists(u, b, 1, noise) for u in (before + change, before))
     run = {"step_epsilon": each / b}
     at = [0.0, *(each / b * rng.random() for _ in range(6))]
     yield from ask.profile("noisy-max-profile", p, q, at, run)
@@ -48,7 +49,7 @@ def replaced_in_selections(rng):
     b, size, rate = exp(rng.uniform(-1, 2)), rng.choice((2, 2, 3, 4)), rng.choice((0.1, 0.5, 0.9, rng.uniform(0.01, 1)))
     scores, change, queries, each = _scores(rng, size)
     other = -change if queries == "any" else rng.random() * (1 - abs(change)) * np.sign(change.sum() + 0.1)
-    alone, first, second = (_permute_and_flip(u, b) for u in (scores, scores + change, scores + other))
+    alone, first, second = (permute_and_flip(u, b) for u in (scores, scores + change, scores + other))
     p, q = (1 - rate) * alone + rate * first, (1 - rate) * alone + rate * second
     step = MECHANISMS["permute-and-flip"].replaced({"step_epsilon": each / b}, rate)
     at = [0.0, *(2 * rate * each / b * rng.random() for _ in range(6))]
@@ -75,18 +76,6 @@ def _scores(rng, size):
     moves = (0.0, one, one * rng.random()) if queries == "monotone" else (-1.0, 1.0, rng.uniform(-1, 1))
     return (np.array([rng.uniform(-3, 3) for _ in range(size)]), np.array([rng.choice(moves) for _ in range(size)]), queries,
             1.0 if queries == "monotone" else 2.0)
-
-
-def _permute_and_flip(scores, scale):
-    """The law of the candidate that is accepted first, in the mean over all orders."""
-    law, accepts = np.zeros(len(scores)), np.exp((scores - scores.max()) / scale)
-    orders = list(permutations(range(len(scores))))
-    for order in orders:
-        none = 1.0
-        for i in order:
-            law[i] += none * accepts[i] / len(orders)
-            none *= 1 - accepts[i]
-    return law
 
 
 def _lists(scores, scale, k, noise):

@@ -3,25 +3,14 @@ the first two of few noisy scores."""
 
 import random
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from math import exp, log, nextafter
 
 import mpmath
 import pytest
+from selections_by_score import permute_and_flip
 
 from dpcalc.bounds.mechanisms import one_shot_top_k, report_noisy_max
-
-
-def permute_and_flip(scores, rate):
-    """The law of the first candidate that accepts, with probability e^(−rate·(largest − own)), over all orders."""
-    law, orders = [0.0] * len(scores), list(permutations(range(len(scores))))
-    accepts = [exp(rate * (u - max(scores))) for u in scores]
-    for order in orders:
-        none = 1.0
-        for i in order:
-            law[i] += none * accepts[i] / len(orders)
-            none *= 1 - accepts[i]
-    return law
 
 
 def tail_of_laplace(t):
@@ -37,11 +26,11 @@ def test_every_set_of_candidates_is_on_the_safe_side_of_laplace_noise(monotone):
     """Q(R) >= G(G⁻¹(P(R)) + ε₀) for every set R, which bounds δ at every ε; with two candidates it is an equality."""
     rng, nearest = random.Random(1), 0.0
     for _ in range(400):
-        size, rate, sign = rng.choice((2, 3, 4, 5)), exp(rng.uniform(-2, 1)), rng.choice((-1, 1))
+        size, scale, sign = rng.choice((2, 3, 4, 5)), exp(rng.uniform(-1, 2)), rng.choice((-1, 1))
         scores = [rng.uniform(-2, 2) for _ in range(size)]
         others = [u + (sign * rng.choice((0, 1)) if monotone else rng.choice((-1, 1))) for u in scores]
-        p, q = permute_and_flip(scores, rate), permute_and_flip(others, rate)
-        ratio = rate if monotone else 2 * rate
+        p, q = permute_and_flip(scores, scale), permute_and_flip(others, scale)
+        ratio = 1 / scale if monotone else 2 / scale
         for chosen in list(product((0, 1), repeat=size))[1:-1]:
             here, there = (sum(x for x, taken in zip(law, chosen, strict=True) if taken) for law in (p, q))
             if 1e-9 < here < 1 - 1e-9:
@@ -54,9 +43,9 @@ def test_every_set_of_candidates_is_on_the_safe_side_of_laplace_noise(monotone):
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.9])
 def test_two_candidates_reach_the_profile(epsilon):
     """Scores Δ/2 − t and −Δ/2 + t that each move by Δ, at the best of all t."""
-    rate, worst = 0.5, 0.0  # ε₀ = 2cΔ = 1
+    scale, worst = 2.0, 0.0  # ε₀ = 2Δ/b = 1
     for t in (k / 100 for k in range(-300, 301)):
-        p, q = permute_and_flip([t + 2, 0], rate), permute_and_flip([t + 1, 1], rate)
+        p, q = permute_and_flip([t + 2, 0], scale), permute_and_flip([t + 1, 1], scale)
         worst = max(worst, p[0] - exp(epsilon) * q[0])
     assert worst <= exp(report_noisy_max.value(epsilon, 1.0)) == pytest.approx(worst, rel=1e-2)
 
@@ -67,7 +56,7 @@ def test_permute_and_flip_is_exponential_noise():
     below = lambda x: -mpmath.expm1(-x / scale) if x > 0 else mpmath.mpf(0)  # noqa: E731
     law = [mpmath.quad(lambda z, u=u: mpmath.exp(-(z - u) / scale) / scale * mpmath.fprod(
         below(z - v) for v in scores if v != u), [max(scores), 3, 10, 40]) for u in scores]
-    assert [float(x) for x in law] == pytest.approx(permute_and_flip(scores, 1 / scale), rel=1e-9)
+    assert [float(x) for x in law] == pytest.approx(permute_and_flip(scores, scale), rel=1e-9)
 
 
 @pytest.mark.parametrize("queries, epsilon", [("any", 4.0), ("monotone", 2.0)])
