@@ -100,8 +100,8 @@ def _verdict_in_words(verdict: Verdict, trials: Trials) -> list[str]:
         return [f"{audits.REFUTED} the claim is {claim.in_words}, and the attack shows more"]
     if verdict.by_rate:
         also = "" if claim.epsilon is None else " (the claim is a whole trade-off curve, of which this ε is one point)"
-        return [f"{audits.REFUTED} no attack on a program with the claim, {claim.in_words}, has so large a TPR at such "
-                f"an FPR{also}"]
+        return [f"{audits.REFUTED} no attack on a program that keeps the claim, {claim.in_words}, has so large a TPR "
+                f"at such an FPR{also}"]
     ends = "and refutes it" if verdict.is_refutable else "and does not refute it either"
     return [f"{audits.CONSISTENT} the claim, {claim.in_words}{alone and f',{alone}'}, which does not confirm "
             f"it: {_most(verdict, trials)}, {ends}"]

@@ -114,7 +114,7 @@ def size_params(mechanism: Mechanism, run: Mapping[str, Any], answers: int = 1) 
 
 
 def question_at_solution(run: Run, mechanism: Mechanism) -> Run:
-    """The run with the most noise that stays within --error, and the question about privacy beside it."""
+    """The run with the most noise that stays within --error, asked for its δ at --epsilon or its ε at --delta."""
     row = solve(SIZE, run)
     beside = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
         "delta", epsilon=run["epsilon"])

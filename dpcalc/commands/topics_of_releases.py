@@ -47,8 +47,8 @@ TOPICS = (
          "The best k candidates: select, remove the winner, and select again with new noise (peeling); that is --steps "
          "k of any of these. Or add noise once and publish the k largest, --mechanism one-shot-top-k: ε = 2kΔ/b. With "
          "Gumbel noise both are the same, and --steps k gives the smaller ε at δ > 0.",
-         "Not covered: the winner's noisy score, which is a release of its own with fresh noise (--mechanism laplace), "
-         "and candidates that are taken from the data, as all words that occur in them."),
+         "Not covered: the winner's noisy score (add fresh noise to it, which is another release: --mechanism "
+         "laplace), and candidates that are taken from the data, as all words that occur in them."),
         (("rdp --mechanism noisy-max-gumbel --scale 20 --steps 10 --delta 1e-6", "ε = 0.652163"),
          ("rdp --mechanism one-shot-top-k --scale 20 --top-k 10 --delta 1e-6", "ε = 0.999999")),
     ),

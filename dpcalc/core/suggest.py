@@ -105,8 +105,8 @@ WAYS_OUT = (
     ("mechanism", "vector-max vectormax", "for which entry of a vector is largest with noise use report-noisy-max; for "
      "noise on all its entries, laplace or gaussian"),
     ("mechanism", "numeric-sparse numericsparse numeric-svt sparse-vector-numeric sparse-gap adaptive-sparse-vector "
-     "svt-gap", "above-threshold covers the answers above or below alone; a value with fresh Laplace noise is a "
-     "release of its own (--mechanism laplace), and dpcalc convert a.json b.json composes both; of other variants "
+     "svt-gap", "above-threshold covers the answers above or below alone; a value with fresh Laplace noise is "
+     "another release (--mechanism laplace), and dpcalc convert a.json b.json composes both; of other variants "
      + NO_THEOREM),
     ("mechanism", "skellam binomial cauchy student-t", NO_THEOREM),
     ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",

@@ -31,7 +31,7 @@ def test_a_claim_is_refuted_by_its_trade_off_curve_where_epsilon_is_not_exceeded
     answer = dpcalc.answer("audit", true_positives="150/1000", false_positives="10/1000", inputs=[GAUSSIAN])
     tpr = dpcalc.answer("tv", inputs=[GAUSSIAN], fpr=[answer.result["fpr_high"]]).result["tpr"]
     assert answer.value < GAUSSIAN.value and answer.result["claimed_tpr"] == tpr < answer.result["tpr_low"]
-    assert answer.refuted is True and answer.notes[0].startswith("refuted: no attack on a program with")
+    assert answer.refuted is True and answer.notes[0].startswith("refuted: no attack on a program that keeps the claim")
 
 
 def test_the_delta_of_the_claim_is_that_of_the_audit():

@@ -138,7 +138,8 @@ def test_counts_of_many_runs_are_wrong_at_most_at_their_level(delta, confidence)
 
 def most_wrong(m, r, epsilon, delta, confidence):
     """The largest probability of a bound above ε, over programs that are (ε, δ)-DP: each answers the coin of a canary
-    by randomised response, and reveals every coin of its own with δ, or all of j of them at random with mδ/j."""
+    by randomised response, and reveals each coin independently with probability δ, or all of j of them, at random,
+    with probability mδ/j."""
     wrong = [one_run.value(m, r, v, delta, confidence, 1)["epsilon_lower"] > epsilon for v in range(r + 1)]
     s = 1 / (1 + math.exp(-epsilon))
     known = [sum(p for k, p in enumerate(law(r - j, s)) if wrong[j + k]) for j in range(r + 1)]  # j are revealed
@@ -224,7 +225,7 @@ def test_a_claim_without_epsilon_at_this_delta_is_named_once():
     promise = answer("rdp", mechanism="gaussian", sigma=1, delta=1e-5)
     found = answer("audit", inputs=[promise], true_positives="500/1000", false_positives="10/1000", delta=0)
     assert found.notes[0].startswith(
-        "refuted: no attack on a program with the claim, which has no ε at this δ (")
+        "refuted: no attack on a program that keeps the claim, which has no ε at this δ (")
 
 
 def test_a_claim_is_about_what_is_released_alone():

@@ -62,8 +62,8 @@ def test_no_table_loses_more_and_the_worst_ones_lose_as_much(noise, who):
 @pytest.mark.parametrize("noise, who", [("gaussian", "replace-one"), ("laplace", "add-remove"),
                                         ("discrete-laplace", "replace-one"), ("discrete-gaussian", "signed")])
 def test_two_releases_lose_at_most_the_composition(noise, who):
-    """Each release may be about other values of the same people, and a mechanism of its own may be beside it, of which
-    the losses of one order are larger than those of the other."""
+    """Each release may be about other values of the same people, and may be composed with another mechanism, whose
+    losses are larger for one order of the two data sets than for the other."""
     rng, nearest = random.Random(f"two {noise} {who}"), 0.0
     for _ in range(3):
         release = keyed_tables.random_release(rng, noise, 2 if who == "replace-one" else 1)
