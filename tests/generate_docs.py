@@ -1,5 +1,5 @@
-"""Fills in what is generated in README.md and docs/: the outputs of commands, and the tables of bounds, errata and
-accuracy.
+"""Fills in what is generated in README.md and docs/: the outputs of commands, the tables of bounds, errata and
+accuracy, and the glossary.
 
 `python tests/generate_docs.py [PAGE…]` writes the pages (all of them when none is named), and the pictures that do not
 exist yet. """
@@ -17,6 +17,7 @@ from calling import shell
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands.catalogue import answers, entries
+from dpcalc.commands.glossary import source
 from dpcalc.output.formats import markdown
 from dpcalc.output.tables import TextTable
 
@@ -69,22 +70,14 @@ def console(block, directory):
     return f"```console\n{now}\n```"
 
 
-_ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and composition", "sampling": "Subsampling",
-                "pnsgd": "Last iterate: shuffled or ordered records", "hiding": "Last iterate: hiding among the others",
-                "online": "Last iterate: a stream with decaying noise",
-                "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback",
-                "correlated": "Correlated noise: every step is released",
-                "total_variation": "Total variation", "audits": "Audits"}
-
-
 def bounds():
     """The catalogue of `dpcalc bounds`, a table for each family."""
     parts, header = [], ("bound", "status", "answers", "commands", "source")
-    for room in ROOMS:
+    for room, title in ROOMS.items():
         family = [entries()[bound.name] for module in modules_of(room) for bound in bounds_in(module)]
         rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
                 for e in family]
-        parts += [f"## {_ROOM_TITLES[room]}",
+        parts += [f"## {title}",
                   markdown(TextTable(header, rows, left=frozenset(header)))]
     return "\n\n".join(parts)
 
@@ -101,7 +94,7 @@ def errata():
 def generated(text, directory):
     """A page with its generated parts as they are now; commands run in the directory."""
     text = re.sub(r"```console\n(.*?)\n```", lambda block: console(block, directory), text, flags=re.S)
-    for name, make in (("bounds", bounds), ("accuracy", accuracy.table), ("errata", errata)):
+    for name, make in (("bounds", bounds), ("accuracy", accuracy.table), ("errata", errata), ("glossary", source)):
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m,
                       make=make: f"{m.group(1)}\n{make()}\n\n{m.group(2)}",
                       text, flags=re.S)

@@ -9,8 +9,20 @@ from types import ModuleType
 
 from dpcalc.core.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback",
-         "correlated", "total_variation", "audits")
+# Room → what its bounds are about.
+ROOMS = {
+    "mechanisms": "Mechanisms, used once or many times",
+    "conversions": "Conversions and composition",
+    "sampling": "Training on random batches",
+    "pnsgd": "Last iterate: shuffled or ordered records",
+    "hiding": "Last iterate: hiding among the other records",
+    "online": "Last iterate: a stream with decaying noise",
+    "noisy_sgd": "Last iterate: fresh random batches",
+    "noise_feedback": "Last iterate: noise feedback",
+    "correlated": "Correlated noise: every step is released",
+    "total_variation": "Total variation",
+    "audits": "Audits: lower bounds from attacks",
+}
 
 # names of bounds of earlier versions, and the bounds that contain them
 REPLACED = {"shuffled-hybrid": "shuffled-hiding"}

@@ -85,8 +85,9 @@ def write_options(formatter: Any, records: Sequence[Record], asks: str) -> None:
             write_list(formatter, rows)
 
 
-def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
-    """Writes names with their help in two columns."""
+def write_list(formatter: Any, rows: Sequence[tuple[str, str]], lines: int | None = None) -> None:
+    """Writes names with their help in two columns; of the help at most that many lines, with "…" where words are left
+    out."""
     encoding = getattr(sys.stdout, "encoding", None)
     rows = [(spelled(left, encoding), spelled(right, encoding)) for left, right in rows]  # before they are aligned
     column = min(max(len(left) for left, _ in rows), _COLUMN) + 2
@@ -95,8 +96,9 @@ def write_list(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
         next_line = f"\n{indent}{' ' * column}"
         space = " " * (column - len(left)) if len(left) + 2 <= column else next_line
         whole = re.sub(r"(?<=\[default:) (?=\S+\])", _NO_BREAK, right)
-        lines = textwrap.wrap(whole, room, break_on_hyphens=False, break_long_words=False)
-        formatter.write(f"{indent}{bold(left)}{space}{next_line.join(lines).replace(_NO_BREAK, ' ')}\n")
+        shown = textwrap.wrap(whole, room, break_on_hyphens=False, break_long_words=False, max_lines=lines,
+                              placeholder=" …")
+        formatter.write(f"{indent}{bold(left)}{space}{next_line.join(shown).replace(_NO_BREAK, ' ')}\n")
 
 
 def write_examples(formatter: Any, examples: Sequence[tuple[str, str]], sample: str = "") -> None:

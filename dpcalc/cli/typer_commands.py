@@ -15,6 +15,9 @@ COLOR = CliOption("color", ["--color"], "colour the text: auto does so on a term
 HELP = switch("help", ["-h", "--help"], "print this help")  # ends the call with the text of help, as `short_help` does
 
 
+_SCREEN = 30  # lines, which the short help fits at 80 columns
+
+
 class Words(NamedTuple):
     """The words of a command line that belong to no option: their name as a keyword, and how the help writes them."""
 
@@ -24,13 +27,17 @@ class Words(NamedTuple):
 
 
 def help_text(ctx: Any, is_short: bool = False) -> str:
-    """The long or the short help of the command of a context of Typer."""
-    formatter = ctx.make_formatter()
-    if is_short:
-        ctx.command.format_short_help(ctx, formatter)
-    else:
-        ctx.command.format_help(ctx, formatter)
-    return str(formatter.getvalue().rstrip("\n"))
+    """The long help of the command of a context of Typer, or the short one, with a second example where that fits a
+    screen."""
+    texts = []
+    for examples in (2, 1) if is_short else (0,):
+        formatter = ctx.make_formatter()
+        if is_short:
+            ctx.command.format_short_help(ctx, formatter, examples)
+        else:
+            ctx.command.format_help(ctx, formatter)
+        texts.append(str(formatter.getvalue().rstrip("\n")))
+    return next((text for text in texts if text.count("\n") < _SCREEN), texts[-1])
 
 
 class FastCommand(TyperCommand):
@@ -83,13 +90,15 @@ class FastCommand(TyperCommand):
         help.write_options(formatter, records, self.asks)
         help.write_examples(formatter, self.examples, self.sample)
 
-    def format_short_help(self, ctx: Any, formatter: Any) -> None:
-        """Writes the usage, the usual options with a line each, and the examples."""
+    def format_short_help(self, ctx: Any, formatter: Any, examples: int) -> None:
+        """Writes the usage, how to ask, the usual options with a line each, and so many examples."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         records = [(o.group, o.name, f"{o.own_names[0]} {o.short[0]}", o.short[1]) for o in self.options
                    if o.name in self.usual]
-        help.write_options(formatter, records, self.asks)
-        help.write_examples(formatter, self.examples[:3], self.sample)
+        with help.section(formatter, "Usual options"):
+            formatter.write_text(self.asks)
+            help.write_list(formatter, [row for rows in help.in_groups(records).values() for row in rows], lines=1)
+        help.write_examples(formatter, self.examples[:examples], self.sample)
         formatter.write_paragraph()
         formatter.write_text(f"{ctx.command_path} --help shows every option.")

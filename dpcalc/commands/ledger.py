@@ -23,8 +23,8 @@ where releases.toml is
 
 COMMAND = Command(
     "ledger",
-    "Total privacy loss of several releases of one data set, and what is left of a budget. A file lists the releases: "
-    'each is a command with its options, or an earlier result. One number may be "?", and is solved for.',
+    "Total privacy loss of several releases of one data set, and what is left of a budget. In a file of "
+    'releases one number may be "?", which is solved for.',
     (
         Option(q.FILE, RUN, multiple=True),
         Option(q.ALLOW_FILES_ANYWHERE, RUN),
@@ -50,7 +50,7 @@ COMMAND = Command(
     inputs=True,
     files="file",
     theorems_in="ledger_theorems",
-    usual=("epsilon", "delta", "file"),
+    usual=("epsilon", "delta"),
     asks='Give --delta, or delta = 1e-5 in the file; --epsilon is the budget. Write "?" in the file for the number to '
          "find.",
     sample=_SAMPLE,

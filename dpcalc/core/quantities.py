@@ -111,7 +111,7 @@ PROBABILITY = Quantity("probability", "probability of the true answer (randomise
                        origin=0.5)
 FLIP_PROBABILITY = Quantity("flip_probability", "probability that a 0 is reported as 1 (unary encoding; default: 1 − "
                             "--probability)", "q", gt=0, lt=1)
-CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "K",
+CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "",
                       kind="count", ge=2, le=2.0**53 - 1)
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **WHOLE,
                  safe_direction=-1, aliases=("iterations", "num_steps"))
@@ -130,7 +130,7 @@ MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--sche
 STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
                            "random-allocation or shuffle)", "t", kind="count", ge=1, le=10**7)
 PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "
-                          "random-allocation; default 1)", "k", kind="count", ge=1, le=10**7)
+                          "random-allocation; default 1)", "", kind="count", ge=1, le=10**7)
 MU = Quantity("mu", "parameter of Gaussian differential privacy (GDP)", "μ", gt=0, safe_direction=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP); the RDP is at most ρα", "ρ", gt=0,
                safe_direction=-1)
@@ -236,7 +236,7 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-
                      "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
                      choices=("add-remove", "replace-one", "zero-out"))
 GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
-                      "group (default: 1)", "K", **WHOLE)
+                      "group (default: 1)", "", **WHOLE)
 FROM = Quantity("from", "guarantee that you have", kind="choice",
                 choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))
@@ -271,7 +271,7 @@ BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a
                  "line; options given here are defaults", kind="text", metavar="[FILE|-]")
 OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the format of its suffix; an error leaves "
                        "the file as it was", kind="file")
-SOLVE = Quantity("solve", "find the value of this parameter that just meets the budget", kind="text")
+SOLVE = Quantity("solve", "option to find, with the value that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
 DIGITS = Quantity("digits", "significant digits; evaluates the published formula with so many too", kind="count", ge=15,
@@ -290,5 +290,5 @@ def _symbols() -> dict[str, str]:
 
 
 def symbol(name: str) -> str:
-    """The symbol of a quantity in answers, or its name."""
-    return _symbols().get(name, name)
+    """The symbol of a quantity in answers, or its name in words."""
+    return _symbols().get(name, name.replace("_", " "))

@@ -4,53 +4,94 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from dpcalc.bounds import ROOMS, bounds_in, modules_of
 from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
 from dpcalc.output.formats import Document
-from dpcalc.output.tables import PIPE_WIDTH, TextTable, aligned, heading, paragraph, width
+from dpcalc.output.tables import PIPE_WIDTH, TextTable, heading, paragraph, width
 from dpcalc.output.theorem import bibtex, lines, short_source
 
 
 def document(found: Sequence[Entry]) -> Document:
-    """The entries of the catalogue as a document. Only the page for people lacks the accuracy, and shortens the
-    source."""
-    return Document(lambda: _page(found), lambda: [record(entry) for entry in found], lambda: _table(found, full=True),
-                    lambda: _table(found, full=True), bibtex=lambda: bibtex(entry.bound for entry in found))
+    """The entries of the catalogue as a document. The page for people has the name, the status and a short source."""
+    def table() -> TextTable:
+        return _table(found)
+
+    return Document(lambda: _page(found), lambda: [record(entry) for entry in found], table, table,
+                    bibtex=lambda: bibtex(entry.bound for entry in found))
 
 
-def _table(found: Sequence[Entry], full: bool) -> TextTable:
-    header = ("bound", "status", "answers", "commands", *(("rtol",) if full else ()), "source")
-    rows = [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands),
-             *((f"{e.bound.rtol:g}", e.bound.source) if full else (short_source(e.bound.source),))) for e in found]
+def _table(found: Sequence[Entry]) -> TextTable:
+    header = ("bound", "status", "answers", "commands", "rtol", "source")
+    rows = [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), f"{e.bound.rtol:g}", e.bound.source)
+            for e in found]
     return TextTable(header, rows, left=frozenset(header), sentences=frozenset({"source"}))
 
 
 def _page(found: Sequence[Entry]) -> str:
-    """A table, or a list where the terminal is too narrow for one."""
-    table = _table(found, full=False)
-    if table.room_for_last_column() >= 40:  # columns: most of the shortened sources fit into 40
-        return aligned(table)
-    return "\n".join(paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
-                     for name, status, gives, commands, source in table.rows)
+    """The bounds in groups, by what they are about: name, status unless it is proven, and source, in a line each."""
+    by_name = {entry.bound.name: entry.bound for entry in found}
+    groups = []
+    for room, title in ROOMS.items():
+        bounds = [bound for module in modules_of(room) for bound in bounds_in(module) if bound.name in by_name]
+        names = [b.name if b.status == "proven" else f"{b.name} [{b.status}]" for b in bounds]
+        column = max(map(len, names), default=0)
+        rows = [f"  {name:{column}}  {_shortened(short_source(b.source), width() - column - 4)}"
+                for name, b in zip(names, bounds, strict=True)]
+        groups += ["\n".join([heading(f"{title}:"), *rows])] if rows else []
+    return "\n\n".join(groups)
+
+
+def _shortened(text: str, room: int) -> str:
+    """The beginning of a text, as whole words, in that many columns."""
+    return textwrap.shorten(text, max(room, 20), placeholder=" …", break_on_hyphens=False)  # columns: 20 hold a name
 
 
 # --- one name --------------------------------------------------------------------------------------------------------
 
 
-def explained(record: dict[str, Any]) -> str:
-    """The text about a bound, a topic, a command or an option, from its JSON record."""
-    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
+def explained(record: dict[str, Any], in_full: bool = True) -> str:
+    """The text about a bound, a topic, a word, a command or an option, or the findings of a search, from its JSON
+    record; of a bound without `in_full`, its theorem and an example."""
     if record["kind"] == "topic":
         return _topic(record)
-    if record["kind"] == "command":
+    if record["kind"] == "search":
+        return _findings(record)
+    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
+    below: list[str] = []
+    if record["kind"] == "word":
+        said = [f"{record['name']}: {record['meaning']}"]
+    elif record["kind"] == "command":
         said = [f"dpcalc {record['name']}: {record['help']}", f"  {record['asks']}",
-                f"  Bounds: {', '.join(record['bounds'])}"]
+                f"  Bounds: {', '.join(record['bounds'])}" if in_full else
+                f"  Bounds: {len(record['bounds'])}; dpcalc bounds --command {record['name']} lists them"]
     elif record["kind"] == "option":
         said = [_quantity(record), f"  Option of: {', '.join(record['commands'])}"]
     else:
-        said = _bound_lines(record)
+        said = _bound_lines(record) if in_full else lines(entries()[record["name"]].bound)
+        below = [] if in_full else [f"  dpcalc explain {record['name']} --all: parameters, proof, accuracy"]
     shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
-    return "\n".join([paragraph(said, "  "), *shown])
+    return "\n".join([paragraph(said, "  "), *shown, *below])
+
+
+_LISTED = 8  # names of a kind that a search lists; of more, their number
+_KINDS = {"topics": "help", "words": "explain", "commands": "help", "options": "explain", "bounds": "explain"}
+
+
+def _findings(record: dict[str, Any]) -> str:
+    """What mentions a word: names with the beginning of their text, a line each."""
+    wide = min(width(), PIPE_WIDTH)
+    found = [heading(f"{record['name']!r} is not a name in dpcalc. What mentions it:")]
+    for kind, command in _KINDS.items():
+        rows = [(name, short_source(text) if kind == "bounds" else text) for name, text in record[kind].items()]
+        column = max((len(name) for name, _ in rows[:_LISTED]), default=0)
+        lines = [f"  {name:{column}}  {_shortened(text, wide - column - 4)}"
+                 for name, text in rows[:_LISTED]]
+        if rows:
+            all_of_them = f" (dpcalc bounds {record['name']})" if kind == "bounds" else ""
+            more = [f"  and {len(rows) - _LISTED} more{all_of_them}"] if len(rows) > _LISTED else []
+            found.append("\n".join([f"{kind.capitalize()} (dpcalc {command} NAME):", *lines, *more]))
+    return "\n\n".join(found)
 
 
 def _topic(record: dict[str, Any]) -> str:

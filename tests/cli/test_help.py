@@ -13,8 +13,9 @@ from calling import call, shell
 from conftest import ROOT, few_of_each, slow, spread
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds import all_bounds
+from dpcalc.bounds import ROOMS, all_bounds
 from dpcalc.cli.app import EXAMPLES, main
+from dpcalc.cli.pages.explain import named
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.commands.catalogue import (
     answers,
@@ -27,6 +28,7 @@ from dpcalc.commands.catalogue import (
     quantity_named,
     uses,
 )
+from dpcalc.commands.glossary import comparable, words
 from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, TOPICS
 from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
@@ -153,10 +155,17 @@ def test_the_catalogue_has_every_bound_by_name(printed):
     assert printed("bounds -q").split() == list(BOUNDS)
 
 
-def test_the_catalogue_has_a_line_for_every_bound(printed):
-    lines = printed("bounds").splitlines()[2:]
-    assert [line.split()[0] for line in lines] == list(BOUNDS)  # a line each where there is room
-    assert all(line.endswith(short_source(b.source)) for line, b in zip(lines, BOUNDS.values(), strict=True))
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_catalogue_has_a_line_for_every_bound_in_groups(width, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = printed("bounds")
+    assert re.findall(r"^(\S.*):$", text, re.M) == list(ROOMS.values())
+    lines = re.findall(r"^  (\S.*)$", text, re.M)
+    assert [line.split()[0] for line in lines] == list(BOUNDS)
+    assert max(map(len, lines)) + 2 <= max(width, 80)
+    for line, bound in zip(lines, BOUNDS.values(), strict=True):
+        assert (f"[{bound.status}]" in line) == (bound.status != "proven")
+        assert width < 120 or line.endswith(short_source(bound.source))
 
 
 @pytest.mark.parametrize("name, mark", [("csv", ","), ("tsv", "\t")])
@@ -204,11 +213,13 @@ def test_every_parameter_is_described():
 @spread("first", [slow(0), 1, 2, 3])
 def test_explain_says_all_that_is_known(first, printed):
     for name, bound in [*BOUNDS.items()][first::4]:
-        text = printed(f"explain {name}")
+        text, short = printed(f"explain {name} --all"), printed(f"explain {name}")
         assert text.startswith(f"{name} [{bound.status}]: {bound.theorem.statement}\n")
-        for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands,
-                     f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
-            assert said in text, name
+        for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata,
+                     f"Example: dpcalc {bound.theorem.example}"):
+            assert said in text and said in short, name
+        assert all(said in text for said in (*entries()[name].commands, "Accuracy: ", "Proof")), name
+        assert f"dpcalc explain {name} --all" in short and not {"Accuracy:", "Proof:"} & set(short.split()), name
 
 
 def test_proofs_are_those_in_the_files():
@@ -239,24 +250,73 @@ def test_commands_and_options_are_explained_in_short(printed):
     assert printed("explain epsilon").startswith("--epsilon ε: privacy loss; ")
     assert "\n  Option of: rdp, convert" in printed("explain epsilon")
     assert printed("explain sampling-rate") == printed("explain sampling_rate")
-    assert printed("explain max-grad-norm") == printed("explain clipping-norm")
+    assert printed("explain clipping-norm").endswith(printed("explain max-grad-norm"))
     assert printed("explain target-delta").startswith("--target-delta δ: total δ after composition")
-    command, option = json.loads(printed("explain tv --json"))
+    word, command, option = json.loads(printed("explain tv --json"))
+    assert word["kind"] == "word"
     assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["convert", "tv"]
-    assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
+    assert "Bounds: gaussian-exact, " in printed("explain rdp --all") and "--command rdp" in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
 
 
 def test_measured_accuracy_is_shown(printed):
     row = measured("gaussian-exact")
     assert row["worst"] <= row["claimed"] == BOUNDS["gaussian-exact"].rtol and measured("no-such") is None
-    assert f"Measured: at worst {row['worst']:g} ({row['claimed']:g} allowed), in the same units, over {row['points']} points" in printed("explain gaussian-exact")
+    assert f"Measured: at worst {row['worst']:g} ({row['claimed']:g} allowed), in the same units, over {row['points']} points" in printed("explain gaussian-exact --all")
 
 
 def test_explain_of_a_calculator_is_what_explain_says(printed):
     """Statement, source, assumptions and errata, in the same words."""
     text, alone = printed("rdp --sigma 20 --delta 1e-5 --explain"), printed("explain gaussian-classic")
-    theorem = alone[: alone.index("  Answers:")]
+    theorem = alone[: alone.index("  Example:")]
     assert theorem in text and "Erratum: " in theorem and "Assumes: " in theorem
+
+
+# --- words of the field -----------------------------------------------------------------------------------------------
+
+
+ENTRIES = [(entry, name) for entry in words() for name in entry.names]
+
+
+def test_every_word_of_the_glossary_is_answered_in_any_spelling(printed):
+    for _, name in ENTRIES:
+        for spelled in {name, name.upper(), name.replace(" ", "-"), name.replace("-", " ")} if len(name) > 2 else {name}:
+            assert named(spelled), spelled
+    for line in ("dominating pair", "Dominating-Pair", "DOMINATING_PAIR"):
+        assert printed(f"explain {line}").startswith("Dominating pair: two distributions that are at least as easy"), line
+        assert printed(f"help {line}") == printed(f"explain {line}")
+
+
+def test_the_glossary_has_no_two_entries_of_one_name():
+    names = [comparable(name) if len(name) > 2 else name for entry in words() for name in set(entry.names)]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize("word", ["RDP", "zCDP", "prv", "adam", "opacus", "microbatch", "federated", "Histogram", "budget", "DP-SGD",
+                                  "exit-codes", "csv", "sweep", "python", "Rényi order", "last-iterate", "Lipschitz", "tuning",
+                                  "moments accountant", "early-stopping", "user-level dp", "K", "k", "ε", "w0"])
+def test_words_that_people_ask_about(word, printed):
+    assert printed(f"explain '{word}'").strip()
+
+
+def test_letters_of_two_cases_are_two_entries(printed):
+    assert printed("explain K").startswith("K, w₀: constraint set") and printed("explain k").startswith("k: ")
+
+
+@pytest.mark.parametrize("word, says", [
+    ("feldman", ("Bounds (dpcalc explain NAME):", "shuffled-ldp-exact", "more")),
+    ("clamp", ("Topics (dpcalc help NAME):", "sensitivity  how much one person", "--per-key")),
+    ("laplace", ("laplace-exact", "--scale", "Topics")), ("Renyi", ("--alpha", "rdp", "RDP"))])
+def test_another_word_lists_what_mentions_it(word, says, printed):
+    text = printed(f"help {word}")
+    assert f"{word!r} is not a name" in text and all(part in text for part in says)
+    assert max(map(len, text.splitlines())) <= 100
+    assert json.loads(printed(f"explain {word} --json"))[0]["kind"] == "search"
+
+
+def test_no_dissimilar_name_is_suggested(capsys):
+    for word in ("frobenius", "zzz", "strange", "xyzzy", "q" * 10_000):
+        assert main(["explain", word]) == 2
+        assert "did you mean" not in capsys.readouterr().err
 
 
 # --- the help ---------------------------------------------------------------------------------------------------------
@@ -290,12 +350,12 @@ def test_a_broken_example_can_be_pasted(printed, monkeypatch):
     assert call(words.splitlines()).stdout.startswith(MODULES["noise-feedback"].examples[0][1])
 
 
-BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound, a command, an option or a topic"),
+BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound, a command, an option, a topic or a word of the field"),
        ("explain shufled-batches", "did you mean shuffled-batches"),
        ("bounds --command tvv", "did you mean tv"),
        ("bounds --status provn", "did you mean proven"), ("bounds nobody --status proven", "no bound has 'nobody' in its name or source, proven as --status"),
        ("bounds --assumes nothing-like-it", "no bound has nothing-like-it as --assumes"),
-       ("explain feldman", "dpcalc bounds feldman lists"), ("explain laplace", "lists the bounds with it in their name or source: laplace-exact, "),
+       ("explain frobenius", "is no bound, command, option, topic or word of the glossary"), ("explain lapalce", "did you mean laplace"),
        ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"),
        ("bounds --status proven --status limit", "given 2 times"),
        ("explain rdp-optimal --format csv", "table, json, jsonl")]
@@ -310,14 +370,15 @@ def test_bad_input_is_told_the_way_out(line, says, capsys):
 
 @pytest.mark.parametrize("name", calculators())
 def test_the_short_help_is_one_screen(name, printed, monkeypatch):
-    """The usual options with a line or two each, three examples, and where to read more."""
+    """How to ask, the usual options with a line each, an example or two, and where to read more."""
     monkeypatch.setenv("COLUMNS", "80")
     text, command = printed(f"{name} -h"), MODULES[name]
     lines = text.splitlines()
-    assert 15 <= len(lines) <= 45 and max(map(len, lines)) <= 80
-    assert lines[-1] == f"dpcalc {name} --help shows every option." and text.count("→") == min(3, len(command.examples))
+    assert 15 <= len(lines) <= 30 and max(map(len, lines)) <= 80
+    assert lines[-1] == f"dpcalc {name} --help shows every option." and text.count("→") in (1, 2)
     assert set(command.usual) < {o.name for o in command.all_options()}
-    assert all(f"  {command.option(n).quantity.option} " in text for n in command.usual)
+    assert all(re.search(rf"^  {command.option(n).quantity.option} ", text, re.M) for n in command.usual)
+    assert " ".join(command.asks.split()) in " ".join(text.split())
     assert len(printed(f"{name} --help").splitlines()) > len(lines)
 
 

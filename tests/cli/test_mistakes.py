@@ -72,7 +72,6 @@ MISTAKES = [
     ("dpsgd --sigma 1", "did you mean subsample?"),
     ("burnin", "did you mean burn-in?"),
     ("poisson-sampling", "dpcalc help poisson-sampling explains it"),
-    ("help rdp tv", "one command or topic at a time, not rdp tv"),
     ("help compositon", "did you mean composition?"),
     ("completion tcsh", "'tcsh' is not one of bash, zsh, fish"),
     ("completion", "name one shell: bash, zsh, fish"),

@@ -166,7 +166,7 @@ def test_the_way_out_of_different_neighbours_works(cli, tmp_path):
 
 def test_an_author_leads_to_the_bounds(cli):
     done = cli("explain", "feldman")
-    found = cli(*re.search(r"dpcalc (bounds \w+) lists", done.stderr)[1].split(), "-q").stdout.split()
+    found = cli(*re.search(r"more \(dpcalc (bounds \w+)\)", done.stdout)[1].split(), "-q").stdout.split()
     assert {"fixed-order-iteration", "shuffled-ldp-exact"} <= set(found)
     assert set(cli("bounds", "feldman", "shuffled", "-q").stdout.split()) < set(found)
 

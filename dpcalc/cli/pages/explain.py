@@ -1,4 +1,4 @@
-"""dpcalc explain: everything about a bound, a topic in short, and a summary of a command or an option."""
+"""dpcalc explain: a bound, a topic, a word of the field, a command or an option in short, and the search for a word."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,31 +6,31 @@ from typing import Any
 from dpcalc.bounds import all_bounds, replacement_message
 from dpcalc.commands import COMMANDS, PAGES
 from dpcalc.commands.catalogue import (
-    calculators,
     command_record,
     entries,
-    mentioning,
-    named_quantities,
     option_record,
-    quantity_named,
     record,
 )
-from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, WORDS, topic_record
+from dpcalc.commands.glossary import comparable, glossary_record
+from dpcalc.commands.mentions import mentions, similar
+from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, topic_record
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.validate import near
 from dpcalc.output.catalogue import explained
 from dpcalc.output.formats import Document, render
 from dpcalc.output.theorem import bibtex
 
 
-def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
-    """What is known of each name. Raises DpcalcError with a similar name for one that is unknown."""
+def text(words: tuple[str, ...], format: str, json: bool = False, all: bool = False) -> str:
+    """What is known of each name; of bounds, with `all`, also the parameters, the proof and the accuracy. Raises
+    DpcalcError with a similar name for one that is unknown."""
     if not words:
-        raise DpcalcError("missing", "name a bound, a command, an option or a topic; dpcalc bounds lists the bounds, "
-                                     "dpcalc help the topics")
-    found = [record for word in dict.fromkeys(words) for record in named(word)]
+        raise DpcalcError("missing", "name a bound, a command, an option, a topic or a word of the field; dpcalc "
+                                     "bounds lists the bounds, dpcalc help the topics")
+    phrase = "-".join(words)
+    names = (phrase,) if len(words) > 1 and named(phrase) else tuple(dict.fromkeys(words))
+    found = [record for name in names for record in named(name) or [_search(name)]]
 
     def sources() -> str:
         """Of the bounds that are named, and of those by which the named commands answer."""
@@ -38,34 +38,35 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
         return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
                       if name in known)
 
-    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found, bibtex=sources), format)
+    return render(Document(lambda: "\n\n".join(explained(record, all) for record in found), lambda: found,
+                           bibtex=sources), format)
 
 
 def named(word: str) -> list[dict[str, Any]]:
-    """The JSON records of a name, which may name several things: a bound, a topic, a command, an option. A composition
-    of epochs has the record of one epoch."""
-    topic = topic_record(word)
-    is_no_bound = (topic or quantity_named(word)) and word not in (*NAMES_OF_BOUNDS, *COMMANDS)
+    """The JSON records of a name, which may name several things: a bound, a topic, a word of the glossary, a command,
+    an option. A composition of epochs has the record of one epoch."""
+    name = comparable(word)
+    topic, option = topic_record(name), option_record(name)
+    is_no_bound = (topic or option) and name not in (*NAMES_OF_BOUNDS, *COMMANDS)
     known = {} if is_no_bound else entries()  # for which every bound is imported
-    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
+    if bound := known.get(name) or known.get(name.removesuffix("-basic")):
         return [r for r in (record(bound), topic) if r]
-    found = [r for r in (topic, command_record(word), option_record(word)) if r]
-    if not found:
-        if word in PAGES:
-            raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
-        if gone := replacement_message(word):
-            raise DpcalcError("unknown-value", gone)
-        raise DpcalcError("unknown-value", f"{word!r} is no bound, command, option or topic{_instead(word)}")
-    return found
+    return [r for r in (topic or glossary_record(word), command_record(name), option) if r]
 
 
-def _instead(word: str) -> str:
-    """What to ask instead of an unknown word: about the bounds that mention it, or about a similar name."""
-    if len(word) > 2 and (found := [entry.bound.name for entry in mentioning((word,))]):
-        return (f"; dpcalc bounds {word} lists the bounds with it in their name or source: "
-                f"{', '.join(found[:5])}{', …' if len(found) > 5 else ''}")
-    return (near(word, (*entries(), *calculators(), *named_quantities(), *WORDS))
-            or "; dpcalc bounds lists the bounds, dpcalc help the topics")
+def _search(word: str) -> dict[str, Any]:
+    """What mentions a word that is no name. Raises DpcalcError where nothing does, with a similar name."""
+    if word in PAGES:
+        raise DpcalcError("unknown-value", f"{word} answers no question; dpcalc help {word} shows its help")
+    if gone := replacement_message(word):
+        raise DpcalcError("unknown-value", gone)
+    close = similar(word)
+    is_value = close is not None and comparable(close) == comparable(word)  # of an option, as the name of a mechanism
+    if (is_value or not close) and (found := mentions(word)):
+        return found
+    instead = f"did you mean {close}?" if close else "dpcalc bounds lists the bounds, dpcalc help the topics"
+    raise DpcalcError("unknown-value", f"{word!r} is no bound, command, option, topic or word of the glossary; "
+                                        f"{instead}")
 
 
 def names() -> Iterable[str]:
@@ -74,13 +75,14 @@ def names() -> Iterable[str]:
 
 COMMAND = Page(
     "explain",
-    "Explain a bound: what it states and assumes, its source and proof, errata, accuracy and an example. Explain a "
-    "topic, a command or an option in short.",
+    "Explain a bound (what it states and assumes, its source, an example), a topic, a word of the field, a command or "
+    "an option. For another word, list what mentions it.",
     "NAME...",
     text,
     (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
-     ("explain delta", "delta: what δ means, …")),
+     ("explain delta", "delta: what δ means, …"), ("explain dominating pair", "Dominating pair: two distributions …")),
     (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl", "bibtex")),),
-    (("json", "short for --format json"),),
+    (("json", "short for --format json"),
+     ("all", "of a bound, also its parameters, proof and accuracy; JSON always holds them")),
     names,
 )

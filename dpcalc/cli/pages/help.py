@@ -1,4 +1,4 @@
-"""dpcalc help: the help of a command, or the text of a topic."""
+"""dpcalc help: the help of a command, or what `dpcalc explain` prints."""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -7,21 +7,18 @@ from dpcalc.cli.pages import explain
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.topics import NAMES, TOPICS, topic_record
 from dpcalc.core.command import Page
-from dpcalc.core.errors import DpcalcError
 from dpcalc.output.catalogue import explained
 
 
 def text(words: tuple[str, ...]) -> str:
-    """The long help of a command; the explanation of a topic, a bound or an option; or the help of the program with
-    the list of topics."""
+    """The long help of a command; what `dpcalc explain` prints of other words; or the help of the program with the list
+    of topics."""
     app = import_module("dpcalc.cli.app")  # by name, because that module imports this one, also by name
     if not words:
         topics = {"Topics (dpcalc help TOPIC)": {topic.name: topic.title for topic in TOPICS}}
         return f"{app.full_help()}\n\n{app.in_list(topics)}"
     topic = topic_record("-".join(words))
-    if len(words) > 1 and topic is None:
-        raise DpcalcError("usage", f"one command or topic at a time, not {' '.join(words)}")
-    if words[0] in COMMANDS:
+    if len(words) == 1 and words[0] in COMMANDS:
         return str(app.full_help(words[0]))
     return explained(topic) if topic else explain.text(words, "table")
 
@@ -32,8 +29,9 @@ def names() -> Iterable[str]:
 
 COMMAND = Page(
     "help",
-    "Print the help of a command, or a short text on a topic. Without a word, list the commands and the topics.",
-    "[COMMAND|TOPIC]",
+    "Print the help of a command, a short text on a topic, or what dpcalc explain prints of any other word. Without a "
+    "word, list the commands and the topics.",
+    "[COMMAND|TOPIC|WORD]",
     text,
     (("help rdp", "Usage: dpcalc rdp …"), ("help delta", "delta: what δ means, …")),
     words=names,
