@@ -15,10 +15,13 @@ from typing import Any
 import shtab
 from manual_page import page
 
+from dpcalc.bounds import all_bounds
 from dpcalc.cli.app import load, root
 from dpcalc.cli.typer_commands import Words
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.catalogue import calculators, uses
+from dpcalc.commands.topics import WORDS
+from dpcalc.output.theorem import short_source
 
 FOLDER = Path(__file__).parents[1] / "completions"
 
@@ -80,11 +83,23 @@ def _with_equals_sign(zsh: str) -> str:
     return "\n".join(map(with_sign, zsh.replace("\\'", "'").split("\n")))
 
 
+def _with_descriptions(fish: str) -> str:
+    """The script for fish, in which a value has its description in place of that of its option: a bound its source, a
+    command or a topic its title, and another value what the glossary or a topic says of it."""
+    def described(value: str) -> str:
+        found = descriptions.get(value, "").replace("'", "").replace('"', "").replace("$", "").replace("\\", "")
+        return f"{value}\\t'{found}'" if found else value
+
+    descriptions: dict[str, str] = {word: topic.title for word, topic in WORDS.items()} | dict(COMMANDS) | {
+        name: short_source(bound.source) for name, bound in all_bounds().items()}
+    return re.sub(r'(ka ")([^"()]+)"', lambda m: f"{m[1]}{' '.join(map(described, m[2].split()))}\"", fish)
+
+
 def render() -> dict[str, str]:
     """The text of every generated file, by its name in `completions/`."""
     tree = command_tree()
     bash, zsh, fish = (shtab.complete(tree, shell) for shell in ("bash", "zsh", "fish"))
-    return {"dpcalc.bash": bash + _BASH_EQUALS_SIGN, "_dpcalc": _with_equals_sign(zsh), "dpcalc.fish": fish,
+    return {"dpcalc.bash": bash + _BASH_EQUALS_SIGN, "_dpcalc": _with_equals_sign(zsh), "dpcalc.fish": _with_descriptions(fish),
             "dpcalc.1": page()}
 
 

@@ -87,3 +87,10 @@ def test_tab(shell):
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.close(fd)
+
+
+def test_fish_describes_bounds_commands_and_topics_by_themselves():
+    script = (FOLDER / "dpcalc.fish").read_text(encoding="utf-8")
+    for value, text in (("gaussian-exact", "Balle & Wang 2018, Thm 8"), ("rdp", "privacy of one mechanism"),
+                        ("tuning", "what a search over hyper-parameters costs")):
+        assert f"{value}\\t'{text}" in script
