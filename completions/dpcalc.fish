@@ -75,7 +75,7 @@ complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l noise-multiplier -x -d 'noise
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l clipping-norm -x -d 'norm that every record'"'"'s gradient is clipped to'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l adjacency -xka "add-remove\t'which data sets are neighbours' replace-one\t'which data sets are neighbours' zero-out\t'which data sets are neighbours'" -d 'which data sets are neighbours'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l group-size -x -d 'records in a group, as those of one user'
-complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l max-keys -x -d 'most keys that one person contributes to, as groups or partitions'
+complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l max-keys -x -d 'most keys of one person, as groups or partitions'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l per-key -x -d 'most that one person adds to the value of a key'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l signed -d 'a person'"'"'s part of a value lies between −c and c'
 complete -c dpcalc -n '_shtab_dpcalc_using rdp' -l threshold -x -d 'least noisy value of a key that is published'

@@ -27,7 +27,7 @@ from dpcalc.core.results import Answer, OneRecord, Question, Route, Row, for_one
 from dpcalc.core.validate import near
 
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
-_RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass",
+_RELEASED = {"every-iterate": "every step's output", "every-epoch": "the last iterate of every pass",
              "last-iterate": "last iterate"}
 
 

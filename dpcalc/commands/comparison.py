@@ -171,7 +171,8 @@ def _described(row: Row, interpretation: Interpretation, run: TrainingRun, quest
     options = {**interpretation.parameters(run), **_question(question, run, interpretation), "bound": (name, *via)}
     if question.unknown and interpretation.by_multiplier:
         row = row._replace(result={**row.result, "sigma": run.sigma_of(row.result[noise_multiplier.NAME])})
-    if question.unknown and question.unknown.name == noise_multiplier.NAME:
+    is_found = interpretation.by_multiplier and run.norm == run.lipschitz
+    if question.unknown and question.unknown.name == noise_multiplier.NAME and not is_found:
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         of_point = pure.tv(row.result["epsilon"], row.result["delta"])["tv"]

@@ -14,7 +14,7 @@ from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError
 
 THOSE_OF_INPUT = "those of the input"  # the neighbours of an answer, where the given guarantee does not name them
-EVERY_OUTPUT = "every output of each input"  # what is released
+EVERY_OUTPUT = "every output of each release"  # what is released
 # The options that ask about an (ε, δ) from JSON, or for several of it.
 _ASK = frozenset({"epsilon", "delta", "target_epsilon", "target_delta", "alpha", "to", "solve", "slack", "steps",
                   *tries.NAMES})

@@ -62,10 +62,10 @@ def _group(run: TrainingRun) -> dict[str, Any]:
     return {"group_size": run.group_size} if run.group_size > 1 else {}
 
 
-def _gaussian(run: TrainingRun, count: int, sensitivity: float) -> dict[str, Any]:
+def _gaussian(run: TrainingRun, count: int, adjacency: str) -> dict[str, Any]:
     """The noise of so many steps. The records of a group are at worst in the same batches: c_t of them in step t move
     the outputs like one step of distance √Σc_t² times that of one record."""
-    return {"sensitivity": sensitivity, "steps": count, **_group(run)}
+    return {"adjacency": adjacency, "steps": count, **_group(run)}
 
 
 def _on_batches(run: TrainingRun, scheme: str, **others: Any) -> dict[str, Any]:
@@ -205,16 +205,17 @@ def _every_step_shuffled(adjacency: str, neighbours: Condition, lower: tuple[str
 
 INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), _NOT_ZEROED_OUT), "subsample",
-                   lambda r: _on_batches(r, POISSON, sensitivity=r.removal), _EVERY_STEP_POISSON, ADD_REMOVE,
-                   ("poisson-group-profile",)),
+                   lambda r: _on_batches(r, POISSON, adjacency=ADD_REMOVE), _EVERY_STEP_POISSON, ADD_REMOVE,
+                   ("poisson-group-profile",), by_multiplier=True),
     Interpretation(("poisson-profile", "poisson-rdp"), (needs_batches(POISSON), _ZEROED_OUT), "subsample",
-                   lambda r: {**_on_batches(r, POISSON, sensitivity=r.removal), "adjacency": ZERO_OUT},
-                   _EVERY_STEP_POISSON, ZERO_OUT, ("poisson-group-profile",)),
+                   lambda r: _on_batches(r, POISSON, adjacency=ZERO_OUT), _EVERY_STEP_POISSON, ZERO_OUT,
+                   ("poisson-group-profile",), by_multiplier=True),
     Interpretation(("poisson-replace-one-profile", "poisson-replace-one-rdp"), (needs_batches(POISSON),), "subsample",
                    lambda r: _on_batches(r, POISSON, adjacency=REPLACE_ONE), _EVERY_STEP_POISSON,
                    of_groups=("poisson-replace-one-profile",), by_multiplier=True),
     Interpretation(("wor-profile", "wor-rdp"), (needs_batches(WITHOUT),), "subsample",
-                   lambda r: _on_batches(r, WITHOUT, sensitivity=r.push), _composed(_EVERY_STEP_FRESH)),
+                   lambda r: _on_batches(r, WITHOUT, adjacency=REPLACE_ONE), _composed(_EVERY_STEP_FRESH),
+                   by_multiplier=True),
     Interpretation(("wor-zero-out-profile", "wor-zero-out-lower"), (needs_batches(WITHOUT), _ZEROED_OUT), "subsample",
                    lambda r: _on_batches(r, WITHOUT, adjacency=ZERO_OUT), _composed(_EVERY_STEP_FRESH), ZERO_OUT,
                    by_multiplier=True),
@@ -225,26 +226,26 @@ INTERPRETATIONS: tuple[Interpretation, ...] = (
     Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (needs_batches(WITHOUT), *_LAST_SMOOTH),
                    "burn-in", _burn_in, _last_smooth(_EVERY_STEP_FRESH)),
     Interpretation(("gaussian-exact",), (needs_batches(FULL),), "rdp",
-                   lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step"),
-                   of_groups=("gaussian-exact",)),
+                   lambda r: _gaussian(r, r.steps, REPLACE_ONE), _composed("every record at every step"),
+                   of_groups=("gaussian-exact",), by_multiplier=True),
     Interpretation(("gaussian-exact",), (needs_batches(FULL), _NOT_ZEROED_OUT), "rdp",
-                   lambda r: _gaussian(r, r.steps, r.removal),
+                   lambda r: _gaussian(r, r.steps, ADD_REMOVE),
                    _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE,
-                   ("gaussian-exact",)),
+                   ("gaussian-exact",), by_multiplier=True),
     Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), c.WHOLE_PASSES, _NOT_ZEROED_OUT), "subsample",
-                   lambda r: _passes(r, sensitivity=r.removal), _EVERY_STEP_ALLOCATED, ADD_REMOVE),
+                   lambda r: _passes(r, adjacency=ADD_REMOVE), _EVERY_STEP_ALLOCATED, ADD_REMOVE, by_multiplier=True),
     Interpretation(_ALLOCATION, (needs_batches(ALLOCATION), c.WHOLE_PASSES, _ZEROED_OUT), "subsample",
-                   lambda r: _passes(r, sensitivity=r.removal, adjacency=ZERO_OUT), _EVERY_STEP_ALLOCATED, ZERO_OUT),
+                   lambda r: _passes(r, adjacency=ZERO_OUT), _EVERY_STEP_ALLOCATED, ZERO_OUT, by_multiplier=True),
     Interpretation(_ALLOCATION_REPLACED, (needs_batches(ALLOCATION), c.WHOLE_PASSES), "subsample",
                    lambda r: _passes(r, adjacency=REPLACE_ONE), _EVERY_STEP_ALLOCATED, by_multiplier=True),
     *_every_step_shuffled(REPLACE_ONE, _NOT_ZEROED_OUT, ("shuffle-lower-allocation",)),
     *_every_step_shuffled(ZERO_OUT, _ZEROED_OUT, ("shuffle-lower", "shuffle-lower-allocation")),
     Interpretation(("gaussian-exact",), (needs_batches(FIXED, STREAM),), "rdp",
-                   lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass"),
-                   of_groups=("gaussian-exact",)),
+                   lambda r: _gaussian(r, r.uses, REPLACE_ONE), _composed("every record at most once a pass"),
+                   of_groups=("gaussian-exact",), by_multiplier=True),
     Interpretation(("gaussian-exact",), (needs_batches(FULL, FIXED, STREAM), _ZEROED_OUT), "rdp",
-                   lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, r.removal),
-                   _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",)),
+                   lambda r: _gaussian(r, r.steps if r.batches == FULL else r.uses, ZERO_OUT),
+                   _composed("every record at most once a pass"), ZERO_OUT, ("gaussian-exact",), by_multiplier=True),
     Interpretation(("iteration",), (needs_batches(FULL), *_LAST_CONVEX), "burn-in", _burn_in,
                    _last("every record at every step")),
     Interpretation(("iteration",), (needs_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",

@@ -58,7 +58,7 @@ def answer(given: Given) -> Answer:
         warnings = (f"only the last iterate is covered: an observer of all iterates gets {symbol(asks)} = "
                     f"{human(numbers[f'{asks}_every_iterate'])} (--release every-iterate)",)
     guarantee = {"kind": "gdp", "mu": numbers["mu"], **({} if by_default else {"index": list(params["uses"])})}
-    return run.answer(rows, guarantee, "replace-one", "every iterate" if every else "last iterate",
+    return run.answer(rows, guarantee, "replace-one", "every step's output" if every else "last iterate",
                       _notes(run, params, numbers, by_default), numbers, warnings=warnings, only=only)
 
 
@@ -217,7 +217,7 @@ def _optimum(given: Given) -> Answer:
     rows = answer_rows(run, (*((Route(optimum.BOUND),) if steady else ()), *finite), run.bounds)
     numbers, notes = _beside_optimum(rows[0], run.params)
     solution = {"feedback": rows[0].result["feedback"]}
-    found = run.answer(rows, {"kind": "feedback", **solution}, "replace-one", "every iterate", notes, numbers,
+    found = run.answer(rows, {"kind": "feedback", **solution}, "replace-one", "every step's output", notes, numbers,
                        options={"solve": "feedback"})
     return found._replace(parameters=found.parameters | solution)
 

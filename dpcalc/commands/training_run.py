@@ -60,11 +60,6 @@ class TrainingRun(NamedTuple):
         return None if self.record is None else -(-self.record // self.batch_size)
 
     @property
-    def push(self) -> float:
-        """2L/b, rounded up: the most that replacing one record moves the gradient of a batch."""
-        return ratio_up((2.0, self.lipschitz), (float(self.batch_size),))
-
-    @property
     def removal(self) -> float:
         """L/b, rounded up: the most that adding or removing one record moves the gradient of a batch."""
         return ratio_up((self.lipschitz,), (float(self.batch_size),))

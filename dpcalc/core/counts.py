@@ -3,7 +3,7 @@ noisy an answer is."""
 
 from dpcalc.core.quantities import WHOLE, Quantity
 
-MAX_KEYS = Quantity("max_keys", "most keys that one person contributes to, as groups or partitions; enforced before "
+MAX_KEYS = Quantity("max_keys", "most keys of one person, as groups or partitions; enforced before "
                     "counting, in place of --sensitivity (default with --per-key: 1)", "k", **WHOLE,
                     safe_direction=-1, aliases=("l0", "max_partitions_contributed"))
 PER_KEY = Quantity("per_key", "most that one person adds to the value of a key; enforced by clamping, in place of "

@@ -227,7 +227,8 @@ MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, 
                      QUERIES)
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
-                           "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False)
+                           "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False,
+                  aliases=("batches",))
 DROP_LAST = Quantity("drop_last", "an epoch leaves out the records that do not fill a batch, those at the end of its "
                      "own order (shuffled batches; PyTorch's drop_last=True)", kind="switch")
 RESHUFFLE = Quantity("reshuffle", "when the records are shuffled (shuffled batches; default: every-epoch)",
@@ -253,7 +254,8 @@ FILTER_ORDER = Quantity("order", "Rényi order of the filter (default: by the bu
 DELTA_RESERVE = Quantity("delta_reserve", "part of δ for (ε, δ) releases in a filter (default 0)", "δ_r", ge=0, lt=1)
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
-                            "random-allocation"), spellings=(("shuffle", "shuffled"),), hints=False)
+                            "random-allocation"), spellings=(("shuffle", "shuffled"),), hints=False,
+                   aliases=("scheme",))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"),
                    spellings=(("all-iterates", "every-iterate"), ("all", "every-iterate")))

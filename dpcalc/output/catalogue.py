@@ -29,22 +29,19 @@ def _table(found: Sequence[Entry]) -> TextTable:
 
 
 def _page(found: Sequence[Entry]) -> str:
-    """The bounds in groups, by what they are about: name, status unless it is proven, and source, in a line each."""
-    by_name = {entry.bound.name: entry.bound for entry in found}
+    """The bounds in groups, by what they are about: name, source, and status unless it is proven. Where the terminal is
+    too narrow for a line each, the source stands below the name."""
+    names = {entry.bound.name for entry in found}
     groups = []
     for room, title in ROOMS.items():
-        bounds = [bound for module in modules_of(room) for bound in bounds_in(module) if bound.name in by_name]
-        names = [b.name if b.status == "proven" else f"{b.name} [{b.status}]" for b in bounds]
-        column = max(map(len, names), default=0)
-        rows = [f"  {name:{column}}  {_shortened(short_source(b.source), width() - column - 4)}"
-                for name, b in zip(names, bounds, strict=True)]
+        bounds = [bound for module in modules_of(room) for bound in bounds_in(module) if bound.name in names]
+        sources = [short_source(b.source) + ("" if b.status == "proven" else f" [{b.status}]") for b in bounds]
+        column = max((len(b.name) for b in bounds), default=0)
+        below = any(2 + column + 2 + len(source) > width() for source in sources)
+        rows = [f"  {b.name}\n      {source}" if below else f"  {b.name:{column}}  {source}"
+                for b, source in zip(bounds, sources, strict=True)]
         groups += ["\n".join([heading(f"{title}:"), *rows])] if rows else []
     return "\n\n".join(groups)
-
-
-def _shortened(text: str, room: int) -> str:
-    """The beginning of a text, as whole words, in that many columns."""
-    return textwrap.shorten(text, max(room, 20), placeholder=" …", break_on_hyphens=False)  # columns: 20 hold a name
 
 
 # --- one name --------------------------------------------------------------------------------------------------------
@@ -69,7 +66,8 @@ def explained(record: dict[str, Any], in_full: bool = True) -> str:
         said = [_quantity(record), f"  Option of: {', '.join(record['commands'])}"]
     else:
         said = _bound_lines(record) if in_full else lines(entries()[record["name"]].bound)
-        below = [] if in_full else [f"  dpcalc explain {record['name']} --all: parameters, proof, accuracy"]
+        more = shell_lines(f"  dpcalc explain {record['name']} --all", width())
+        below = [] if in_full else [*more, "    → parameters, proof and accuracy, too"]
     shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
     return "\n".join([paragraph(said, "  "), *shown, *below])
 
@@ -85,7 +83,7 @@ def _findings(record: dict[str, Any]) -> str:
     for kind, command in _KINDS.items():
         rows = [(name, short_source(text) if kind == "bounds" else text) for name, text in record[kind].items()]
         column = max((len(name) for name, _ in rows[:_LISTED]), default=0)
-        lines = [f"  {name:{column}}  {_shortened(text, wide - column - 4)}"
+        lines = [f"  {name:{column}}  {textwrap.shorten(text, max(wide - column - 4, 20), placeholder=' …')}"
                  for name, text in rows[:_LISTED]]
         if rows:
             all_of_them = f" (dpcalc bounds {record['name']})" if kind == "bounds" else ""

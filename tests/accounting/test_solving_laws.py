@@ -172,7 +172,7 @@ def test_a_solution_next_to_the_end_of_a_range_is_one():
 
 
 def test_a_comparison_says_so_too():
-    with pytest.raises(NoSolution, match="every sigma"):
+    with pytest.raises(NoSolution, match="every noise multiplier"):
         solve("compare", "sigma", n=1000, batches="poisson", batch_size=10, steps=1, lipschitz=1, epsilon=1, delta=0.5)
 
 

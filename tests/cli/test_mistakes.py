@@ -32,7 +32,6 @@ MISTAKES = [
     ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used with --mechanism laplace; give --scale instead"),
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean noise-multiplier?"),
     ("rdp --batch-size 5", "it belongs to subsample, tv, burn-in, compare"),
-    ("subsample --batches shuffled", "it belongs to compare"),
     ("tv --scheme shuffle", "needed with --mechanism gaussian"),
     ("subsample --scheme posson", "'posson' is not one of poisson, cyclic-poisson"),
     ("subsample runs.csv", "'runs.csv': No such file or directory"),

@@ -128,6 +128,7 @@ def test_mistakes_in_budgets(header, said):
 @pytest.mark.parametrize("header, name", [
     ({"rho": 0.5}, "rho"), ({"mu": 0.8}, "mu"), ({"rho": 0.5, "mu": 0.8}, "mu"), ({"rho": 0.2, "mu": 0.8}, "rho"),
     ({"delta": DELTA, "epsilon": 2.5, "rho": 0.5}, "epsilon"), ({"delta": DELTA, "epsilon": 3, "rho": 0.2}, "rho")])
+@pytest.mark.filterwarnings("ignore:over the budget")
 def test_a_solution_meets_all_budgets_and_just_the_tightest(header, name):
     unknown = {"command": "rdp", "sigma": "?"}
     found = ledger(GAUSSIAN, unknown, **header)

@@ -35,6 +35,7 @@ def test_what_is_not_proven_of_disjoint_parts_beside_a_tuned_run_is_said():
     assert "bounds[0].epsilon" in verdict.unchecked and not any(f.verdict == "not verified" for f in verdict.head)
 
 
+@pytest.mark.filterwarnings("ignore:over the budget")
 def test_a_budget_of_rho_says_what_may_be_stated_only_while_it_is_kept():
     two = [{"kind": "gdp", "mu": 0.4}] * 2
     kept, over = (ledger(*two, delta=None, rho=rho) for rho in (1, 0.01))

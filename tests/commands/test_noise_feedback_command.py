@@ -90,7 +90,7 @@ def test_every_iterate_of_any_loss_needs_no_curvature():
     with_curvature, without = (result(f"{line} --steps 50 --delta 1e-5 --release every-iterate") for line in (RUN, ANY))
     assert without["epsilon"] == with_curvature["epsilon"] and "variance" not in without
     record = answer(f"{ANY} --steps 50 --delta 1e-5 --release every-iterate")
-    assert (record["bound"], record["released"]) == ("feedback-every-iterate", "every iterate")
+    assert (record["bound"], record["released"]) == ("feedback-every-iterate", "every step's output")
     assert "--curvature" in refusal(f"{ANY} --steps 50 --delta 1e-5", 2)
 
 
@@ -190,7 +190,7 @@ def test_curvature_so_small_that_the_best_feedback_is_one_in_double_precision():
 
 def test_the_record_of_a_solved_feedback():
     found = answer("noise-feedback --solve feedback --curvature 1e-4 --learning-rate 1 --steps 1000")
-    assert (found["solved"], found["options"]["solve"], found["released"]) == ("feedback", "feedback", "every iterate")
+    assert (found["solved"], found["options"]["solve"], found["released"]) == ("feedback", "feedback", "every step's output")
     assert found["guarantee"] == {"kind": "feedback", "feedback": found["result"]["feedback"]}
     after = result("noise-feedback --solve feedback --curvature 1e-4 --learning-rate 1 --steps 1000 --bound "
                    "feedback-optimum-finite")
@@ -251,7 +251,7 @@ def test_that_a_record_is_used_once_is_written(release):
     ("--curvature .7 --feedback .25", "steps, and the part 0.25 of it is taken back at the next one."),
     ("--curvature .7 --feedback 0", "at each of 6 steps. A record"),
     ("--curvature .7,.1", "The curvatures are 0.7 and 0.1."),
-    ("--release every-iterate", "The guarantee covers the release of every iterate and of anything computed from it."),
+    ("--release every-iterate", "The guarantee covers the release of every step's output and of anything computed from it."),
     ("--curvature .7", "Caution: only the last iterate is covered: an observer of all iterates gets ε = 0.905837"),
 ])
 def test_statements(more, words):

@@ -81,7 +81,7 @@ BOUND = gaussian_bound(
         in_words="If you release every iterate, or anything computed from them, this is what noise with feedback "
                  "gives: what is taken back later no longer hides the steps before. With λ = 1 only the noise of the "
                  "last step stands between an observer and the sum of all gradients.",
-        released="every iterate",
+        released="every step's output",
     ),
     params=("feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=mu, exact_mu=exact_mu,
     rtol=1e-11)

@@ -112,7 +112,7 @@ BOUND = PointBound(
         assumptions=SETTING,
         in_words="If you release every iterate, take back this part of the previous noise. The steeper the loss, the "
                  "less is worth taking back: λ* is 0.87 at ηa = 0.01 and 0.27 at ηa = 0.5.",
-        released="every iterate",
+        released="every step's output",
     ),
     params=("curvatures", "learning_rate"), value=value, exact=exact, rtol=2e-14,
     gives=("feedback", "equal_privacy_variance"))

@@ -77,7 +77,7 @@ BOUND = PointBound(
         assumptions=(*SETTING, "ηa ≤ 1 for every curvature"),
         in_words="If nothing is known of the loss, the iterates are prefix sums of the gradients: with this part of "
                  "the previous noise taken back, the variance of the last one grows like √T, not like T.",
-        released="every iterate",
+        released="every step's output",
     ),
     params=("curvatures", "learning_rate", "iterations"), value=value, exact=exact, rtol=2e-14,
     gives=("feedback", "equal_privacy_variance"))

@@ -78,7 +78,7 @@ CONJECTURE = RdpBound(Theorem(
     name="without-replacement-conjecture", example=EXAMPLE,
     statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C ≥ 16",
     source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
-    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every iterate", status="conjecture",
+    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every step's output", status="conjecture",
     errata=WITHDRAWN,
 ), params=(*RUN, "constant"), value=_conjecture, exact=_conjecture_exact, rtol=1e-14)
 
@@ -115,7 +115,7 @@ SUM = RdpBound(Theorem(
     name="without-replacement-conjecture-sum", example=EXAMPLE,
     statement="ε(α) = (E/τ)Σ_{j≤τn} CαL²/((n−j+1)²σ²), C ≥ 16",
     source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
-    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every iterate", status="conjecture",
+    assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every step's output", status="conjecture",
     errata=WITHDRAWN,
 ), params=(*RUN, "constant"), value=_sum, exact=_sum_exact, rtol=2e-11)
 
@@ -137,7 +137,7 @@ LOWER = RdpBound(Theorem(
               "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
     source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
     assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
-    released="every iterate", status="lower",
+    released="every step's output", status="lower",
 ), params=RUN, value=_lower, exact=_lower_exact, rtol=_QUADRATURE)
 
 
@@ -156,7 +156,7 @@ UNAMPLIFIED = gaussian_bound(Theorem(
               "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
     source="proof in dpcalc/bounds/pnsgd/without_replacement.py, from Dong, Roth & Su 2022, Corollary 3.3, "
            "arXiv:1905.02383v3",
-    assumptions=ASSUMPTIONS, released="every iterate",
+    assumptions=ASSUMPTIONS, released="every step's output",
 ), params=RUN, mu=_mu, exact_mu=_exact_mu, rtol=2e-12)
 
 BOUNDS = (CONJECTURE, SUM, LOWER, UNAMPLIFIED)
