@@ -29,13 +29,14 @@ def _table(found: Sequence[Entry]) -> TextTable:
 
 
 def _page(found: Sequence[Entry]) -> str:
-    """The bounds in groups, by what they are about: name, source, and status unless it is proven. Where the terminal is
+    """The bounds in groups, by what they are about: name, source, and status unless it is proven or in the name. Where the terminal is
     too narrow for a line each, the source stands below the name."""
     names = {entry.bound.name for entry in found}
     groups = []
     for room, title in ROOMS.items():
         bounds = [bound for module in modules_of(room) for bound in bounds_in(module) if bound.name in names]
-        sources = [short_source(b.source) + ("" if b.status == "proven" else f" [{b.status}]") for b in bounds]
+        sources = [short_source(b.source) + ("" if b.status == "proven" or b.status in b.name else f" [{b.status}]")
+                   for b in bounds]
         column = max((len(b.name) for b in bounds), default=0)
         below = any(2 + column + 2 + len(source) > width() for source in sources)
         rows = [f"  {b.name}\n      {source}" if below else f"  {b.name:{column}}  {source}"

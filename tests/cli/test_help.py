@@ -165,7 +165,8 @@ def test_the_catalogue_has_a_line_for_every_bound_in_groups(width, printed, monk
     assert [line.split()[0] for line in lines] == list(BOUNDS) and max(map(len, text.splitlines())) <= width
     assert text.count("\n      ") == 0 or width < 80
     for line, bound in zip(lines, BOUNDS.values(), strict=True):
-        assert line.endswith(short_source(bound.source) if bound.status == "proven" else f" [{bound.status}]")
+        is_plain = bound.status == "proven" or bound.status in bound.name
+        assert line.endswith(short_source(bound.source) if is_plain else f" [{bound.status}]")
 
 
 @pytest.mark.parametrize("name, mark", [("csv", ","), ("tsv", "\t")])
