@@ -160,9 +160,10 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         released="every step's output",
         scheme="shuffle",
-        in_words="A record that is left out could have been in the place of one of any batch, so that the noise hides "
-                 "its batch. That hides less than if each record chose its batch by itself: the record in its place "
-                 "may have the opposite gradient.",
+        in_words="DP-SGD on batches from a fresh secret order in every epoch, the last records of which are left out, "
+                 "every step's output released. A record that is left out could be in the place of any other one, so "
+                 "the noise hides its batch. A record is replaced or zeroed out. It is false for buffered or fixed "
+                 "orders, and where records are added or removed.",
     ),
     params=PARAMS, value=value, exact=exact,
     rtol=3e-2)  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ

@@ -111,8 +111,10 @@ BOUND = CompositionBound(
         assumptions=(ONE_ORDER, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
         scheme="shuffle",
-        in_words="A record that is always left out could have been in the place of any other one; where the noise is "
-                 "large against the root of the number of epochs, that hides it.",
+        in_words="DP-SGD on batches from one secret order that all epochs share, whose last records are never used. "
+                 "One of these could be in the place of any other record; where the noise is large for the number of "
+                 "epochs, that hides the record. A record is replaced or zeroed out. It is false where the order is "
+                 "known or nothing is left out.",
     ),
     params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "epochs", "group_size", "tail"), value=value,
     exact=exact, rtol=5e-2)  # of δ: grids and chords
