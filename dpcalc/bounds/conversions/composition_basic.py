@@ -119,7 +119,7 @@ BOUND = ProfileBound(
                  "earlier outputs. It holds for all mechanisms, and for pure DP no smaller ε with δ = 0 holds for "
                  "all. Where a small δ is allowed, composition-optimal gives less for many releases.",
         source="Dwork & Roth 2014, Theorem 3.16",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     params=("points",), value=value, exact=exact, rtol=1e-14, pure=pure, inverse=inverse)
 
@@ -133,7 +133,7 @@ ADVANCED = ProfileBound(
                  "It is loose: composition-optimal is never above it, and for few releases basic composition may be "
                  "below it, too.",
         source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
         errata=("The CS5562 lecture's example, (0.005, 1e-5) × 1000 ⇒ (0.15, 1e-5), is not a theorem: 0.005√1000 = "
                 "0.158 alone, and the optimal δ at 0.15 is 0.0254.",),
     ),

@@ -90,7 +90,7 @@ BOUND = ProfileBound(
                  "as much. Where the mechanisms are known, such as Gaussian noise, their composition usually loses "
                  "much less.",
         source="Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     params=("step_epsilon", "step_delta", "steps"), value=value, exact=exact, rtol=3e-10, pure=pure,
     exact_steps=100_000)

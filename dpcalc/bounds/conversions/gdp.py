@@ -124,7 +124,7 @@ COMPOSITION = PointBound(
                  "0 has no μ.",
         source="Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3; of ε-DP releases the proof in "
                "dpcalc/bounds/conversions/pure.py",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("mu",), params=("mus", "pure"), value=composition, exact=exact_composition, condition=condition, rtol=5e-12)
 

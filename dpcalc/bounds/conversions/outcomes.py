@@ -85,7 +85,8 @@ def exact_rdp(mp: Any, alpha: float, p: Vector, q: Vector) -> Any:
     return max(side(p, q), side(q, p))
 
 
-_ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data sets", "the worst pair is the one given")
+_ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data sets",
+                "no two neighbouring data sets have a larger divergence at any ε or order")
 
 PROFILE = ProfileBound(
     Theorem(

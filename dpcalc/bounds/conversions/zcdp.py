@@ -69,7 +69,7 @@ COMPOSITION = PointBound(
                  "outputs. It is exact for Gaussian noise. All releases must use the same notion of neighbours, and "
                  "the ρ of each must hold whatever the outputs before it were.",
         source="Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("rho",), params=("rho", "steps"), value=lambda rho, steps: total(equal(rho, steps)),
     exact=lambda mp, rho, steps: exact_total(mp, equal(rho, steps)), rtol=2.3e-16)
@@ -87,7 +87,7 @@ SUM = PointBound(
         source="Bun & Steinke 2016, Lemma 1.7 and Propositions 1.4 and 1.6, arXiv:1605.02065v1; Canonne, Kamath & "
                "Steinke 2020, arXiv:2004.00010 (discrete Gaussian noise); Cesar & Rogers 2021, arXiv:2004.07223 "
                "(bounded range); Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3 (GDP)",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("rho",), params=("terms",), value=total, exact=exact_total, rtol=2.3e-16)
 

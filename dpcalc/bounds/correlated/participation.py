@@ -41,7 +41,7 @@ from dpcalc.numerics.rounding import ratio_up
 
 PARAMS = ("design", "change", "sigma")
 SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of all steps; σ is in clipping norms",
-           "a record is used in its own steps only, and changes the sum of each by at most one clipping norm (two "
+           "a record changes only the sums of the steps in which it takes part, each by at most one clipping norm (two "
            "where it is replaced)",
            "the steps of a record are fixed without looking at the data or at outputs; gradients may depend on "
            "earlier outputs")

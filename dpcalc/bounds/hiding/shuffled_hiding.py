@@ -72,7 +72,7 @@ SECRET = ("the order is uniform over all n records, secret, independent of the d
 PLAIN = "a step depends on the iterate and its records alone: no momentum, adaptive step or normalisation; K is closed"
 OTHERS = ("at equal iterates the gradients of any two records that can occur differ by at most 2L, as they do where "
           "each is at most L")
-FIXED = ("L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are "
+FIXED = ("L, η, σ, the batch size and the number of passes do not depend on the data; η, σ and the contraction are "
          "the same in every step")
 EQUAL = "n ≥ 2; all batches have b records, and what is left over in a pass is not used in it"
 ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, "Gaussian noise")

@@ -159,8 +159,8 @@ def exact_delta(mp: Any, epsilon: float, n: int, batch_size: int, iterations: in
 
 
 PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, "
-         "adaptive step, normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are "
-         "fixed without it")
+         "adaptive step, normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T do "
+         "not depend on the data")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
     GRADIENTS,
@@ -169,10 +169,10 @@ SETTING = (
     PLAIN,
 )
 HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs "
-        "that differ in one record are surely within D of each other at every step, whatever the batches and the "
-        "noise, which they share")
+        "that differ in one record and share batches and noise are within D of each other at every step, whatever the "
+        "batches and the noise are")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
-         "(batches cut from a shuffled epoch are not covered)",)
+         "(consecutive batches of a shuffled epoch are not covered)",)
 
 BOUND = RdpBound(
     Theorem(

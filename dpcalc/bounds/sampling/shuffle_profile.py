@@ -74,8 +74,9 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
-LEFT_OUT = ("every epoch leaves out at least one record: the end of its own order of all n records, drawn afresh (not "
-            "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
+LEFT_OUT = ("every epoch leaves out at least one record: the last ones of an order of all n records that is drawn "
+            "afresh (not a fixed part that was removed before, a buffered shuffle, or an order that goes on in the "
+            "next epoch)")
 FIXED = "n, b and the number of steps are public, and fixed before the run"
 ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
 PARAMS = ("noise_of_record", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished", "group_size",

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
 ONE_ORDER = "one uniformly random order of all n records for all epochs, drawn before the first one"
-LEFT_OUT = "every epoch leaves out at least one record, at the end of that order (not a part that was cut off before)"
+LEFT_OUT = "every epoch leaves out at least one record: the last ones of that order (not a part removed before)"
 
 
 def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool, epochs: int,
