@@ -185,7 +185,7 @@ LIMIT = ProfileBound(Theorem(
     statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
     in_words="This is no guarantee at a finite n: an upper bound of what the δ of online-contraction for the record "
              "at index i falls to as the stream goes on without end. At a finite n that δ may be much larger (26.6 "
-             "times in a figure of the paper), so it is the one for a run that was stopped.",
+             "times in a figure of the paper), and only that δ is true of a run that was stopped.",
     source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"), status="limit",
     errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
