@@ -8,6 +8,6 @@ for convex losses use only that a step moves two runs apart by 2ηL at most wher
 set or of both, at the same iterate. """
 
 START = ("the first iterate w₀ and the constraint set K, where there is one, do not depend on the data set; w₀ lies in "
-         "K, or the gradients at w₀ keep to L, too")
-GRADIENTS = ("of L only this is used: at the same iterate the gradients of any two records differ by at most 2L "
-             "(without a constraint set no strongly convex loss is L-Lipschitz)")
+         "K, or L bounds the gradients at w₀ as well")
+GRADIENTS = ("L need not bound the gradients themselves: it is enough that at the same iterate those of any two "
+             "records differ by at most 2L (without a constraint set no strongly convex loss is L-Lipschitz)")

@@ -17,12 +17,12 @@ class Theorem(NamedTuple):
 
     name: str  # on the command line and in JSON
     statement: str  # the inequality, in words and symbols
+    in_words: str  # what it says, when it applies, and where it is false or loose: at most 75 words
     source: str  # paper, version, number
     assumptions: tuple[str, ...]  # what the ranges of the parameters cannot check
     example: str = ""  # the arguments of a call of dpcalc that the bound answers; the tests run it
     status: str = "proven"  # proven | as-published | conjecture | limit | lower | model
     errata: tuple[str, ...] = ()
-    in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
     released: str = "last iterate"  # which outputs the theorem covers, in words
     scheme: str = ""  # the sampling scheme that it is about, where it answers for runs that are described otherwise too
     noise_on: str = "every gradient"  # of SGD in passes: what the noise is added to, in words

@@ -29,8 +29,8 @@ def _table(found: Sequence[Entry]) -> TextTable:
 
 
 def _page(found: Sequence[Entry]) -> str:
-    """The bounds in groups, by what they are about: name, source, and status unless it is proven or in the name. Where the terminal is
-    too narrow for a line each, the source stands below the name."""
+    """The bounds in groups, by what they are about: name, source, and status unless it is proven or in the name. Where
+    the terminal is too narrow for a line each, the source stands below the name."""
     names = {entry.bound.name for entry in found}
     groups = []
     for room, title in ROOMS.items():
@@ -38,9 +38,10 @@ def _page(found: Sequence[Entry]) -> str:
         sources = [short_source(b.source) + ("" if b.status == "proven" or b.status in b.name else f" [{b.status}]")
                    for b in bounds]
         column = max((len(b.name) for b in bounds), default=0)
-        below = any(2 + column + 2 + len(source) > width() for source in sources)
-        rows = [f"  {b.name}\n      {source}" if below else f"  {b.name:{column}}  {source}"
-                for b, source in zip(bounds, sources, strict=True)]
+        room = [width() - 4 - len(source) for source in sources]  # for the name, without the spaces
+        below = any(columns < len(b.name) for columns, b in zip(room, bounds, strict=True))
+        rows = [f"  {b.name}\n      {source}" if below else f"  {b.name.ljust(min(column, columns))}  {source}"
+                for b, source, columns in zip(bounds, sources, room, strict=True)]
         groups += ["\n".join([heading(f"{title}:"), *rows])] if rows else []
     return "\n\n".join(groups)
 

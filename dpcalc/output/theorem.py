@@ -13,9 +13,10 @@ from dpcalc.core.results import Answer
 
 def lines(bound: Bound) -> list[str]:
     """The lines about a theorem: statement, meaning in words, source, assumptions and errata."""
-    words = [f"  In words: {bound.theorem.in_words}"] if bound.theorem.in_words else []
-    return [f"{bound.name} [{bound.status}]: {bound.theorem.statement}", *words, f"  Source: {bound.source}",
-            *(f"  Assumes: {a}" for a in bound.theorem.assumptions), *(f"  Erratum: {e}" for e in bound.theorem.errata)]
+    theorem = bound.theorem
+    return [f"{bound.name} [{bound.status}]: {theorem.statement}", f"  In words: {theorem.in_words}",
+            f"  Source: {bound.source}",
+            *(f"  Assumes: {a}" for a in theorem.assumptions), *(f"  Erratum: {e}" for e in theorem.errata)]
 
 
 _NAME = r"[A-Z][\w’-]+"  # the family name of an author

@@ -71,6 +71,16 @@ def test_says_where_it_comes_from(name):
         WITH_NODES.get(name, 0.0) + 0.031 if name in ON_A_GRID | WITH_NODES.keys() else 3e-3 if name in COMPOSED else 3e-8)
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+def test_says_in_a_few_sentences_what_it_means(name):
+    words, status = BOUNDS[name].theorem.in_words, BOUNDS[name].status
+    assert 25 <= len(words.split()) <= 75 and words.endswith(".")
+    assert not re.search(r"= \S+ =", words), "formulas belong in the statement"
+    opening = {"lower": "This is a lower bound", "model": "This is a lower bound", "conjecture": "This is a conjecture",
+               "limit": "This is no guarantee", "as-published": "This is no guarantee", "proven": ""}
+    assert words.startswith(opening[status]), f"a bound that is {status} says so first"
+
+
 # Theorems about numbers alone, which hold for whatever has the guarantee that they convert.
 WITHOUT_ASSUMPTIONS = {"rdp-optimal", "rdp-improved", "rdp-mironov", "gdp-exact", "gdp-rdp", "gdp-zcdp", "zcdp-rdp", "dp-tv"}
 COUNTS = {"steps", "iterations", "epochs", "group_size"}

@@ -88,8 +88,8 @@ WEIGHTED = Scheme(
                            "steps": by_rate.number_of_steps(values, values["max_weight"])},
     routes=lambda run, relation: converted(wor_rdp.WEIGHTED),
     rdp_bound=wor_rdp.WEIGHTED,
-    sentence=lambda text: (f"A record is in a batch with a probability of at most {text['max_weight']} that does not "
-                           "depend on the data."),
+    sentence=lambda text: (f"Every step draws one record, each with a probability of at most {text['max_weight']} that "
+                           "does not depend on the data."),
     fields={"rate": RATE},
     curve=lambda use: curve.of_bound(wor_rdp.WEIGHTED, max_weight=use.sampling["rate"],
                                      base=use.mechanism.rdp_curve(use.params)),

@@ -115,8 +115,11 @@ BOUND = ProfileBound(
         name="composition-basic",
         example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --target-delta 1e-4",
         statement="releases that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together",
+        in_words="Several releases together: the ε add up, and so do the δ, also where a release is chosen in view of "
+                 "earlier outputs. It holds for all mechanisms, and for pure DP no smaller ε with δ = 0 holds for "
+                 "all. Where a small δ is allowed, composition-optimal gives less for many releases.",
         source="Dwork & Roth 2014, Theorem 3.16",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     params=("points",), value=value, exact=exact, rtol=1e-14, pure=pure, inverse=inverse)
 
@@ -125,8 +128,12 @@ ADVANCED = ProfileBound(
         name="composition-advanced",
         example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --slack 1e-6",
         statement="T releases that are (ε, δ)-DP each are (√(2T log(1/δ′))ε + Tε(e^ε−1), Tδ + δ′)-DP together",
+        in_words="Many releases with the same small ε: the total grows like √T, at the price of an additional δ′ that "
+                 "you choose. It holds for all mechanisms, also where a release is chosen in view of earlier outputs. "
+                 "It is loose: composition-optimal is never above it, and for few releases basic composition may be "
+                 "below it, too.",
         source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
         errata=("The CS5562 lecture's example, (0.005, 1e-5) × 1000 ⇒ (0.15, 1e-5), is not a theorem: 0.005√1000 = "
                 "0.158 alone, and the optimal δ at 0.15 is 0.0254.",),
     ),

@@ -85,8 +85,12 @@ BOUND = ProfileBound(
         example="convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15",
         statement="T releases that are (ε₀, δ₀)-DP each have total δ(ε) = 1 − (1−δ₀)^T(1 − h), h = Σ_l "
                   "C(T,l)[e^((T−l)ε₀) − e^(ε+lε₀)]₊/(1+e^ε₀)^T, and no smaller value holds for all of them",
+        in_words="T releases of which nothing but the same (ε₀, δ₀) is known: the total δ at every ε, also where a "
+                 "release is chosen in view of earlier outputs. It is tight: some mechanisms with this guarantee lose "
+                 "as much. Where the mechanisms are known, such as Gaussian noise, their composition usually loses "
+                 "much less.",
         source="Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     params=("step_epsilon", "step_delta", "steps"), value=value, exact=exact, rtol=3e-10, pure=pure,
     exact_steps=100_000)

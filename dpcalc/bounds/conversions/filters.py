@@ -166,8 +166,9 @@ RDP = PointBound(
         source="Feldman & Zrnic 2021, Theorem 3.1, arXiv:2008.11193; Canonne, Kamath & Steinke 2020, Proposition 12; "
                "proof in dpcalc/bounds/conversions/filters.py",
         assumptions=(*_ASSUMPTIONS, "the order α is fixed before the first release"),
-        in_words="Noise, kind and number of releases may depend on what was seen. The guarantee is the budget, also "
-                 "where less of it was spent.",
+        in_words="Releases whose noise, kind and number may depend on earlier outputs, as long as their RDP at one "
+                 "order adds up to no more than a budget. Order and budget are fixed before the first release, and no "
+                 "release exceeds the budget. The guarantee is the whole budget, also where less of it was spent.",
     ),
     gives=("epsilon", "delta", "spent"), params=("most_epsilon", "order", "rdp_budget", "reserve", "charges"),
     value=rdp_value, exact=exact_rdp, rtol=1e-10)
@@ -182,7 +183,9 @@ GDP = PointBound(
         source="Smith & Thakurta 2022, arXiv:2210.17520; Koskela, Tobaben & Honkela 2023, arXiv:2209.15596; proof in "
                "dpcalc/bounds/conversions/filters.py",
         assumptions=_ASSUMPTIONS,
-        in_words="Gaussian noise of later releases may depend on what was seen, at no cost.",
+        in_words="Releases whose noise and number may depend on earlier outputs, as long as their μ² add up to no "
+                 "more than a budget that is fixed before the first release. This costs no more than releases that "
+                 "were all fixed beforehand. The guarantee is the whole budget, also where less of it was spent.",
     ),
     gives=("epsilon", "delta", "spent"), params=("most_epsilon", "most_mu", "reserve", "charges"), value=gdp_value,
     exact=exact_gdp, rtol=1e-11)

@@ -75,6 +75,10 @@ EXACT = ProfileBound(
         name="gdp-exact",
         example="convert --from gdp --mu 1 --delta 1e-5",
         statement="μ-GDP is (ε, θ(ε, μ))-DP for every ε, and T of them compose to μ√T",
+        in_words="The privacy profile of μ-GDP, which is that of one Gaussian release whose sensitivity is μ standard "
+                 "deviations; T releases together have √T times the μ, also where they are chosen in view of earlier "
+                 "outputs. It is tight for Gaussian noise: no smaller δ is true. Other μ-GDP mechanisms may lose "
+                 "less.",
         source="Dong, Roth & Su 2022, Corollaries 2.13 and 3.3, arXiv:1905.02383v3",
         assumptions=(),
     ),
@@ -85,6 +89,9 @@ RDP = RdpBound(
         name="gdp-rdp",
         example="convert --from gdp --mu 1 --alpha 4",
         statement="μ-GDP is (α, αμ²/2)-RDP for every α",
+        in_words="The Rényi curve that follows from μ-GDP: it is that of Gaussian noise, which attains it. The curve "
+                 "alone says less than μ, as μ-GDP does not follow from it, and the ε to which it is converted is "
+                 "never below that of gdp-exact.",
         source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3",
         assumptions=(),
     ),
@@ -95,6 +102,9 @@ ZCDP = PointBound(
         name="gdp-zcdp",
         example="convert --from gdp --mu 1 --to zcdp",
         statement="T releases that are μ-GDP each are ρ-zCDP together with ρ = Tμ²/2",
+        in_words="The zCDP that follows from T releases that are μ-GDP each. Gaussian noise attains it. It holds in "
+                 "this direction only: ρ-zCDP does not imply Gaussian DP, and an ε that is computed from ρ is never "
+                 "below the one that is computed from μ.",
         source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3; Bun & Steinke 2016, Lemma 1.7, "
                "arXiv:1605.02065v1",
         assumptions=(),
@@ -108,9 +118,13 @@ COMPOSITION = PointBound(
         example="convert --from gdp --mu 0.5 --steps 4 --to gdp",
         statement="releases that are μ_i-GDP are μ-GDP together with μ = √Σμ_i²; an ε-DP release has μ_i = "
                   "−2Φ⁻¹(1/(1+e^ε))",
+        in_words="The Gaussian DP of several releases together: the squares of their μ add up, and a release with "
+                 "pure ε-DP counts as the μ of randomised response, its worst case. It is tight for Gaussian noise. "
+                 "Where pure releases are many, their exact composition may give a smaller ε. A release with δ above "
+                 "0 has no μ.",
         source="Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3; of ε-DP releases the proof in "
                "dpcalc/bounds/conversions/pure.py",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("mu",), params=("mus", "pure"), value=composition, exact=exact_composition, condition=condition, rtol=5e-12)
 

@@ -78,7 +78,8 @@ BOUND = ProfileBound(
                "2014, Theorem 2.2 (δ = 0)",
         assumptions=("the given guarantee holds for data sets that differ in one record, for both orders of the "
                      "neighbours, and for all data sets on a chain between the two",),
-        in_words="If all you know is an (ε, δ), this is what it says of a user with K records. Where the mechanism is "
-                 "known, its own bound for groups is usually far smaller.",
+        in_words="What one (ε, δ) for a record implies for a user with K records, where nothing else is known of the "
+                 "mechanism: K times the ε, and at least K times the δ. Where the mechanism is known, its bound for "
+                 "groups is usually much smaller. It is false where the guarantee covers only some neighbours.",
     ),
     params=("profile_points", "group_size"), value=value, exact=exact, rtol=1e-13, pure=pure, inverse=inverse)

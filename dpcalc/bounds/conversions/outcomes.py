@@ -85,13 +85,17 @@ def exact_rdp(mp: Any, alpha: float, p: Vector, q: Vector) -> Any:
     return max(side(p, q), side(q, p))
 
 
-_ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data sets", "the worst pair is the one given")
+_ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data sets",
+                "no two neighbouring data sets have a larger divergence at any ε or order")
 
 PROFILE = ProfileBound(
     Theorem(
         name="outcomes-exact",
         example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --delta 0",
         statement="δ(ε) = max( Σ (p_i − e^ε q_i)₊, Σ (q_i − e^ε p_i)₊ ); pure ε = max |log(p_i/q_i)|",
+        in_words="The privacy profile of two output distributions that you list, one for each of two neighbouring "
+                 "data sets: exact for these two, in both directions. It is a guarantee only if no other two "
+                 "neighbours have a larger δ, which dpcalc cannot check.",
         source="Dwork & Roth 2014, Definition 2.4 (the definition itself)",
         assumptions=_ASSUMPTIONS,
     ),
@@ -102,6 +106,9 @@ RDP = RdpBound(
         name="outcomes-rdp",
         example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --alpha 4",
         statement="ε(α) = max(D_α(p‖q), D_α(q‖p))",
+        in_words="The Rényi divergence of two output distributions that you list, one for each of two neighbouring "
+                 "data sets: the larger one of both directions, exact for these two. It is a guarantee only if no "
+                 "other two neighbours have a larger one, which dpcalc cannot check.",
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)",
         assumptions=_ASSUMPTIONS,
     ),

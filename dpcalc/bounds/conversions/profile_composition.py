@@ -49,6 +49,10 @@ BOUND = CompositionBound(
         example="subsample --sampling-rate 0.01 --sigma 1 --steps 100 --json | dpcalc convert - --delta 1e-5",
         statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed "
                   "numerically",
+        in_words="Mechanisms of several kinds together, such as DP-SGD and a noisy histogram: their dominating pairs "
+                 "are composed numerically, with an upper and a lower value. A part may be chosen in view of earlier "
+                 "outputs. It is false where the parameters or the number of the parts depend on these outputs; "
+                 "dpcalc ledger --adaptive is for such releases.",
         source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi "
                "2022, arXiv:2207.04380v3 (connect the dots)",
         assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs "

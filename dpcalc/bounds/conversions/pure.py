@@ -93,6 +93,9 @@ RDP = RdpBound(
         name="pure-rdp",
         example="convert --from dp --epsilon 1 --delta 0 --alpha 4",
         statement="ε-DP is (α, ε(α))-RDP with the curve of randomised response, p = e^ε/(1+e^ε)",
+        in_words="The largest Rényi divergence of all ε-DP mechanisms, which randomised response attains. A given "
+                 "mechanism may have less: Laplace noise does. It needs δ to be 0: from (ε, δ)-DP with a larger δ no "
+                 "Rényi divergence follows at all.",
         source="Kairouz, Oh & Viswanath 2015, Theorem 2.1 (every ε-DP pair is a post-processing of randomised "
                "response), with Mironov 2017, Proposition 5",
         assumptions=_PURE,
@@ -106,6 +109,9 @@ GDP = PointBound(
         name="pure-gdp",
         example="convert --from dp --epsilon 1 --delta 0 --to gdp",
         statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
+        in_words="The least μ for which every ε-DP mechanism is μ-GDP; T releases together have √T times it. It needs "
+                 "δ to be 0. It forgets that pure DP has δ = 0 from some ε on: converted back at a very small δ, it "
+                 "gives more than the sum of the ε.",
         source="proof in dpcalc/bounds/conversions/pure.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and "
                "Dong, Roth & Su 2022",
         assumptions=_PURE,
@@ -117,6 +123,9 @@ ZCDP = PointBound(
         name="pure-zcdp",
         example="convert --from dp --epsilon 1 --delta 0 --to zcdp",
         statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",
+        in_words="The zCDP that follows from releases with pure DP, whose squares of ε add up: it holds for every "
+                 "mechanism. It is loose where ε is above 2, as ρ is never above ε. For the exponential mechanism, "
+                 "bounded-range-zcdp has a quarter of it. It needs δ to be 0.",
         source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
         assumptions=_PURE,
     ),
@@ -128,6 +137,9 @@ BOUNDED_RANGE_ZCDP = PointBound(
         name="bounded-range-zcdp",
         example="convert --from dp --epsilon 1 --delta 0 --to zcdp --bound bounded-range-zcdp",
         statement="releases whose privacy losses have ranges of length ε_i are ρ-zCDP together with ρ = Σε_i²/8",
+        in_words="The zCDP of releases whose privacy loss lies in an interval of length ε, as that of the exponential "
+                 "mechanism with ε-DP does: a quarter of what holds for every ε-DP mechanism. It is false for other "
+                 "ε-DP mechanisms, such as Laplace noise or randomised response, whose losses reach from −ε to ε.",
         source="Cesar & Rogers 2021, arXiv:2004.07223; Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range); "
                "proof in dpcalc/bounds/conversions/pure.py",
         assumptions=("the privacy loss of each release lies in an interval of length ε, as that of the ε-DP "
@@ -141,6 +153,10 @@ TV = PointBound(
         name="dp-tv",
         example="convert --from dp --epsilon 1 --delta 1e-6 --to tv",
         statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
+        in_words="The largest total variation of all (ε, δ)-DP mechanisms: no attacker who decides which of two "
+                 "neighbouring data sets was used has a true-positive rate that exceeds the false-positive rate by "
+                 "more. Some mechanism attains it, but a mechanism whose privacy profile is known may have less: δ at "
+                 "ε = 0 is its total variation.",
         source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
         assumptions=(),
         errata=("Berthier 2019, §5.2, says that ε-DP implies ε-uniform stability; that needs bounded losses. In an "

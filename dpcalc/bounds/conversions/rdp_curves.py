@@ -102,6 +102,9 @@ CURVE = RdpBound(
         name="rdp-curve",
         example="convert --from rdp --alpha 2,4,8 --rdp 0.1,0.2,0.4 --delta 1e-5",
         statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
+        in_words="An RDP curve that you give at some orders, with the values between them that follow, as (α−1)ε(α) "
+                 "is convex. It is as true as the curve: every order must hold for all neighbours in both directions. "
+                 "Beyond the largest order nothing is known.",
         source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; proof in "
                "dpcalc/bounds/conversions/rdp_curves.py",
         assumptions=("the curve holds at every order it lists",),
@@ -113,6 +116,10 @@ COMPOSITION = RdpBound(
         name="rdp-composition",
         example="rdp --mechanism laplace --scale 9 --steps 9 --json | dpcalc convert - --alpha 4",
         statement="the RDP at α of adaptively composed mechanisms is at most the sum of their RDP at α",
+        in_words="The RDP of several mechanisms together, at one order: the sum of theirs, also where a mechanism is "
+                 "chosen in view of earlier outputs. All of them must use the same notion of neighbours: curves for "
+                 "added and for replaced records must not be added up. The sum is exact where the same two data sets "
+                 "are the worst for every part.",
         source="Mironov 2017, Proposition 1, arXiv:1702.07476v3",
         assumptions=("all parts use the same notion of neighbouring data sets",),
     ),
@@ -127,7 +134,9 @@ MIXTURE = RdpBound(
         source="Chen, Lee & Kifer 2019; Berthier 2019, Lemma 3.1",
         assumptions=("which mechanism is drawn does not depend on the data",
                      "all mechanisms use the same notion of neighbouring data sets"),
-        in_words="It holds even where the output shows which mechanism was drawn.",
+        in_words="The RDP of an algorithm that draws one of several mechanisms at random, with probabilities that do "
+                 "not depend on the data, and runs it. It holds even where the output shows which mechanism was "
+                 "drawn, and can then be attained. It is false where the probabilities depend on the data.",
     ),
     params=("rdps", "weights"), value=mixture, exact=exact_mixture, rtol=1e-11)
 

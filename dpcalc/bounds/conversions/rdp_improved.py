@@ -48,6 +48,9 @@ IMPROVED = Conversion(
         name="rdp-improved",
         example="convert --from rdp --alpha 8 --rdp 0.5 --epsilon 2",
         statement="(α, ε(α))-RDP implies (ε, δ)-DP with ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1)",
+        in_words="From the Rényi divergence at one order to (ε, δ) by one formula, which holds for every mechanism; "
+                 "the best order of a curve is sought. Its ε is always below that of rdp-mironov and never below that "
+                 "of rdp-optimal, to which it is usually near. It has no converse: no RDP follows from (ε, δ).",
         source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",
         assumptions=(),
     ),
@@ -58,6 +61,9 @@ ORIGINAL = Conversion(
         name="rdp-mironov",
         example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
         statement="(α, ε(α))-RDP implies (ε(α) + log(1/δ)/(α−1), δ)-DP",
+        in_words="The original conversion from the Rényi divergence at one order to (ε, δ), which holds for every "
+                 "mechanism. It is loose: rdp-improved gives a smaller ε at every order and δ. It serves to reproduce "
+                 "the numbers of older papers and programs.",
         source="Mironov 2017, Proposition 3, arXiv:1702.07476v3; Altschuler & Talwar 2022, Lemma 2.5",
         assumptions=(),
         errata=("Sordello, Bu & Dong 2021, §5, uses it backwards, from (ε, δ) to RDP; it has no converse, and the "

@@ -215,6 +215,9 @@ BOUND = Conversion(
         example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
         statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) ≤ ε + log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + "
                   "(1−p)^α(e^ε−p+δ)^(1−α)] / (α−1)",
+        in_words="From the Rényi divergence at one order to (ε, δ), as well as this is possible: from this number "
+                 "alone no smaller ε follows. It holds for every mechanism. A mechanism whose privacy profile is "
+                 "known may have a smaller ε, as one order of the Rényi divergence does not say everything about it.",
         source="Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3, arXiv:2008.06529v2",
         assumptions=(),
     ),

@@ -247,33 +247,47 @@ _RUNS = "the best of K independent runs is published, K drawn from a truncated n
         "mean m"
 
 
-def _theorem(name: str, example: str, statement: str, source: str = _SOURCE) -> Theorem:
-    return Theorem(name=name, example=example, statement=f"{_RUNS}: {statement}", source=source, assumptions=_ASSUMES,
-                   in_words="What a search over hyper-parameters costs, if the number of trials is random and secret, "
-                            "and only the best model is published.",
-                   released="the selected run only")
+def _theorem(name: str, example: str, statement: str, in_words: str, source: str = _SOURCE) -> Theorem:
+    return Theorem(name=name, example=example, statement=f"{_RUNS}: {statement}", in_words=in_words, source=source,
+                   assumptions=_ASSUMES, released="the selected run only")
 
 
 _PARAMS = ("candidate", "runs")
 PROFILE: ProfileBound = _OfCandidate(
     _theorem("selection-profile", "convert --from gdp --mu 1 --tries 10 --delta 1e-5",
-             "δ(ε) ≤ m·δ_run(ε − c), with c from the profile δ_run of one run", f"{_SHARPER.format(2)}; of the kind "
-             "of Koskela, Redberg & Wang 2024, arXiv:2402.06701"),
+             "δ(ε) ≤ m·δ_run(ε − c), with c from the profile δ_run of one run",
+             in_words="What publishing the best of K runs costs, such as a search over hyper-parameters, as a privacy "
+                      "profile: K is drawn at random from the stated law, and only the best run is published. It is "
+                      "false where the number of runs is fixed or shown, where other runs or scores are shown, or "
+                      "where the search looked at the data before.",
+             source=f"{_SHARPER.format(2)}; of the kind of Koskela, Redberg & Wang 2024, arXiv:2402.06701"),
     params=_PARAMS, value=value, exact=exact, rtol=1e-12, pure=pure, inverse=inverse, choices=Choices(search=search))
 RDP = RdpBound(
     _theorem("selection-rdp", "convert --from zcdp --rho 0.1 --tries 10 --alpha 8",
              "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson law, log[e^(−m) + "
              "m·exp((α−1)(ε_run(α) + m·δ_run(log(α/(α−1)))))]/(α−1)",
-             _SHARPER.format("2 (for a Poisson law Theorem 6, with the outcome K = 0)")),
+             in_words="What publishing the best of K runs costs, such as a search over hyper-parameters, as a Rényi "
+                      "divergence: K is drawn at random from the stated law, and only the best run is published. It "
+                      "is false where the number of runs is fixed or shown, or where other runs or scores are shown; "
+                      "selection-profile may give a smaller ε.",
+             source=_SHARPER.format("2 (for a Poisson law Theorem 6, with the outcome K = 0)")),
     params=_PARAMS, value=rdp, exact=exact_rdp, rtol=2e-8, choices=Choices(search=search_at_order))
 PURE = PointBound(
     _theorem("selection-pure", "convert --from dp --epsilon 1 --delta 0 --tries 10 --target-delta 0",
              "ε = ε₀ + (1+h)·log((e^ε₀ + g)/(1 + g·e^ε₀)) where one run is ε₀-DP; for a Poisson law ε₀ + m·tanh(ε₀/2)",
-             f"sharper than Liu & Talwar 2019, Theorem 3.2, arXiv:1811.07971; {_SOURCE}"),
+             in_words="What publishing the best of K runs costs, where every run has pure ε₀-DP: K is drawn at random "
+                      "from the stated law, and only the best run is published. It holds for every such run; one "
+                      "whose privacy profile is known may cost less. It is false where the number of runs is fixed or "
+                      "shown.",
+             source=f"sharper than Liu & Talwar 2019, Theorem 3.2, arXiv:1811.07971; {_SOURCE}"),
     params=_PARAMS, value=of_pure, exact=exact_of_pure, rtol=1e-12, gives=("epsilon", "delta"))
 TV = PointBound(
     _theorem("selection-tv", "convert --from gdp --mu 0.1 --tries 10 --to tv",
              "the total variation is at most 1 − φ(1 − t), with t that of one run and φ the generating function of K, "
-             "and at most that of any (ε, δ) that holds for the best run"),
+             "and at most that of any (ε, δ) that holds for the best run",
+             in_words="The total variation of publishing the best of K runs: K is drawn at random from the stated "
+                      "law, and only the best run is published. It approaches 1 as the expected number of runs grows. "
+                      "It is false where the number of runs depends on the data, or where other runs or scores are "
+                      "shown."),
     params=_PARAMS, value=of_tv, exact=exact_of_tv, rtol=1e-12, gives=("tv",))
 BOUNDS = (PROFILE, RDP, PURE, TV)

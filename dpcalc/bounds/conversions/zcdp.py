@@ -51,6 +51,9 @@ RDP = RdpBound(
         name="zcdp-rdp",
         example="convert --from zcdp --rho 0.5 --delta 1e-6",
         statement="ρ-zCDP is (α, ρα)-RDP for every α",
+        in_words="The Rényi curve that ρ-zCDP means by definition: at most ρα at every order α. Gaussian noise "
+                 "attains it. The (ε, δ) that follows holds for every ρ-zCDP mechanism, so that it may be too large "
+                 "for one whose privacy profile is known, such as Gaussian noise itself.",
         source="Bun & Steinke 2016, Definition 1.1, arXiv:1605.02065v1",
         assumptions=(),
     ),
@@ -62,8 +65,11 @@ COMPOSITION = PointBound(
         name="zcdp-composition",
         example="convert --from zcdp --rho 0.5 --steps 4 --to zcdp",
         statement="T releases that are ρ-zCDP each are Tρ-zCDP together",
+        in_words="The zCDP of T releases together: their ρ add up, also where a release is chosen in view of earlier "
+                 "outputs. It is exact for Gaussian noise. All releases must use the same notion of neighbours, and "
+                 "the ρ of each must hold whatever the outputs before it were.",
         source="Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("rho",), params=("rho", "steps"), value=lambda rho, steps: total(equal(rho, steps)),
     exact=lambda mp, rho, steps: exact_total(mp, equal(rho, steps)), rtol=2.3e-16)
@@ -75,10 +81,13 @@ SUM = PointBound(
         statement="releases that are ρ_i-zCDP are ρ-zCDP together with ρ = Σρ_i; ρ_i = μ²/2 for μ-GDP, s²/(2σ²) for "
                   "Gaussian and discrete Gaussian noise, η²/8 for a privacy loss with a range of length η (the "
                   "exponential mechanism), ε²/2 for other ε-DP releases; Poisson sampling does not lower ρ_i",
+        in_words="The zCDP of releases of different kinds: each is converted by the theorem of its kind, and the ρ "
+                 "add up, also where releases are chosen in view of earlier outputs. Poisson sampling does not lower "
+                 "ρ, so that DP-SGD counts as if every step used all records: for such runs this is very loose.",
         source="Bun & Steinke 2016, Lemma 1.7 and Propositions 1.4 and 1.6, arXiv:1605.02065v1; Canonne, Kamath & "
                "Steinke 2020, arXiv:2004.00010 (discrete Gaussian noise); Cesar & Rogers 2021, arXiv:2004.07223 "
                "(bounded range); Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3 (GDP)",
-        assumptions=("adaptive composition is allowed",),
+        assumptions=("the guarantee of each release holds whatever the outputs before it were",),
     ),
     gives=("rho",), params=("terms",), value=total, exact=exact_total, rtol=2.3e-16)
 

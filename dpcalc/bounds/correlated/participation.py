@@ -41,7 +41,7 @@ from dpcalc.numerics.rounding import ratio_up
 
 PARAMS = ("design", "change", "sigma")
 SETTING = ("noise C⁻¹z with z ~ N(0, σ²I) is added to the clipped sums of all steps; σ is in clipping norms",
-           "a record is used in its own steps only, and changes the sum of each by at most one clipping norm (two "
+           "a record changes only the sums of the steps in which it takes part, each by at most one clipping norm (two "
            "where it is replaced)",
            "the steps of a record are fixed without looking at the data or at outputs; gradients may depend on "
            "earlier outputs")
@@ -104,6 +104,10 @@ ONCE = ORTHOGONAL.bound(Theorem(
     example="correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5",
     statement="all steps together are exactly μ-GDP, μ = Δ·√(Σ_{k<n} c_k²)/σ, where Δ is what one record changes (1, "
               "or 2 where it is replaced)",
+    in_words="DP-FTRL, or matrix factorisation, with noise that is correlated over the steps, for a record that takes "
+             "part in at most one step; all steps' outputs are released. It is exact: a record of the first step "
+             "attains it. It is false where a record takes part twice, or where its step depends on the data. The "
+             "order need not be secret.",
     source=DENISOV,
     assumptions=(*SETTING, "a record takes part in at most one step"),
     released="every step's output",
@@ -115,6 +119,9 @@ BANDS = ORTHOGONAL.bound(Theorem(
             "--delta 1e-5",
     statement="all steps together are exactly μ-GDP, μ = Δ·√(Σ_{j<k} Σ_{t<n−jb} c_t²)/σ, where C has at most b bands "
               "and Δ is what one record changes (1, or 2 where it is replaced)",
+    in_words="DP-FTRL, or matrix factorisation, with a strategy matrix of at most b bands, for a record whose steps "
+             "are at least b steps from each other; all steps' outputs are released. It is exact. It is false where "
+             "two steps of a record are closer, as with a fresh shuffle in every epoch. The order need not be secret.",
     source=f"Choquette-Choo et al. 2023, arXiv:2306.08153; {DENISOV}",
     assumptions=(*SETTING, "a record takes part in at most k steps, and any two of them, i and j, have |j − i| ≥ b"),
     released="every step's output",
@@ -143,6 +150,10 @@ SEPARATED = Correlated(_sensitivity_separated, _square_separated).bound(Theorem(
     statement="all steps together are μ-GDP, μ = Δ·‖Σ_{j<k} Me_{jb}‖/σ, where M has the coefficients max_{j≥k} |c_j| "
               "and Δ is what one record changes (1, or 2 where it is replaced); exactly so where c is non-negative and "
               "does not increase",
+    in_words="DP-FTRL, or matrix factorisation, for a record that takes part in at most k steps, any two of which are "
+             "at least b steps from each other; all steps' outputs are released. It is exact where the coefficients "
+             "are non-negative and do not increase, and else an upper bound. It is false where two steps of a record "
+             "are closer than b.",
     source=f"Kalinin & Lampert 2024, Theorem 2, arXiv:2405.13763; {DENISOV}",
     assumptions=(*SETTING, "a record takes part in at most k steps, and any two of them, i and j, have |j − i| ≥ b"),
     released="every step's output",
@@ -166,6 +177,10 @@ CYCLIC = Correlated(_sensitivity_cyclic, _square_cyclic).bound(Theorem(
     statement="all steps together are μ-GDP, μ = Δ·‖Σ_j |C|e_{jb}‖/σ over all steps jb, where Δ is what one record "
               "changes (1, or 2 where it is replaced); exactly so where c is non-negative and a record takes part in "
               "every b-th step",
+    in_words="DP-FTRL, or matrix factorisation, for a record that takes part in every b-th step only, as with batches "
+             "in the same order in every epoch; all steps' outputs are released. It is exact where the coefficients "
+             "are non-negative. It is false where the records are shuffled again in a later epoch. The order need not "
+             "be secret.",
     source=f"dpcalc, bounds/correlated/participation.py (proof there), after {DENISOV}",
     assumptions=(*SETTING, "the differences of the steps of a record are multiples of b"),
     released="every step's output",

@@ -28,8 +28,10 @@ BOUND = plan_or_alone(Theorem(
     statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
               "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
               "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
-             "that is released.",
+    in_words="What shuffled-hiding says for SGD without noise in its steps, with Gaussian noise added once to the "
+             "model that is released: in a secret order a record that is used late hides among all the others. It "
+             "needs strongly convex smooth losses without clipping. It is false where an iterate without noise is "
+             "released, or where the order is known.",
     source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",),

@@ -72,7 +72,7 @@ SECRET = ("the order is uniform over all n records, secret, independent of the d
 PLAIN = "a step depends on the iterate and its records alone: no momentum, adaptive step or normalisation; K is closed"
 OTHERS = ("at equal iterates the gradients of any two records that can occur differ by at most 2L, as they do where "
           "each is at most L")
-FIXED = ("L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are "
+FIXED = ("L, η, σ, the batch size and the number of passes do not depend on the data; η, σ and the contraction are "
          "the same in every step")
 EQUAL = "n ≥ 2; all batches have b records, and what is left over in a pass is not used in it"
 ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, "Gaussian noise")
@@ -136,12 +136,10 @@ BOUND = HidingProfile(evaluate, _exact_at, _first, SHUFFLED_RDP).bound(Theorem(
               "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k≤m} c^(2k) ≥ c^(2m+2)·Σ_{k<d} c^(2k), "
               "(2L/σ)²(c^m + c^m′)²/Σ_{k≤m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
               "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
-             "released at the end of a pass, nobody can tell whether the changed record was used late, when "
-             "little noise follows it, or early: a late record hides among all the others. So δ falls with ε "
-             "nearly as if every step used each record with probability 1/n. This is for convex smooth losses "
-             "whose gradients are not clipped, and false if the order is known, or is shuffled within a buffer or "
-             "a shard only.",
+    in_words="Noisy SGD with a fresh secret order of all records in every pass, where the model at the end of a pass "
+             "is released. Nobody can tell whether a record was used late, when little noise follows it, or early: so "
+             "it hides among all the others. It is for convex smooth losses without clipping, and false where the "
+             "order is known, or shuffled within a buffer or shard only.",
     source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
            f"arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,

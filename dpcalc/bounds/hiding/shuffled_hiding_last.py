@@ -98,12 +98,10 @@ BOUND = HidingProfile(evaluate, _exact_at, _first).bound(Theorem(
               "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
               "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
               "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
-             "the final model only, the passes before the last one cost little, as the noise of every later step "
-             "covers them (unless the last one has just begun). In the last pass the record hides among all the "
-             "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
-             "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
-             "if an earlier model, a metric of it, or the time of stopping is revealed.",
+    in_words="Several passes of noisy SGD, each in a fresh secret order, of which only the final model is released: "
+             "earlier passes cost little, as later noise covers them, and in the last pass the record hides among all "
+             "the others. It is for convex smooth losses without clipping. It is false where the order is known, or "
+             "where an earlier model, its metrics or the time of stopping are shown.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
 ), params=(*CONVEX.params, "diameter", "n", "iterations"), composed=False)

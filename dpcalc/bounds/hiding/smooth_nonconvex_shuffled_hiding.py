@@ -22,8 +22,10 @@ BOUND = plan_or_alone(Theorem(
     statement="δ(ε) ≤ (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c ≥ 0 with Σ_m′ p_mm′ = 1 and "
               "Σ_m c_mm′ ≤ 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one "
               "number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning "
-             "rate, and with clipping of the gradient of each record.",
+    in_words="What shuffled-hiding says for losses that are smooth but need not be convex, at any learning rate, and "
+             "with the gradient of each record clipped: in a fresh secret order a record that is used late hides "
+             "among all the others. Only the last iterate of a pass is released. It is false where the order is "
+             "known, or shuffled within a buffer or shard only.",
     source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, "
            "Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), riskier=("learning_rate",),

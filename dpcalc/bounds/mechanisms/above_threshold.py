@@ -75,6 +75,10 @@ EXACT = ProfileBound(
         example="rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --delta 0",
         statement="pure ε = s/b₁ + 2cs/b₂ for any number of queries, or s/b₁ + cs/b₂ for monotone ones; the optimal "
                   "composition of pure DP for T runs",
+        in_words="The sparse vector technique: queries are compared with a noisy threshold until c of them are above "
+                 "it. The cost grows with c, and not with the number of queries. At an ε below the pure one, the δ is "
+                 "that of the worst mechanism with this pure ε. It is false where noisy answers are released, or "
+                 "where the noise of the threshold is drawn again.",
         source="Lyu, Su & Li 2017, arXiv:1603.01699; proof in dpcalc/bounds/mechanisms/above_threshold.py; "
                "Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4 (composition)",
         assumptions=ASSUMPTIONS,
@@ -87,6 +91,10 @@ RDP = RdpBound(
         name="above-threshold-rdp",
         example="rdp --mechanism above-threshold --threshold-scale 2 --scale 20 --hits 3 --alpha 4",
         statement="ε(α) of randomised response whose pure ε is s/b₁ + 2cs/b₂, or s/b₁ + cs/b₂ for monotone queries",
+        in_words="An upper bound of the Rényi divergence of the sparse vector technique, which compares queries with "
+                 "a noisy threshold until c of them are above it: that of randomised response with the same pure ε, "
+                 "which this mechanism does not reach. Those of several runs add up. It is false where noisy answers "
+                 "are released.",
         source="Lyu, Su & Li 2017, arXiv:1603.01699; proof in dpcalc/bounds/mechanisms/above_threshold.py; "
                "Kairouz, Oh & Viswanath 2015, Theorem 2.1, with Mironov 2017, Proposition 5",
         assumptions=ASSUMPTIONS,

@@ -210,6 +210,10 @@ EXACT = ProfileBound(
         example="rdp --mechanism discrete-gaussian --sigma 2 --delta 1e-6",
         statement="δ(ε) = Pr[X > εσ²/s − s/2] − e^ε Pr[X > εσ²/s + s/2] for discrete Gaussian X; several releases are "
                   "composed numerically",
+        in_words="The privacy profile of discrete Gaussian noise on a query whose answer is one integer, such as a "
+                 "count; several releases are composed numerically. It is tight where the answers of neighbours "
+                 "differ by exactly s. For vectors of integers, which it does not cover, the Rényi bound of Gaussian "
+                 "noise, gaussian-rdp, holds.",
         source="Canonne, Kamath & Steinke 2020, Theorem 7, arXiv:2004.00010v3; Zhu, Dong & Wang 2022, Theorem 10, "
                "arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
@@ -222,6 +226,9 @@ RDP = RdpBound(
         name="discrete-gaussian-rdp",
         example="rdp --mechanism discrete-gaussian --sigma 1 --alpha 8",
         statement="D_α(M(x) ‖ M(x′)) = αs²/(2σ²) + log(Θ(αs)/Θ(0))/(α−1) ≤ αs²/(2σ²), Θ(c) = Σ_x e^(−(x−c)²/(2σ²))",
+        in_words="The Rényi divergence of discrete Gaussian noise on a query whose answer is one integer, at an order "
+                 "α; those of several releases add up. It is exact where the answers of neighbours differ by exactly "
+                 "s, and never above that of Gaussian noise with the same σ.",
         source="Canonne, Kamath & Steinke 2020, arXiv:2004.00010 (the upper bound)",
         assumptions=ASSUMPTIONS,
     ),

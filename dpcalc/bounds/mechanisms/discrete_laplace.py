@@ -147,6 +147,10 @@ EXACT = ProfileBound(
         example="rdp --mechanism discrete-laplace --scale 10 --sensitivity 5 --epsilon 0.1",
         statement="(1 + e^(−a))δ(ε) = 1 + e^(−a) − e^(−ak) − e^(ε − a(s+1−k)), a = 1/v, k = ⌈(as − ε)/(2a)⌉; pure ε = "
                   "s/v; several releases are composed numerically",
+        in_words="The privacy profile of discrete Laplace (two-sided geometric) noise on a query whose answer is one "
+                 "integer: pure DP with ε = s/v, and at a smaller ε the δ that is needed. It is tight where the "
+                 "answers of neighbours differ by exactly s, a whole number. Several releases are composed "
+                 "numerically.",
         source="Ghosh, Roughgarden & Sundararajan 2012; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 "
                "(composition)",
         assumptions=ASSUMPTIONS,
@@ -160,6 +164,9 @@ RDP = RdpBound(
         example="rdp --mechanism discrete-laplace --scale 2 --alpha 8",
         statement="D_α(M(x) ‖ M(x′)) = log( (1+c)/2·e^((α−1)u) + (1−c)/2·e^(−αu) ) / (α−1), u = s/v, c = "
                   "tanh(1/(2v))/tanh((2α−1)/(2v))",
+        in_words="The Rényi divergence of discrete Laplace (two-sided geometric) noise on a query whose answer is one "
+                 "integer, at an order α; those of several releases add up. It is exact where the answers of "
+                 "neighbours differ by exactly s, a whole number, and covers no vectors.",
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition), for the mechanism of Ghosh, "
                "Roughgarden & Sundararajan 2012",
         assumptions=ASSUMPTIONS,

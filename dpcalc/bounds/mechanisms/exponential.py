@@ -181,6 +181,9 @@ EXACT = ProfileBound(
         example="rdp --mechanism exponential --step-epsilon 1 --epsilon 0.2",
         statement="δ(ε) = (e^(η/2) − e^(ε/2))²/(e^η − 1) for ε ≤ η, the largest of all mechanisms whose privacy loss "
                   "has a range of length η; pure ε = η, and total variation δ(0) = tanh(η/4)",
+        in_words="The privacy profile of one selection by the exponential mechanism, or by any mechanism whose "
+                 "privacy loss has a range of length η. No smaller δ holds for all of these; one with given scores "
+                 "may lose less. It is false where the candidates or their base weights depend on the data.",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range, and the worst case with two outcomes); "
                "proof in dpcalc/bounds/mechanisms/exponential.py",
         assumptions=(RANGE, "one selection"),
@@ -194,6 +197,10 @@ PROFILE = ProfileBound(
         example="rdp --mechanism exponential --step-epsilon 0.1 --steps 100 --delta 1e-6",
         statement="the profile (e^(η/2) − e^(ε/2))²/(e^η − 1) of each selection, composed numerically through its "
                   "dominating pair",
+        in_words="Several selections by the exponential mechanism, which may be chosen in view of earlier ones: the "
+                 "worst profile of one is composed numerically. It need not be tight for several selections, as "
+                 "different mechanisms are the worst ones at different ε; exponential-lower shows by how much it can "
+                 "be too large at most.",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range); proof in "
                "dpcalc/bounds/mechanisms/exponential.py; Zhu, Dong & Wang 2022, Theorem 10, "
                "arXiv:2106.08567v4 (composition)",
@@ -207,6 +214,10 @@ RDP = RdpBound(
         example="rdp --mechanism exponential --step-epsilon 1 --steps 20 --delta 1e-6",
         statement="ε(α) = (αS(αη/2) − (α−1)S((α−1)η/2) − S(η/2))/(α−1) with S(y) = log(sinh(y)/y), the largest of all "
                   "mechanisms whose privacy loss has a range of length η; at most η²α/8",
+        in_words="The Rényi divergence of one selection by the exponential mechanism, or by any mechanism whose "
+                 "privacy loss has a range of length η; those of several selections add up. No smaller one holds for "
+                 "all of these, as a selection between two candidates reaches it. It is false where the candidates "
+                 "depend on the data.",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range, and the worst case with two outcomes); "
                "proof in dpcalc/bounds/mechanisms/exponential.py",
         assumptions=(RANGE,),
@@ -219,6 +230,10 @@ LOWER = CompositionBound(
         example="rdp --mechanism exponential --step-epsilon 1 --steps 20 --delta 1e-6",
         statement="T selections with the losses t and t − η are of bounded range η, so every bound for all mechanisms "
                   "of this range is at least their δ(ε), at any t",
+        in_words="This is a lower bound, and no guarantee: what T selections between two candidates lose, with a "
+                 "privacy loss that has a range of length η. So a bound that holds for all mechanisms of this range "
+                 "cannot be smaller. An exponential mechanism with given candidates and scores may lose less than "
+                 "this.",
         source="Dong, Durfee & Rogers 2020, arXiv:1909.13830 (the worst case with two outcomes)",
         assumptions=(RANGE,),
         status="lower",

@@ -69,6 +69,10 @@ EXACT = ProfileBound(
         name="laplace-exact",
         example="rdp --mechanism laplace --scale 2 --epsilon 0.1",
         statement="δ(ε) = max(0, 1 − e^((ε − s/v)/2)); pure ε = s/v",
+        in_words="The privacy profile of one release with Laplace noise: pure DP with ε = s/v, and at a smaller ε the "
+                 "δ that is needed. It is tight: where the answers of two neighbouring data sets differ by s in one "
+                 "coordinate, no smaller δ is true. For vectors, s must bound the change in ℓ1; with the change in ℓ2 "
+                 "it is false.",
         source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
         assumptions=(*NOISE, "one release"),
     ),
@@ -80,6 +84,10 @@ PROFILE = ProfileBound(
         example="rdp --mechanism laplace --scale 20 --steps 100 --delta 1e-5",
         statement="the profile max(0, 1 − e^((ε − s/v)/2)) of each release, composed numerically through its "
                   "dominating pair",
+        in_words="Several releases with Laplace noise, which may be chosen in view of earlier outputs: the exact "
+                 "profile of one is composed numerically, with every error on the safe side. It is tight up to that "
+                 "error where the answers of neighbours differ by s in one coordinate of every release. For vectors, "
+                 "s must bound the change in ℓ1.",
         source="Sordello, Bu & Dong 2021, eq. 5; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=NOISE,
     ),
@@ -90,6 +98,9 @@ RDP = RdpBound(
         name="laplace-rdp",
         example="rdp --mechanism laplace --scale 2 --alpha 8",
         statement="D_α(M(x) ‖ M(x′)) = log( α/(2α−1)·e^((α−1)t) + (α−1)/(2α−1)·e^(−αt) ) / (α−1), t = s/v",
+        in_words="The Rényi divergence of Laplace noise on a query, at an order α; those of several releases add up. "
+                 "It is exact where the answers of neighbours differ by s in one coordinate; for vectors, s must "
+                 "bound the change in ℓ1. The ε to which it is converted is usually above that of laplace-profile.",
         source="Mironov 2017, Proposition 6, arXiv:1702.07476v3",
         assumptions=NOISE,
     ),

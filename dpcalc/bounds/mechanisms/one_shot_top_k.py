@@ -79,6 +79,10 @@ EXACT = ProfileBound(
         example="rdp --mechanism one-shot-top-k --scale 40 --top-k 5 --delta 0",
         statement="pure ε = 2ks/b, or ks/b where all scores change in the same direction; the optimal composition of "
                   "pure DP for T uses",
+        in_words="The k candidates with the largest noisy scores, where noise is added once to every score, and only "
+                 "the names are released, in their order: pure DP with an ε that grows like k. At a smaller ε the δ "
+                 "is that of the worst mechanism with this pure ε, which may be too large. It is false where noisy "
+                 "scores are released, too.",
         source="proof in dpcalc/bounds/mechanisms/one_shot_top_k.py; Kairouz, Oh & Viswanath 2015, Theorem 3.3, "
                "arXiv:1311.0776v4 (composition); Durfee & Rogers 2019, arXiv:1905.04273 (with Gumbel noise it is k "
                "exponential mechanisms)",
@@ -93,6 +97,10 @@ RDP = RdpBound(
         example="rdp --mechanism one-shot-top-k --scale 40 --top-k 5 --alpha 4",
         statement="ε(α) of randomised response whose pure ε is 2ks/b, or ks/b where all scores change in the same "
                   "direction",
+        in_words="An upper bound of the Rényi divergence of releasing the names of the k candidates with the largest "
+                 "noisy scores: that of the worst mechanism with the same pure ε, randomised response, which this "
+                 "mechanism does not reach. Those of several uses add up. It is false where noisy scores are "
+                 "released, too.",
         source="proof in dpcalc/bounds/mechanisms/one_shot_top_k.py; Kairouz, Oh & Viswanath 2015, Theorem 2.1, with "
                "Mironov 2017, Proposition 5",
         assumptions=ASSUMPTIONS,

@@ -45,6 +45,10 @@ EXACT = ProfileBound(
         example="rdp --mechanism randomized-response --probability 0.7 --steps 9 --delta 1e-3",
         statement="pure ε = T·|log(p/(1−p))|; δ(ε) = max(0, p − e^ε(1−p)) for one bit with p ≥ 1/2, the optimal "
                   "composition for T",
+        in_words="The privacy profile of a report of one bit that is true with probability p, and of T such reports "
+                 "together. It is tight: where a person who is replaced has the other bit in all T reports, no "
+                 "smaller δ is true. Every report needs fresh randomness, and nobody has to be trusted with the true "
+                 "bits.",
         source="Warner 1965; Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4; Berthier 2019, §2.2",
         assumptions=ASSUMPTIONS,
     ),
@@ -56,6 +60,9 @@ RDP = RdpBound(
         name="randomized-response-rdp",
         example="rdp --mechanism randomized-response --probability 0.7 --alpha 4",
         statement="D_α(M(x) ‖ M(x′)) = log( p^α(1−p)^(1−α) + (1−p)^α p^(1−α) ) / (α−1)",
+        in_words="The Rényi divergence of a report of one bit that is true with probability p, at an order α; those "
+                 "of several reports add up. It is exact for a person whose bit changes. The ε to which it is "
+                 "converted is never below the exact one of randomized-response-exact.",
         source="Mironov 2017, Proposition 5, arXiv:1702.07476v3",
         assumptions=ASSUMPTIONS,
     ),

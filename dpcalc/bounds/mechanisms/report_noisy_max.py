@@ -98,6 +98,10 @@ PROFILE = ProfileBound(
         example="rdp --mechanism permute-and-flip --step-epsilon 1 --delta 0.01",
         statement="δ(ε) = max(0, 1 − e^((ε − ε₀)/2)) and pure ε = ε₀, as of Laplace noise; the same profile of each of "
                   "several uses is composed numerically through its dominating pair",
+        in_words="The privacy profile of report noisy max and of permute-and-flip: every score gets noise, and only "
+                 "the name of the best candidate is released. It is tight for one use of exponential noise or "
+                 "permute-and-flip; several uses, composed numerically, may lose less. It is false where the winner's "
+                 "noisy score is released, too.",
         source=f"{_SOURCE}; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=CHOICE,
     ),
@@ -110,6 +114,9 @@ RDP = RdpBound(
         example="rdp --mechanism permute-and-flip --step-epsilon 1 --alpha 4",
         statement="D_α(M(x) ‖ M(x′)) ≤ log( α/(2α−1)·e^((α−1)ε₀) + (α−1)/(2α−1)·e^(−αε₀) ) / (α−1), as of Laplace "
                   "noise",
+        in_words="An upper bound of the Rényi divergence of report noisy max and of permute-and-flip, that of Laplace "
+                 "noise; those of several uses add up. The true divergence may be smaller, as no two data sets have "
+                 "the laws of Laplace noise. It is false where the winner's noisy score is released, too.",
         source=f"{_SOURCE}; Mironov 2017, Proposition 6, arXiv:1702.07476v3 (Laplace noise)",
         assumptions=CHOICE,
     ),

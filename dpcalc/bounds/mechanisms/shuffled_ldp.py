@@ -222,6 +222,10 @@ EXACT = ProfileBound(
         statement="δ(ε) is at most that of (A, C + 1 − A) for C ~ Bin(n−1, 2/(e^ε₀+1)) and A ~ Bin(C, 1/2) + Bern(p), "
                   "p = e^ε₀/(e^ε₀+1) against p = 1/(e^ε₀+1): the stronger clones, for every ε₀-DP randomiser; C is "
                   "taken in blocks from above",
+        in_words="Everybody randomises one report with ε₀-DP, and a shuffler releases the n reports in random order, "
+                 "so that the reports of the others hide that of a person. It holds for every ε₀-DP randomiser, where "
+                 "one record is replaced, and for one round. It is false where reports can be linked to people; n "
+                 "counts only people who do randomise.",
         source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591 (whose errata restrict it to some randomisers); "
                "Balle, Bell, Gascón & Nissim 2019, arXiv:1903.02837 (blanket); proof for all randomisers in "
                "dpcalc/bounds/mechanisms/shuffled_ldp.py",
@@ -235,6 +239,10 @@ PROFILE = ProfileBound(
         example="rdp --mechanism shuffled-ldp --n 10000 --step-epsilon 2 --steps 10 --delta 1e-6",
         statement="the profile of each round, known at points, composed numerically through the pair whose profile is "
                   "linear in e^ε between them",
+        in_words="Several rounds of shuffled reports, each randomised with ε₀-DP and released in random order: the "
+                 "profile of one round is composed numerically. It holds for every ε₀-DP randomiser, where one record "
+                 "is replaced. It is false where reports of several rounds can be linked to the same person; "
+                 "shuffled-ldp-lower shows how much too large it can be.",
         source="Feldman, McMillan & Talwar 2023, arXiv:2208.04591; proof in "
                "dpcalc/bounds/mechanisms/shuffled_ldp.py; Doroshenko et al. 2022, Theorem 3.3, "
                "arXiv:2207.04380v3; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",

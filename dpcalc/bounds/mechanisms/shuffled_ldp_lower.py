@@ -92,6 +92,9 @@ BOUND = CompositionBound(
         example="rdp --mechanism shuffled-ldp --n 1000 --step-epsilon 1 --delta 1e-6",
         statement="randomised response with a = 1/(e^ε₀+1) on one bit: Bern(1−a) + Bin(n−1, a) against Bern(a) + "
                   "Bin(n−1, a), so every bound for all ε₀-DP randomisers is at least their δ(ε)",
+        in_words="This is a lower bound, and no guarantee: what shuffled randomised response on one bit loses, where "
+                 "all other people have the same bit. So a bound for all ε₀-DP randomisers cannot be smaller. Another "
+                 "randomiser, such as one over many categories, may lose less than this.",
         source="Warner 1965 (randomised response); proof in dpcalc/bounds/mechanisms/shuffled_ldp_lower.py",
         assumptions=ASSUMPTIONS,
         status="lower",

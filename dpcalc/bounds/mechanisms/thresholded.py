@@ -210,8 +210,10 @@ PROFILE = ProfileBound(
         statement="δ(ε) is the largest of 1 − s_j + s_j·D_m(ε + log(s_i/s_j)) over the numbers j, i of keys that only "
                   "one of the two data sets has, with s_j = (1−p)^j, p = Pr[c + X ≥ τ], and D_m the profile of the m "
                   "other values that move by c",
-        in_words="Keys that only one person has may be published by chance, with probability p; all of them together "
-                 "cost no more than the worse of that and of what the noise on common keys loses.",
+        in_words="Noisy values of keys, such as counts of words, of which those above a threshold are published. A "
+                 "key that only one person has may pass it by chance, with probability p; the worst split of a "
+                 "person's keys between such keys and common ones gives δ. It is false where a person may have more "
+                 "than k keys, or contribute more than c to one.",
         source="proof in dpcalc/bounds/mechanisms/thresholded.py; Wilson et al. 2020, arXiv:1909.01917",
         assumptions=(*ASSUMPTIONS, "one release"),
     ),
@@ -222,6 +224,10 @@ SIMPLE = ProfileBound(
         name="threshold-simple",
         example="rdp --sigma 8 --max-keys 3 --threshold 50 --epsilon 1 --bound threshold-simple",
         statement="δ(ε) = D(ε) + 1 − (1−p)^k, with D the profile of all values that move, p = Pr[c + X ≥ τ]",
+        in_words="Noisy values of keys of which those above a threshold are published: the δ of the noise plus the "
+                 "probability that some key of one person alone passes the threshold. This is the usual, simple "
+                 "analysis, whose sum is more than is needed: threshold-profile has the worst case instead. It is "
+                 "false where a person may have more than k keys.",
         source="Wilson et al. 2020, arXiv:1909.01917; proof in dpcalc/bounds/mechanisms/thresholded.py",
         assumptions=(*ASSUMPTIONS, "one release"),
     ),

@@ -40,6 +40,10 @@ BOUNDS = EXACT, RDP = bounds(
         statement="δ(ε) = max(0, p(1−q) − e^ε q(1−p)) for one report, which has the losses ±ε₀ and 0; pure ε₀ = "
                   "log(p(1−q)/(q(1−p))); RAPPOR has p = 1 − f/2, q = f/2, OUE p = 1/2, q = 1/(e^ε₀ + 1); several "
                   "reports are composed numerically",
+        in_words="The privacy profile of unary encoding (RAPPOR, OUE): a person sends one bit for every category, and "
+                 "each bit is flipped independently. It is tight for a person whose category changes, in which case "
+                 "two bits change. It is false for people with several categories, of whom more bits change. Several "
+                 "reports are composed numerically.",
         source="Wang, Blocki, Li & Jha 2017; Erlingsson, Pihur & Korolova 2014, arXiv:1407.6981 (RAPPOR); Zhu, Dong & "
                "Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
         assumptions=ASSUMPTIONS,
@@ -49,6 +53,9 @@ BOUNDS = EXACT, RDP = bounds(
         example="rdp --mechanism unary --probability 0.75 --alpha 4",
         statement="D_α(M(x) ‖ M(x′)) = log( p^α(1−p)^(1−α)·q^(1−α)(1−q)^α + pq + (1−p)(1−q) + "
                   "q^α(1−q)^(1−α)·p^(1−α)(1−p)^α ) / (α−1)",
+        in_words="The Rényi divergence of unary encoding (RAPPOR, OUE) at an order α; those of several reports add "
+                 "up. It is exact for a person whose category changes, in which case two bits change. It is false for "
+                 "people with several categories, of whom more bits change.",
         source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition), for the mechanism of Wang, Blocki, Li "
                "& Jha 2017",
         assumptions=ASSUMPTIONS,

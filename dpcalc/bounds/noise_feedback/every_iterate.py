@@ -78,9 +78,10 @@ BOUND = gaussian_bound(
                      "clipped to norm L, so that one record moves the gradient of a step by at most 2L",
                      "the steps that use the record do not depend on the data", START,
                      "noise N(0, σ²) is added to the iterate, not to the gradient"),
-        in_words="If you release every iterate, or anything computed from them, this is what noise with feedback "
-                 "gives: what is taken back later no longer hides the steps before. With λ = 1 only the noise of the "
-                 "last step stands between an observer and the sum of all gradients.",
+        in_words="Noisy gradient descent on any loss with clipped gradients, where each step takes back a part λ of "
+                 "the previous noise and every iterate may be released. It is tight: some loss attains it. The larger "
+                 "λ is, the more it loses: with λ = 1, only the noise of the last step hides the sum of all "
+                 "gradients.",
         released="every step's output",
     ),
     params=("feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=mu, exact_mu=exact_mu,

@@ -110,8 +110,10 @@ BOUND = PointBound(
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; proof in "
                "dpcalc/bounds/noise_feedback/optimum.py",
         assumptions=SETTING,
-        in_words="If you release every iterate, take back this part of the previous noise. The steeper the loss, the "
-                 "less is worth taking back: λ* is 0.87 at ηa = 0.01 and 0.27 at ηa = 0.5.",
+        in_words="The part λ of the previous noise to take back if every iterate of a long run is released: it gives "
+                 "a late iterate the least variance at equal privacy. It is for affine gradients and a record that is "
+                 "used once. The steeper the loss, the smaller it is: 0.87 for a curvature of 0.01/η, and 0.27 for "
+                 "0.5/η.",
         released="every step's output",
     ),
     params=("curvatures", "learning_rate"), value=value, exact=exact, rtol=2e-14,

@@ -75,8 +75,10 @@ BOUND = PointBound(
         source="after Denisov, McMahan, Rush, Smith & Thakurta 2022, arXiv:2202.08312; proof in "
                "dpcalc/bounds/noise_feedback/optimum_finite.py",
         assumptions=(*SETTING, "ηa ≤ 1 for every curvature"),
-        in_words="If nothing is known of the loss, the iterates are prefix sums of the gradients: with this part of "
-                 "the previous noise taken back, the variance of the last one grows like √T, not like T.",
+        in_words="The part λ of the previous noise to take back if every iterate is released: it gives the iterate "
+                 "after T steps the least variance at equal privacy. It is for affine gradients and a record that is "
+                 "used once. For prefix sums, where the curvature is 0, the variance of the last one then grows like "
+                 "√T, not like T.",
         released="every step's output",
     ),
     params=("curvatures", "learning_rate", "iterations"), value=value, exact=exact, rtol=2e-14,

@@ -159,8 +159,8 @@ def exact_delta(mp: Any, epsilon: float, n: int, batch_size: int, iterations: in
 
 
 PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, "
-         "adaptive step, normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are "
-         "fixed without it")
+         "adaptive step, normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T do "
+         "not depend on the data")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
     GRADIENTS,
@@ -169,10 +169,10 @@ SETTING = (
     PLAIN,
 )
 HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs "
-        "that differ in one record are surely within D of each other at every step, whatever the batches and the "
-        "noise, which they share")
+        "that differ in one record and share batches and noise are within D of each other at every step, whatever the "
+        "batches and the noise are")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
-         "(batches cut from a shuffled epoch are not covered)",)
+         "(consecutive batches of a shuffled epoch are not covered)",)
 
 BOUND = RdpBound(
     Theorem(
@@ -180,6 +180,10 @@ BOUND = RdpBound(
         example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
                 "--diameter 2 --sigma 0.1 --alpha 8",
         statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
+        in_words="The Rényi divergence of noisy SGD with every iterate released: that of one step on a batch drawn "
+                 "afresh without replacement, times the number of steps, so it grows without limit. It is for any "
+                 "losses whose gradients are at most L, also clipped ones. It is false for batches taken from a "
+                 "shuffled epoch. Converted, it is usually above composition-profile.",
         source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar "
                "2022, eq. 1.1",
         assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
@@ -192,6 +196,10 @@ PROFILE = ProfileBound(
         example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
                 "--diameter 2 --sigma 0.1 --delta 1e-5",
         statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
+        in_words="The privacy profile of noisy SGD with every iterate released: one step on a batch drawn afresh "
+                 "without replacement, composed numerically, so it grows with the number of steps. It is for any "
+                 "losses whose gradients are at most L, also clipped ones. It is false for batches taken from a "
+                 "shuffled epoch, and loose where only the last iterate is released.",
         source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
         assumptions=BOUND.theorem.assumptions,
     ),

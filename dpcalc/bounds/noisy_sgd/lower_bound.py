@@ -244,6 +244,10 @@ BOUND = ProfileBound(
                 "--diameter 2 --sigma 0.1 --epsilon 1",
         statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an "
                   "interval of length at most D",
+        in_words="This is a lower bound, and no guarantee: the loss of concrete one-dimensional runs of noisy SGD "
+                 "whose last iterate is released, with linear losses, or quadratic ones for strong convexity. No "
+                 "bound for this class of losses can be smaller. A run with losses that are not the worst ones may "
+                 "lose less than this.",
         source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a "
                "proof in its file",
         assumptions=("an instance, not a guarantee: no theorem for this class of losses can promise less",),

@@ -77,6 +77,10 @@ def _conjecture_exact(mp: Any, alpha: float, level: float, lipschitz: float, n: 
 CONJECTURE = RdpBound(Theorem(
     name="without-replacement-conjecture", example=EXAMPLE,
     statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C ≥ 16",
+    in_words="This is a conjecture, and no guarantee: how much SGD in passes without replacement would gain from the "
+             "secret order, with every iterate released, for a constant C of at least 16 that is not known. The "
+             "published proof is withdrawn, as it uses sampling with weights that depend on the data. The proven "
+             "bound for the same run is without-replacement-unamplified.",
     source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
     assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every step's output", status="conjecture",
     errata=WITHDRAWN,
@@ -114,6 +118,10 @@ def _sum_exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, ta
 SUM = RdpBound(Theorem(
     name="without-replacement-conjecture-sum", example=EXAMPLE,
     statement="ε(α) = (E/τ)Σ_{j≤τn} CαL²/((n−j+1)²σ²), C ≥ 16",
+    in_words="This is a conjecture, and no guarantee: the sum from which without-replacement-conjecture is derived, "
+             "with a constant C of at least 16 that is not known, for SGD in passes without replacement with every "
+             "iterate released. The published proof is withdrawn. The proven bound for the same run is "
+             "without-replacement-unamplified.",
     source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
     assumptions=(*ASSUMPTIONS, "σ² ≥ 4L²", "unproven"), released="every step's output", status="conjecture",
     errata=WITHDRAWN,
@@ -135,6 +143,9 @@ LOWER = RdpBound(Theorem(
     name="without-replacement-lower", example=EXAMPLE,
     statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass "
               "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
+    in_words="This is a lower bound, and no guarantee: the Rényi divergence of one run with linear losses, in the "
+             "first step of every pass without replacement. No bound for all such runs can be smaller, so that a "
+             "constant C for which the conjecture is below it is disproved. Later steps of a pass lose more.",
     source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
     assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
     released="every step's output", status="lower",
@@ -154,6 +165,10 @@ UNAMPLIFIED = gaussian_bound(Theorem(
     name="without-replacement-unamplified", example=EXAMPLE,
     statement="μ = (2L/σ)√⌈E/τ⌉: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
               "sensitivity 2L for the record; δ(ε) ≤ θ(ε, μ) and ε(α) = αμ²/2",
+    in_words="The proven bound for SGD in passes without replacement with every iterate released: each pass that uses "
+             "a record is one Gaussian release, and nothing is gained from the secret order. It holds for any losses "
+             "with clipped gradients, where a record is replaced. It may be loose, as a pass uses only a share τ of "
+             "the records.",
     source="proof in dpcalc/bounds/pnsgd/without_replacement.py, from Dong, Roth & Su 2022, Corollary 3.3, "
            "arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS, released="every step's output",

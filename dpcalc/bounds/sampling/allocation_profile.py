@@ -125,6 +125,10 @@ BOUND = CompositionBound(
         statement="one epoch: δ(ε) = E(S − e^ε)₊ for a record removed and E(1 − e^ε S)₊ for one added, S = (w_1 + … + "
                   "w_t)/t, w_i = exp(z_i/Z − 1/(2Z²)), z_i ~ N(0, 1) independent; k participations are at most k "
                   "epochs of ⌊t/k⌋ or ⌈t/k⌉ steps; epochs are composed numerically, each direction by itself",
+        in_words="DP-SGD where every record takes part in k randomly chosen steps of an epoch, independently of all "
+                 "other records, every step's output released. A record is added, removed or zeroed out; epochs are "
+                 "composed numerically. For one participation it is tight up to the numerical error. It is false for "
+                 "shuffled batches, where the records depend on each other.",
         source="Chua et al. 2025, arXiv:2412.16802 (the pair); Feldman & Shenfeld 2025, arXiv:2502.08202 (several "
                "participations); its laws by convex order are proven in the code",
         assumptions=ASSUMPTIONS,
@@ -141,6 +145,10 @@ LOWER = CompositionBound(
         example="subsample --scheme random-allocation --steps-per-epoch 1000 --epochs 10 --noise-multiplier 1 "
                 "--delta 1e-6",
         statement="the pair of allocation-profile with outcomes merged: some data sets and gradients lose this much",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with random allocation in which the "
+                 "record has the same gradient of the clipping norm at every step, and all others contribute nothing. "
+                 "A bound for all runs with one participation cannot be smaller. Its distance to allocation-profile "
+                 "is the numerical error.",
         source=BOUND.source,
         assumptions=(*ASSUMPTIONS[:3], "the gradient of the record is the same vector of the "
                      "clipping norm at every step, and the other records contribute nothing",

@@ -104,6 +104,10 @@ BOUND = CompositionBound(
         statement="one epoch: δ(ε) = E(D_1 + … + D_t)₊/t, D_i = exp(z_i/Z − 1/(2Z²)) − e^ε·exp(−z_i/Z − 1/(2Z²)), "
                   "z_i ~ N(0, 1) independent; k participations are at most k epochs of ⌊t/k⌋ or ⌈t/k⌉ steps; epochs "
                   "are composed numerically",
+        in_words="DP-SGD where every record takes part in k randomly chosen steps of an epoch, independently of all "
+                 "other records, and one record is replaced. Epochs are composed numerically. For one participation "
+                 "it is tight up to the numerical error: opposite gradients of the clipping norm attain it. It is "
+                 "false for shuffled batches, where the records depend on each other.",
         source="after Chua et al. 2025, arXiv:2412.16802, and Feldman & Shenfeld 2025, arXiv:2502.08202 (gradients "
                "that are zeroed out); proof in dpcalc/bounds/sampling/allocation_replace_one_profile.py",
         assumptions=ASSUMPTIONS,
@@ -121,6 +125,10 @@ LOWER = CompositionBound(
                 "--adjacency replace-one --delta 1e-6",
         statement="the pair of allocation-replace-one-profile with outcomes merged: some data sets and gradients lose "
                   "this much",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with random allocation in which the "
+                 "record and its substitute have opposite gradients of the clipping norm, and all others contribute "
+                 "nothing. A bound for all runs with one participation cannot be smaller. Its distance to "
+                 "allocation-replace-one-profile is the numerical error.",
         source=BOUND.source,
         assumptions=(*ASSUMPTIONS[:3], "the gradient of the record is the same vector of the clipping "
                      "norm at every step, that of its substitute is the opposite vector, and the other records "

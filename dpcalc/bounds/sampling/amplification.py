@@ -26,6 +26,10 @@ BOUND = PointBound(
         name="amplification",
         example="subsample --sampling-rate 0.01 --epsilon 1 --delta 1e-6",
         statement="an (ε, δ)-DP mechanism on a sample at rate q is (log(1 + q(e^ε − 1)), qδ)-DP",
+        in_words="What a mechanism with a known (ε, δ) guarantees on a random sample at rate q: at small ε both "
+                 "numbers are about q times as large. It holds for Poisson samples where records are added or "
+                 "removed, and for samples without replacement where one is replaced. For several steps compose "
+                 "profiles instead. It is false for shuffled batches.",
         source="Balle, Barthe & Gaboardi 2018, Theorems 8 and 9, arXiv:1807.01647v2",
         assumptions=("Poisson sampling with add/remove neighbours, or without replacement with replace-one neighbours; "
                      "the given (ε, δ) holds for the same neighbours",),

@@ -99,6 +99,10 @@ BOUND = ProfileBound(
         example="subsample --sampling-rate 0.01 --sigma 1 --steps 1000 --group-size 4 --delta 1e-6",
         statement="the larger δ of the pairs (P, Q) and (Q, P), P = Σ_j C(K,j) q^j (1−q)^(K−j) N(j, σ²), Q = N(0, σ²), "
                   "for K records added or removed together; steps are composed numerically, each pair by itself",
+        in_words="DP-SGD on Poisson batches where all K records of a user are added or removed together, every step's "
+                 "output released: one step is composed numerically. It is tight: where all K gradients are the same "
+                 "vector of the clipping norm, no smaller δ is true. It is false for shuffled batches, and where the "
+                 "gradient of a record depends on others, as in micro-batches.",
         source="Ganesh 2024, arXiv:2401.10294; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition); "
                "proof in dpcalc/bounds/sampling/poisson_group_profile.py",
         assumptions=(POISSON,

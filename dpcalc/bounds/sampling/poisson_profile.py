@@ -71,6 +71,10 @@ BOUND = ProfileBound(
         statement="the larger δ of the pairs (mix, N) and (N, mix), mix = (1−q)N + qP for the base pair (P, N): "
                   "q·δ(log(1 + (e^ε − 1)/q)) for a record removed; steps are composed numerically, each pair by "
                   "itself",
+        in_words="DP-SGD, or another mechanism with a known privacy profile, on batches that every record joins "
+                 "independently with probability q, every step's output released; steps are composed numerically. A "
+                 "record is added or removed. For Gaussian noise it is tight up to the numerical error. It is false "
+                 "for shuffled batches, and where the batches or their sizes are shown.",
         source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and "
                "11, arXiv:2106.08567v4",
         assumptions=(POISSON, ADDED_OR_REMOVED,

@@ -237,8 +237,10 @@ BOUND = ProfileBound(
                      "the base guarantee holds between a batch and the same batch with one record more, in both orders",
                      ONLY_SUMS),
         released="every step's output",
-        in_words="A replaced record that is drawn changes the output by at most twice what a record that is added or "
-                 "removed changes, and by once of that from a batch without it.",
+        in_words="A mechanism on Poisson batches where a record is replaced, though its guarantee is known only for a "
+                 "record that is added or removed. It is tight for one number with Laplace or Gaussian noise, "
+                 "discrete or not; for noisy selections and for pure DP it may be too large. It is false for shuffled "
+                 "batches, and where batches are shown.",
     ),
     params=("step_profile",), value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
     exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon), rtol=5e-10,

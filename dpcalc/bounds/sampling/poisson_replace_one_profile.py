@@ -92,8 +92,10 @@ BOUND = ProfileBound(
                      ONLY_SUMS,
                      OWN_GRADIENT),
         released="every step's output",
-        in_words="A replaced record that is drawn moves the sum by at most 2C, and by at most C from a batch without "
-                 "it.",
+        in_words="DP-SGD on Poisson batches where one record, or each of K records, is replaced by another: one that "
+                 "is drawn moves the sum by at most 2C. Steps are composed numerically. It is tight: where the record "
+                 "and its substitute have opposite gradients of norm C, no smaller δ is true. It is false for "
+                 "shuffled batches.",
     ),
     params=("sampling_rate", "noise_multiplier", "group_size"), value=value, exact=exact, pair=pair,
     rtol=2e-9)  # for K/σ up to LARGEST_RATIO

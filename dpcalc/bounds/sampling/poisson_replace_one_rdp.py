@@ -110,6 +110,10 @@ BOUND = RdpBound(
         name="poisson-replace-one-rdp",
         example="subsample --sampling-rate 0.01 --noise-multiplier 1 --steps 1000 --adjacency replace-one --alpha 8",
         statement="D_α((1−q)N(0, z²) + qN(1, z²) ‖ (1−q)N(0, z²) + qN(−1, z²))",
+        in_words="The Rényi divergence of one step of DP-SGD with Gaussian noise on Poisson batches where one record "
+                 "is replaced by another, attained by opposite gradients; those of all steps add up. The ε to which "
+                 "it is converted is usually above that of poisson-replace-one-profile. It is false for shuffled "
+                 "batches.",
         source="Kahane 1986, convexity inequality; proof in dpcalc/bounds/sampling/poisson_replace_one_profile.py",
         assumptions=PROFILE.theorem.assumptions,
         released="every step's output",

@@ -75,6 +75,10 @@ BOUND = CompositionBound(
         statement="δ(ε) is at least that of t numbers with the law N(−1, z²) in every epoch, one of which, drawn "
                   "uniformly, is N(1, z²) with the record and N(0, z²) without it, or is as the others with "
                   "probability ρ = 1 − tb/n, with outcomes merged",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with shuffled batches in which all other "
+                 "gradients are opposite to that of the record, which is zeroed out on one data set. A bound for all "
+                 "shuffled runs cannot be smaller; it shows where accounting shuffled batches as Poisson batches is "
+                 "wrong. Other runs may lose more.",
         source="proof in dpcalc/bounds/sampling/shuffle_lower.py, from Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha & "
                "Zhang 2024, arXiv:2403.17673v2; arXiv:2411.04205",
         assumptions=(ONCE, FRESH, "neighbours have equally many records, and the gradients of one are zeroed out",

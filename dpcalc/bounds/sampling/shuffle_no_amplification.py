@@ -47,7 +47,9 @@ BOUND = gaussian_bound(
         assumptions=(ONCE, ORDER, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
         scheme="shuffle",
-        in_words="Every epoch counts as one step on the whole data: nothing is gained from the secret order, which may "
-                 "be any order that does not depend on the data.",
+        in_words="Shuffled batches, every step's output released, counted as if each epoch were one step on all "
+                 "records: nothing is gained from the secret order. It holds for any order that does not depend on "
+                 "the data, where a record is replaced or zeroed out. It is false where a record is in two batches of "
+                 "an epoch, and may be loose where the noise is large.",
     ),
     params=("noise_multiplier", "epochs"), mu=mu, exact_mu=exact_mu, rtol=2e-12)

@@ -74,8 +74,9 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
     from dpcalc.pld.pilot import Parts
 
-LEFT_OUT = ("every epoch leaves out at least one record: the end of its own order of all n records, drawn afresh (not "
-            "a fixed part that was cut off before, a buffered shuffle, or an order that goes on in the next epoch)")
+LEFT_OUT = ("every epoch leaves out at least one record: the last ones of an order of all n records that is drawn "
+            "afresh (not a fixed part that was removed before, a buffered shuffle, or an order that goes on in the "
+            "next epoch)")
 FIXED = "n, b and the number of steps are public, and fixed before the run"
 ASSUMPTIONS = (FRESH, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
 PARAMS = ("noise_of_record", "n", "batch_size", "drop_last", "replaced", "whole_epochs", "unfinished", "group_size",
@@ -160,9 +161,10 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         released="every step's output",
         scheme="shuffle",
-        in_words="A record that is left out could have been in the place of one of any batch, so that the noise hides "
-                 "its batch. That hides less than if each record chose its batch by itself: the record in its place "
-                 "may have the opposite gradient.",
+        in_words="DP-SGD on batches from a fresh secret order in every epoch, the last records of which are left out, "
+                 "every step's output released. A record that is left out could be in the place of any other one, so "
+                 "the noise hides its batch. A record is replaced or zeroed out. It is false for buffered or fixed "
+                 "orders, and where records are added or removed.",
     ),
     params=PARAMS, value=value, exact=exact,
     rtol=3e-2)  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ

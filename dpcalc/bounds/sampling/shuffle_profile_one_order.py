@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
 
 ONE_ORDER = "one uniformly random order of all n records for all epochs, drawn before the first one"
-LEFT_OUT = "every epoch leaves out at least one record, at the end of that order (not a part that was cut off before)"
+LEFT_OUT = "every epoch leaves out at least one record: the last ones of that order (not a part removed before)"
 
 
 def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool, epochs: int,
@@ -111,8 +111,10 @@ BOUND = CompositionBound(
         assumptions=(ONE_ORDER, LEFT_OUT, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT),
         released="every step's output",
         scheme="shuffle",
-        in_words="A record that is always left out could have been in the place of any other one; where the noise is "
-                 "large against the root of the number of epochs, that hides it.",
+        in_words="DP-SGD on batches from one secret order that all epochs share, whose last records are never used. "
+                 "One of these could be in the place of any other record; where the noise is large for the number of "
+                 "epochs, that hides the record. A record is replaced or zeroed out. It is false where the order is "
+                 "known or nothing is left out.",
     ),
     params=("noise_of_record", "n", "batch_size", "drop_last", "replaced", "epochs", "group_size", "tail"), value=value,
     exact=exact, rtol=5e-2)  # of δ: grids and chords

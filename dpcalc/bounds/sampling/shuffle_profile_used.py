@@ -182,8 +182,10 @@ BOUND = CompositionBound(
         assumptions=ASSUMPTIONS,
         released="every step's output",
         scheme="shuffle",
-        in_words="A record of the first batch could have been in the place of any later one, so that the batch of a "
-                 "record stays hidden behind the noise, but for what the first step itself shows of its records.",
+        in_words="DP-SGD on batches from a fresh secret order of all records in every epoch, none of which is left "
+                 "out, every step's output released. A record of the first batch could be in the place of any later "
+                 "one, so the noise hides its batch. A record is replaced or zeroed out. It is false for buffered or "
+                 "fixed orders; shuffle-lower shows how loose it can be.",
     ),
     params=PARAMS, value=value, exact=exact, estimate=ESTIMATE,
     rtol=1.0)  # of δ, against the least value of the theorem for two batches: for more, nodes change ε by about 1 %

@@ -70,6 +70,9 @@ BOUND = CompositionBound(
                 "--delta 1e-5",
         statement="δ(ε) is at least that of Poisson batches with the rate q′ = q·Pr[Bin(n−1, q) < B] + "
                   "(B/n)·Pr[Bin(n, q) > B], the probability that a record is in the truncated batch",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with truncated Poisson batches in which "
+                 "all other gradients are 0, so that only a batch with the record has a sum at all. A bound for all "
+                 "runs cannot be smaller. Other runs may lose more than this one.",
         source="proof in dpcalc/bounds/sampling/truncated_poisson_lower.py, from Ganesh 2025, arXiv:2508.15089v1 (the "
                "sampler)",
         assumptions=("the run whose other gradients are all 0; the loss of this run, not a guarantee",

@@ -239,8 +239,10 @@ BOUND = ProfileBound(
         assumptions=(SAMPLER, NEIGHBOURS, SIZES,
                      "noise N(0, z²I) on the sum of gradients of norm at most 1, whatever the other records are",
                      OWN_GRADIENT),
-        in_words="A record that is drawn into a full batch pushes another one out, so the sum changes by the gradients "
-                 "of two records.",
+        in_words="DP-SGD on Poisson batches of which at most B records stay, as a fixed memory needs: a record that "
+                 "is drawn into a full batch displaces another one, so the sum changes by two gradients. A record is "
+                 "zeroed out or replaced. It is false where the mean over a varying batch size is released; "
+                 "truncated-poisson-lower shows how loose it can be.",
     ),
     params=("n", "sampling_rate", "max_batch_size", "noise_multiplier", "replaced"), value=value, exact=exact,
     directions=Directions(sided, sided_exact), rtol=2e-9, pair=pair)

@@ -61,6 +61,9 @@ BOUND = CompositionBound(
         statement="δ(ε) is at least that of Σ π_k N(k/z, 1) against N(0, 1) where a record is replaced, z = σ/s, or of "
                   "Σ π_k N(2k/z, 1) against Σ π_k N(k/z, 1) where it is zeroed out, in both directions and in cells of "
                   "outcomes; π_k = C(b,k) n^(−k) (1−1/n)^(b−k)",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with batches drawn with replacement in "
+                 "which all other gradients are opposite to that of the record, which is replaced or zeroed out. A "
+                 "bound for all runs cannot be smaller. Other runs may lose more than this one.",
         source="proof in dpcalc/bounds/sampling/with_replacement_lower.py, from Balle, Barthe & Gaboardi 2018, "
                "arXiv:1807.01647v2 (the sampler)",
         assumptions=(INSTANCE, with_replacement_profile.SAMPLER, with_replacement_profile.NEIGHBOURS),

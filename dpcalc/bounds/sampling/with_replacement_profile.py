@@ -157,7 +157,10 @@ BOUND = ProfileBound(
                      "noise N(0, σ²I); z = σ/s where the query of a batch changes by at most s if one entry is "
                      "replaced, and z = σ/C for sums of contributions of norm at most C of which one is zeroed out",
                      OWN_GRADIENT),
-        in_words="A record may be drawn several times, and then it changes the sum by several times its contribution.",
+        in_words="Gaussian noise on batches of b draws with replacement from all n records: a record may be drawn "
+                 "several times, and then changes the sum by several times its gradient. A record is replaced or "
+                 "zeroed out; steps are composed numerically. It is false for shuffled batches; "
+                 "with-replacement-lower shows how loose it can be.",
     ),
     params=("n", "batch_size", "noise_multiplier", "replaced"), value=value, exact=exact,
     directions=Directions(sided, sided_exact), rtol=2e-9, pair=pair)

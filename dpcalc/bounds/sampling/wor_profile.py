@@ -41,6 +41,10 @@ BOUND = ProfileBound(
         example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --delta 1e-5",
         statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε ≥ 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
                   "numerically",
+        in_words="A mechanism on batches of fixed size, drawn uniformly without replacement and afresh at every step, "
+                 "where a record is replaced; steps are composed numerically. For one step with Gaussian noise it is "
+                 "tight; several steps may lose less. It is false for batches taken from a shuffled epoch, and where "
+                 "the batches are shown.",
         source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
                "(composition)",
         assumptions=(FIXED_SIZE, REPLACED,

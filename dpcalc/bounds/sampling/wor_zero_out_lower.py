@@ -54,6 +54,9 @@ BOUND = CompositionBound(
                 "--adjacency zero-out --delta 1e-5",
         statement="δ(ε) is at least that of (1−q)N(0, 1) + qN(2/z, 1) against (1−q)N(0, 1) + qN(1/z, 1) in both "
                   "directions, in cells of outcomes",
+        in_words="This is a lower bound, and no guarantee: the loss of a run with batches of fixed size in which all "
+                 "other gradients are opposite to that of the record, which is zeroed out on one data set. A bound "
+                 "for all runs cannot be smaller. Other runs may lose more than this one.",
         source="proof in dpcalc/bounds/sampling/wor_zero_out_lower.py, from Balle, Barthe & Gaboardi 2018, "
                "arXiv:1807.01647v2 (the sampler)",
         assumptions=(INSTANCE, FIXED_SIZE, wor_zero_out_profile.ZEROED),

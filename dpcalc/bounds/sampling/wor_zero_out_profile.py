@@ -114,8 +114,10 @@ BOUND = ProfileBound(
         assumptions=(FIXED_SIZE, ZEROED, "n is public",
                      "noise N(0, z²I) on the sum of contributions of norm at most 1, whatever the other records are",
                      OWN_GRADIENT),
-        in_words="A record that is in the batch is there in place of another one, so the sum changes by the "
-                 "contributions of two records.",
+        in_words="DP-SGD on batches of fixed size, drawn uniformly without replacement and afresh at every step, "
+                 "where the gradient of a record is zeroed out. A record in the batch is there in place of another "
+                 "one, so the sum changes by two gradients. It is false for shuffled batches; wor-zero-out-lower "
+                 "shows how loose it can be.",
     ),
     params=("sampling_rate", "noise_multiplier"), value=value, exact=exact, directions=Directions(sided, sided_exact),
     rtol=2e-9, pair=pair)

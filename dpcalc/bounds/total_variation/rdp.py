@@ -61,6 +61,10 @@ BOUND = PointBound(
         example="tv --rho 0.5",
         statement="TV ≤ tanh(x/2), where randomised response with log odds x has the Rényi divergence ε(α): "
                   "cosh((α−½)x)/cosh(x/2) = e^((α−1)ε(α)); it has this total variation",
+        in_words="The largest total variation that the Rényi divergence at one order allows, for every mechanism. It "
+                 "is tight for this one number: randomised response attains it. A mechanism of which more is known, "
+                 "such as Gaussian noise, has less. It is false where the Rényi divergence holds in one direction of "
+                 "the neighbours only.",
         source="proof in dpcalc/bounds/total_variation/rdp.py, from van Erven & Harremoës 2014, Theorem 9, "
                "arXiv:1206.2459v2",
         assumptions=("ε(α) holds for both orders of the neighbours",),

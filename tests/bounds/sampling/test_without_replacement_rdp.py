@@ -1,5 +1,7 @@
 """RDP of batches without replacement: sums at large orders, searches of the best order, composed batches."""
 
+from math import expm1, log1p
+
 import mpmath
 import pytest
 from answers import answer
@@ -36,6 +38,14 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
     base = of_bound(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
     for name in ("wor-rdp", "weighted-rdp"):
         assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-3)
+
+
+def test_weights_are_those_of_single_records():
+    """Where one of 100 batches that were formed beforehand is drawn, outputs may show which one: then D_2 is
+    log(1 − c + c·e^ε(2)) with c = 1/100, 25 times the bound for steps that draw one record each."""
+    bounds = all_bounds()
+    base = of_bound(bounds["gaussian-rdp"], sigma=2.0, sensitivity=1.0)
+    assert log1p(0.01 * expm1(base.rdp(2.0))) == pytest.approx(25 * bounds["weighted-rdp"].value(2.0, 0.01, base), rel=0.01)
 
 
 @spread("rate, epsilon",

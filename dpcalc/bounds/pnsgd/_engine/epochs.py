@@ -22,7 +22,7 @@ from dpcalc.bounds.pnsgd._engine.profile_grid import (
     profile_grid,
     rough_grid,
 )
-from dpcalc.core.bound import GaussianDp, ProfileBound
+from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
@@ -56,7 +56,7 @@ def composed(bound: ProfileBound) -> ProfileBound:
     once = bound.theorem
     statement = f"{once.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}"
     assumptions = (*once.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released")
-    return replace(bound, theorem=once._replace(statement=statement, assumptions=assumptions),
+    return replace(bound, theorem=once._replace(statement=statement, in_words=_in_words(once), assumptions=assumptions),
                    params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
                    pure=_pure(bound), one=bound, choices=bound.choices._replace(trace=trace))
 
@@ -165,7 +165,8 @@ def basic(bound: ProfileBound) -> ProfileBound:
 
     once = bound.theorem
     theorem = once._replace(name=f"{once.name}-basic", source=f"{once.source}; composition-basic",
-                            statement=f"{once.statement}; E epochs by basic composition: (ε/E, δ/E) each")
+                            statement=f"{once.statement}; E epochs by basic composition: (ε/E, δ/E) each",
+                            in_words=_in_words(once))
     return replace(bound, theorem=theorem, params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
                    pure=_pure(bound), mu=None)
 
@@ -215,10 +216,15 @@ def composed_gaussian(bound: ProfileBound) -> ProfileBound:
 
     once = bound.theorem
     theorem = once._replace(statement=f"{once.statement}; E epochs are √E·μ-GDP",
+                            in_words=_in_words(once),
                             source=f"{once.source}; epochs: Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3",
                             assumptions=(*once.assumptions, "the outputs of all epochs are released"))
     return replace(bound, theorem=theorem, params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
                    mu=GaussianDp(mu, mu_exact))
+
+
+def _in_words(once: Theorem) -> str:
+    return f"{once.in_words} The epochs are composed, so that the model after each of them may be released."
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:
