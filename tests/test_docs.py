@@ -19,12 +19,13 @@ from generate_docs import DOCS, PAGES, WIDTH, commands, console, generated, prin
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
 from dpcalc.commands import PAGES as PAGES_OF_TEXT
+from dpcalc.commands.catalogue import calculators
 from dpcalc.core import counts, quantities
 from dpcalc.core.errors import flag
 from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME, Quantity
 
 README = ROOT / "README.md"
-GENERATED = ("bounds", "errata", "accuracy")
+GENERATED = ("bounds", "errata", "accuracy", "glossary", "reference")
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 WRITTEN = {name: text for name, text in TEXTS.items() if not name.endswith(tuple(f"/{page}.md" for page in GENERATED))}
 PROSE = {name: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for name, text in TEXTS.items()}
@@ -271,3 +272,11 @@ def test_numbers_are_cut_to_what_every_machine_prints():
     assert rounded("0.00012345678901234567 0.9542504550093345") == "0.0001234567… 0.9542504…"
     assert rounded("4.37718 0.000721615 1e-05 12.5 60000") == "4.37718 0.000721615 1e-05 12.5 60000"
     assert rounded("4.37717809568133187025434") == "4.37717809568133187025434"  # of --digits: the same everywhere
+
+
+def test_every_option_of_every_command_stands_in_the_reference():
+    text = TEXTS["docs/reference.md"]
+    assert re.findall(r"^## (.*)$", text, re.M) == list(COMMANDS)
+    for name, command in calculators().items():
+        part = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert all(re.search(rf"^ +(-\w, )?{option.quantity.option}\b", part, re.M) for option in command.all_options()), name

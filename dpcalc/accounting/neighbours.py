@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpcalc.accounting import disjoint_data, ways_out
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
-from dpcalc.core.text import listed
 
 if TYPE_CHECKING:
     from dpcalc.accounting.guarantee import Guarantee
@@ -179,8 +178,7 @@ def compose(guarantees: Sequence[Guarantee], wanted: str | None = None, titles: 
                 for k, g in enumerate(guarantees)]
         groups = "; ".join(f"{relation}: {', '.join(said[k] for k in places[relation])}" for relation in sorted(places))
         which, option = ("releases", "--file") if way_out else ("inputs", "--input")
-        others = [names[k] for relation, those in places.items() if relation != REPLACE_ONE for k in those]
-        way = way_out(places) if way_out else f"add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
+        way = way_out(places) if way_out else ways_out.different_neighbours(names, places)
         raise DpcalcError("refused", f"the {which} have different neighbours ({groups}); {way}", option)
     target = wanted or next(iter(places), ADD_REMOVE if any(g.kind == "parallel" for g in guarantees) else None)
     sentences = [*(sentence for g in guarantees for sentence in (

@@ -3,13 +3,13 @@ the errors of dpcalc/accounting/neighbours.py. """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.numbers import plain
 from dpcalc.core.reading import STANDARD_INPUT
-from dpcalc.core.relations import ADD_REMOVE, RELATIONS
-from dpcalc.core.text import options_text
+from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
+from dpcalc.core.text import listed, options_text
 
 if TYPE_CHECKING:
     from dpcalc.accounting.guarantee import Guarantee
@@ -98,3 +98,13 @@ def other_base(own: str | None, needed: str, relation: str, name: str, scheme: S
 
 def _holds(own: str | None, name: str) -> str:
     return f"{name} states no neighbours" if own is None else f"{name} holds for {own} neighbours"
+
+
+def different_neighbours(names: Sequence[str], places: Mapping[str, Sequence[int]]) -> str:
+    """What makes inputs with these names agree, from relation → their places: to convert them, or to compute those of
+    added and removed records for zeroed-out ones."""
+    others = [names[k] for relation, those in places.items() if relation != REPLACE_ONE for k in those]
+    way = f"add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
+    if {ADD_REMOVE, ZERO_OUT} <= places.keys():
+        way += f", or compute {listed([names[k] for k in places[ADD_REMOVE]])} with --adjacency {ZERO_OUT}"
+    return way

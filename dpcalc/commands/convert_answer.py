@@ -67,7 +67,8 @@ def answer(given: Given) -> Answer:
     guarantee = _WHOLE[name](run) if as_whole else _AS_GUARANTEE[asks](rows[0].result)
     found = run.answer(rows, guarantee, run.get("adjacency", THOSE_OF_INPUT), EVERY_OUTPUT,
                        _notes(run, rows[0].route), {"steps": run["steps"]} if "steps" in source.may else {},
-                       warnings=promise.warnings, promises=promise.sentences, of_respondents=bool(run["respondents"]))
+                       warnings=promise.warnings, promises=(*promise.sentences, *_promised(run, rows[0].route)),
+                       of_respondents=bool(run["respondents"]))
     return best_of_runs.with_selection(found, run, _of_one_run(run, name))
 
 
@@ -145,11 +146,23 @@ def _notes(run: Run, head: Route) -> tuple[str, ...]:
             part.sampling and part.mechanism.zcdp for g in run.given.inputs for part in getattr(g, "mechanisms", ())):
         notes.append(f"Poisson sampling does not lower {symbol(run.question.asks)}: it is that of the same noise on "
                      "all records in every step")
-    if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in run.given.inputs) and run["from"] != "outcomes":
+    if head.bound.name == "pure-zcdp" and _is_of_points(run):
         notes.append("the exponential mechanism is ε²/8-zCDP: --bound bounded-range-zcdp")
     return tuple(notes)
 
 
+def _is_of_points(run: Run) -> bool:
+    """Whether (ε, δ) alone is known of what is converted."""
+    return all(g.kind == "dp" for g in run.given.inputs) and run["from"] != "outcomes"
+
+
+def _promised(run: Run, head: Route) -> tuple[str, ...]:
+    """The assumption of a theorem that holds for some of the mechanisms with such a guarantee."""
+    return (_BOUNDED_RANGE,) if head.bound.name == "bounded-range-zcdp" and _is_of_points(run) else ()
+
+
+_BOUNDED_RANGE = ("the privacy loss of each release must lie in an interval of length ε, as that of the exponential "
+                  "mechanism does")
 _MOST_TIMES = 100  # that a guarantee is repeated in JSON
 # Quantity that is asked for → the options that ask for it, without a budget (_ASKED_BY) and with one (_BUDGET).
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),

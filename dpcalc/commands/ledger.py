@@ -47,6 +47,8 @@ COMMAND = Command(
          "1e-5", "ε = 1.1341"),
         ("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
     ),
+    elsewhere=dict.fromkeys(("epochs", "steps", "n", "batch-size", "noise-multiplier", "sigma"),
+                            "it belongs into a release of the file, or to the command whose JSON the ledger reads"),
     inputs=True,
     files="file",
     theorems_in="ledger_theorems",

@@ -27,8 +27,9 @@ _PARTS = ("noise is added once per optimizer step: --batch-size is all records o
           "the accumulation steps), and --steps counts these steps")
 # Options of other tools on batches that are computed in parts: what to write here instead.
 PARTS_OF_BATCHES = {
-    **dict.fromkeys(("num-microbatches", "microbatches", "num-micro-batches", "micro-batches", "microbatch-size",
-                     "micro-batch-size", "used-microbatching", "no-used-microbatching"), _MICRO),
+    **dict.fromkeys(("num-microbatches", "microbatches", "microbatch", "micro-batch", "num-micro-batches",
+                     "micro-batches", "microbatch-size", "micro-batch-size", "used-microbatching",
+                     "no-used-microbatching"), _MICRO),
     **dict.fromkeys(("gradient-accumulation-steps", "accumulation-steps", "gradient-accumulation", "grad-accum",
                      "accumulation", "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
 }

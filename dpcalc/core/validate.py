@@ -18,7 +18,7 @@ from dpcalc.core.command import Command, Given, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.mechanism_names import form
 from dpcalc.core.numbers import NotANumber, brief, number
-from dpcalc.core.quantities import LARGEST_COUNT, Quantity
+from dpcalc.core.quantities import BATCHES, LARGEST_COUNT, SCHEME, Quantity
 from dpcalc.core.strict_json import dumps
 from dpcalc.core.suggest import NO_THEOREM, meant, way_out
 
@@ -246,6 +246,8 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
         choices = options[name].choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
         close = near(str(shown), choices) if q.hints else ""
+        other, command = _BATCHES_ELSEWHERE.get(name, ((), ""))
+        close = f"; {shown} is for dpcalc {command} {shown}" if shown in other and shown not in choices else close
         close = "; for shuffled batches use dpcalc compare --batches shuffled" if is_shuffled else close
         if name == "mechanism" and isinstance(shown, str) and not close and shown not in q.choices:
             close = f"; {NO_THEOREM}"
@@ -259,6 +261,11 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
         shown = f"entry {issue['loc'][1] + 1} of {reading.where(file)}"
     symbol = f"{q.symbol}: " if q.symbol else ""
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
+
+
+# Option about batches → the values that another command has, and that command.
+_BATCHES_ELSEWHERE: dict[str, tuple[tuple[str, ...], str]] = {
+    "scheme": (BATCHES.choices, "compare --batches"), "batches": (SCHEME.choices, "subsample --scheme")}
 
 
 def not_one_of(word: str, choices: tuple[str, ...]) -> str:

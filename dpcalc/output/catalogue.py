@@ -33,14 +33,14 @@ def _page(found: Sequence[Entry]) -> str:
     the terminal is too narrow for a line each, the source stands below the name."""
     names = {entry.bound.name for entry in found}
     groups = []
-    for room, title in ROOMS.items():
-        bounds = [bound for module in modules_of(room) for bound in bounds_in(module) if bound.name in names]
+    for family, title in ROOMS.items():
+        bounds = [bound for module in modules_of(family) for bound in bounds_in(module) if bound.name in names]
         sources = [short_source(b.source) + ("" if b.status == "proven" or b.status in b.name else f" [{b.status}]")
                    for b in bounds]
         column = max((len(b.name) for b in bounds), default=0)
         room = [width() - 4 - len(source) for source in sources]  # for the name, without the spaces
-        below = any(columns < len(b.name) for columns, b in zip(room, bounds, strict=True))
-        rows = [f"  {b.name}\n      {source}" if below else f"  {b.name.ljust(min(column, columns))}  {source}"
+        below = any(len(b.name) > columns for b, columns in zip(bounds, room, strict=True))
+        rows = [f"  {b.name}\n      {source}" if below else f"  {b.name:{min(column, columns)}}  {source}"
                 for b, source, columns in zip(bounds, sources, room, strict=True)]
         groups += ["\n".join([heading(f"{title}:"), *rows])] if rows else []
     return "\n\n".join(groups)

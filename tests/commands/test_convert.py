@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from dpcalc import answer
+
 
 def test_two_results_compose(tmp_path, cli, ask):
     for name, sigma in (("a", 3), ("b", 4)):
@@ -205,3 +207,13 @@ def test_ten_points_add_up_to_the_point_that_everybody_knows(ask):
     [epsilon] = ask("convert", *line.split(), "--target-delta", "1e-6")["bounds"]
     assert (delta["delta"], float(delta["digits"]["delta"])) == (1e-6, 1e-6)
     assert (epsilon["epsilon"], float(epsilon["digits"]["epsilon"])) == (1.0, 1.0)
+
+
+def test_the_condition_of_bounded_range_is_handed_on():
+    """0.125-zCDP of ε = 1 is false for Laplace noise, whose ε(2) is 0.619: the answer, and what reads it, must say so."""
+    found = answer("convert", **{"from": "dp"}, epsilon=1, delta=0, to="zcdp", bound="bounded-range-zcdp")
+    again = answer("convert", inputs=[found], delta=1e-5)
+    total = answer("ledger", inputs=[found, answer("rdp", sigma=2)], delta=1e-5)
+    for one in (found, again, total):
+        assert any("interval of length ε" in text for text in one.promises), one
+    assert not answer("convert", **{"from": "dp"}, epsilon=1, delta=0, to="zcdp").promises
