@@ -19,6 +19,7 @@ LONGEST_WHOLE = 1e9  # a whole number from here on is written with an exponent
 LONGEST_IN_COLUMN = 8  # characters of a decimal without an exponent, where others of its column have one
 SMALLEST_NORMAL = 1e-300  # below, doubles lose digits: a probability is written from its logarithm
 ROUNDED = 1e-14  # relative: more than by which closed forms are rounded up; six digits show a millionth
+FEW_ULPS = 2.0**-50  # relative: the same of those without logarithms, which are all but probabilities
 _DIGITS = r"\d+(?:_\d+)*"  # 10_000 is 10000, as in Python and TOML
 _DECIMAL = re.compile(rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
 _SIGNED_DECIMAL = re.compile(rf"[+-]?{_DECIMAL.pattern}", re.ASCII)
@@ -124,16 +125,16 @@ def brief(x: object) -> str:
     return _shortened(str(x).lower() if isinstance(x, bool) else repr(x))  # as JSON writes it
 
 
-def human(x: float, digits: int = 6, upward: bool = True) -> str:
+def human(x: float, digits: int = 6, upward: bool = True, rounded: float = ROUNDED) -> str:
     """A decimal of `digits` significant digits that is never below x; with `upward` False, never above x. A double that
-    is beyond such a decimal by rounding errors alone is printed as that decimal."""
+    is beyond such a decimal by rounding errors alone, at most `rounded` of itself, is printed as that decimal."""
     if isinstance(x, int) or math.isinf(x) or x == 0:
         return f"{x:.0f}"
     from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     value = context.create_decimal(Decimal(repr(float(x))))  # the shortest decimal of x, as in JSON: 0.1 stays 0.1
-    if abs(float(short := f"{x:.{digits}g}") - x) <= ROUNDED * abs(x):
+    if abs(float(short := f"{x:.{digits}g}") - x) <= rounded * abs(x):
         value = Decimal(short)
     if -5 < value.adjusted() < digits + 3:
         return _without_zeros(f"{value:f}")
