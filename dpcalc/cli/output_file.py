@@ -1,48 +1,75 @@
-"""--output: the complete answer in a file, which an error or an interrupt leaves as it was."""
+"""--output: complete answers in files, which an error or an interrupt leaves as they were."""
 
 import io
 import os
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from typing import Any, NamedTuple
 
 from dpcalc.cli.standard_streams import write
 from dpcalc.core import style
 from dpcalc.core.errors import DpcalcError
-from dpcalc.output.formats import JSON_FORMATS, format_of
+from dpcalc.output.formats import FORMATS, JSON_FORMATS, Format, format_of
 from dpcalc.output.whole_file import require_writable, whole_file
 
+QUIET = "quiet"  # the format of --quiet: numbers alone
 
-def to_file(name: str, raw: dict[str, Any], answer: Callable[[], Any]) -> Callable[[], int]:
-    """A function that writes to the file what `answer` would print, and returns the exit code.
 
-    Sets the format in `raw` by the suffix. Raises DpcalcError where the file cannot be written, or where its suffix
-    names another format than it would hold.
+class Outputs(NamedTuple):
+    """Where an answer goes, and in which formats, which are keys of FORMATS or QUIET."""
+
+    screen: str  # the format on standard output, "" where nothing is printed
+    files: tuple[tuple[str, str], ...] = ()  # (name, format)
+
+    @property
+    def names(self) -> list[str]:
+        """The formats, once each."""
+        return list(dict.fromkeys(format for format in (self.screen, *(own for _, own in self.files)) if format))
+
+    def any(self, has: Callable[[Format], bool]) -> bool:
+        """Whether a format has a property. A name that is no format, which is refused later, counts as a table."""
+        return any(has(FORMATS.get(name, FORMATS["table"])) for name in self.names if name != QUIET)
+
+    def save(self, text: Callable[[str], str]) -> None:
+        """Writes the files, all or none; `text` gives the answer in a format."""
+        with ExitStack() as stack:
+            for name, format in self.files:
+                stack.enter_context(as_standard_output(name))
+                write(text(format))
+
+
+@contextmanager
+def as_standard_output(name: str) -> Iterator[None]:
+    """Standard output is the file, so that widths are those of a pipe."""
+    with whole_file(name, "--output") as file:
+        stream = io.TextIOWrapper(file, "utf-8", newline="\n")
+        style.never_in(stream)
+        with redirect_stdout(stream):
+            yield
+        stream.detach()  # the file is closed by `whole_file`
+
+
+def outputs(names: tuple[str, ...], raw: Mapping[str, Any], switches: Mapping[str, bool]) -> Outputs:
+    """Where the answer goes by --output, --format, --json and --quiet.
+
+    A file has the format of its suffix, and standard output is for people beside it, unless --quiet silences it or
+    --output - says that it is written, too. A file without such a suffix has the format that the options choose. Raises
+    DpcalcError where a file cannot be written, or where its suffix names another format than they do.
     """
-    _refuse_other_suffix(name, raw)
-    require_writable(name, "--output")
-    chosen = raw.get("format") or raw.get("json") or raw.get("quiet") or raw.get("plot") == "-"
-    if not chosen and (format := format_of(name)):
-        raw["format"] = format.name
-        if raw.get("batch") is not None and not format.is_of_lines:
-            raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {format.name}", "--output")
+    given = "json" if switches["json"] else raw.get("format")
+    chosen = given or (QUIET if switches["quiet"] else "table")
+    files = [name for name in names if name != "-"]
+    on_screen = len(files) < len(names) or not files
+    for name in files:
+        _refuse_other_suffix(name, "" if on_screen else given or "", raw.get("batch") is not None, switches["json"])
+        require_writable(name, "--output")
+    return Outputs(chosen if on_screen else "" if switches["quiet"] else "table",
+                   tuple((name, _format(name, chosen)) for name in files))
 
-    def run() -> int:
-        # Standard output is the file, so that widths are those of a pipe.
-        with whole_file(name, "--output") as file:
-            stream = io.TextIOWrapper(file, "utf-8", newline="\n")
-            style.never_in(stream)
-            with redirect_stdout(stream):
-                result = answer()
-                if callable(result):  # --batch, or the lines of a sweep
-                    code = int(result())
-                else:
-                    text, code = result
-                    write(text)
-            stream.detach()  # the file is closed by `whole_file`
-        return code
 
-    return run
+def _format(name: str, chosen: str) -> str:
+    own = format_of(name)
+    return own.name if own and chosen not in own.also_holds else chosen
 
 
 # Suffixes of files that --output does not write: what to write instead.
@@ -52,21 +79,19 @@ _NOT_WRITTEN = {**dict.fromkeys((".svg", ".png", ".pdf"), "--plot {file} draws a
                 **dict.fromkeys((".docx", ".odt", ".html"), "write --output {name}.md, {name}.tex or {name}.txt")}
 
 
-def _refuse_other_suffix(file: str, raw: Mapping[str, Any]) -> None:
-    """Raises DpcalcError where the file would hold something else than its suffix says. A number alone (--quiet) is in
-    every format."""
+def _refuse_other_suffix(file: str, given: str, in_batch: bool, is_json: bool) -> None:
+    """Raises DpcalcError where no file of this suffix is written, or where it would hold another format than it says:
+    the `given` one, or "" where none is, by --json where it `is_json`."""
     name, suffix = os.path.splitext(file)
     if (way_out := _NOT_WRITTEN.get(suffix.lower())) is not None:
         raise DpcalcError("unknown-value", f"{file!r}: no {suffix} is written; {way_out.format(file=file, name=name)}",
                           "--output")
-    own, chosen = format_of(file), "json" if raw.get("json") else raw.get("format")
-    if own is None:
+    if (own := format_of(file)) is None:
         return
     # in a batch either kind of JSON is an object on each line
-    alike = own.also_holds if raw.get("batch") is None else JSON_FORMATS if own.is_json else ()
-    if chosen and chosen not in (own.name, *alike):
-        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of {chosen}; give it another "
-                          f"suffix, or drop {'--json' if raw.get('json') else f'--format {chosen}'}", "--output")
-    if raw.get("plot") == "-":
-        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of a plot in characters; give it "
-                          "the suffix .txt", "--output")
+    alike = own.also_holds if not in_batch else JSON_FORMATS if own.is_json else ()
+    if given and given not in (own.name, *alike):
+        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of {given}; give it another "
+                          f"suffix, or drop {'--json' if is_json else f'--format {given}'}", "--output")
+    if in_batch and not own.is_of_lines:
+        raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {own.name}", "--output")

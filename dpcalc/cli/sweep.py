@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any
 
+from dpcalc.cli.output_file import Outputs
 from dpcalc.cli.progress import waiting
 from dpcalc.cli.standard_streams import write
 from dpcalc.cli.streams import Writer
@@ -31,44 +32,48 @@ AnswerAt = Callable[[Mapping[str, Any]], Answer]  # the answer to the question w
 
 
 def answer_sweep(command: Command, raw: dict[str, Any], swept: tuple[Axis, ...], switches: Mapping[str, bool],
-                 target: Target | None, answer: AnswerAt) -> tuple[str, int] | Callable[[], int]:
-    """The text to print and the exit code; for numbers and JSON, a function that prints point after point and returns
-    the exit code.
+                 target: Target | None, where: Outputs,
+                 answer: AnswerAt) -> tuple[str | None, int] | Callable[[], int]:
+    """The text to print and the exit code; for numbers and JSON on standard output alone, a function that prints point
+    after point and returns the exit code.
 
     A point without an answer is reported, and makes the exit code 1. Raises DpcalcError where no point has an answer.
     """
-    format = "quiet" if switches["quiet"] else raw.get("format") or "table"
-    form = FORMATS.get(format)
+    form = FORMATS.get(where.screen)
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
-    if format == "statement":
+    if "statement" in where.names:
         raise DpcalcError("unneeded",
                           f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
-    if raw.get("digits") and not (form and form.is_json):
+    if raw.get("digits") and not where.any(lambda format: format.is_json):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
     drawn_here = target is not None and target.in_terminal
-    messages = _Messages(in_table=format == "table" and not drawn_here,
+    messages = _Messages(in_table=where.screen == "table" and not drawn_here,
                          names_failures=drawn_here or not (form and form.has_sentences))
-    points = messages.of(_from_first_answer(_points(command, raw, swept, answer, format in _LINES)))
-    if target is None and format in _LINES:
-        return lambda: _print_lines(_LINES[format](points), messages)
-    if form and form.delimiter and target is None:
+    is_alone, in_lines = target is None and not where.files, where.screen in _LINES
+    points = messages.of(_from_first_answer(_points(command, raw, swept, answer, is_alone and in_lines, any(
+        name in _LINES for name in where.names))))
+    if is_alone and in_lines:
+        return lambda: _print_lines(_LINES[where.screen](points), messages)
+    if is_alone and form and form.delimiter:
         return delimited(long_table(points), form.delimiter), messages.print()
     found = list(points)
     code = messages.print()
+    shown = None
     if target:
         plot = plot_sweep(command, raw, found)
-        if drawn_here:
-            return target.shown(plot), code
-    text = "\n".join(_LINES[format](iter(found))) if format in _LINES else render(document(found), format)
-    if target:
-        target.write(plot)
-    return text, code
+        shown = target.shown(plot) if drawn_here else target.write(plot)
+
+    def text(format: str) -> str:
+        return "\n".join(_LINES[format](iter(found))) if format in _LINES else render(document(found), format)
+
+    where.save(text)
+    return shown or (text(where.screen) if where.screen else None), code
 
 
 def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], answer: AnswerAt,
-            as_lines: bool) -> Iterator[Point]:
+            as_lines: bool, has_records: bool) -> Iterator[Point]:
     """The answer or the error at every point of the sweep. `as_lines` says that each point is printed as soon as it is
     computed; then no progress is shown if that is on a terminal, where it would stand between the lines."""
     size = prod(len(axis.values) for axis in swept)
@@ -76,7 +81,7 @@ def _points(command: Command, raw: Mapping[str, Any], swept: tuple[Axis, ...], a
         for done, at in enumerate(points_of(swept), 1):
             try:
                 found = answer({**raw, **at})
-                if not as_lines:  # the further keys of a record are not printed, and would fill the memory
+                if not has_records:  # the further keys of a record are not printed, and would fill the memory
                     found = found._replace(rows=tuple(row._replace(more=None) for row in found.rows))
                 point = Point(at, found)
             except DpcalcError as error:

@@ -1,17 +1,25 @@
 """Numbers from text (1e-5, 1/3, 2^-20, sqrt(2)), and decimals for people that are rounded to their safe side."""
 
+from __future__ import annotations
+
 import ast
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 LONGEST_EXPRESSION = 200  # characters; bounds the work and the depth of an expression from an untrusted source
 LONGEST_QUOTE = 40  # characters of what was typed that an error message repeats
+LONGEST_WHOLE = 1e9  # a whole number from here on is written with an exponent
+LONGEST_IN_COLUMN = 8  # characters of a decimal without an exponent, where others of its column have one
 SMALLEST_NORMAL = 1e-300  # below, doubles lose digits: a probability is written from its logarithm
 ROUNDED = 1e-14  # relative: more than by which closed forms are rounded up; six digits show a millionth
+FEW_ULPS = 2.0**-50  # relative: the same of those without logarithms, which are all but probabilities
 _DIGITS = r"\d+(?:_\d+)*"  # 10_000 is 10000, as in Python and TOML
 _DECIMAL = re.compile(rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
 _SIGNED_DECIMAL = re.compile(rf"[+-]?{_DECIMAL.pattern}", re.ASCII)
@@ -117,20 +125,24 @@ def brief(x: object) -> str:
     return _shortened(str(x).lower() if isinstance(x, bool) else repr(x))  # as JSON writes it
 
 
-def human(x: float, digits: int = 6, upward: bool = True) -> str:
+def human(x: float, digits: int = 6, upward: bool = True, rounded: float = ROUNDED) -> str:
     """A decimal of `digits` significant digits that is never below x; with `upward` False, never above x. A double that
-    is beyond such a decimal by rounding errors alone is printed as that decimal."""
+    is beyond such a decimal by rounding errors alone, at most `rounded` of itself, is printed as that decimal."""
     if isinstance(x, int) or math.isinf(x) or x == 0:
         return f"{x:.0f}"
     from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     value = context.create_decimal(Decimal(repr(float(x))))  # the shortest decimal of x, as in JSON: 0.1 stays 0.1
-    if abs(float(short := f"{x:.{digits}g}") - x) <= ROUNDED * abs(x):
+    if abs(float(short := f"{x:.{digits}g}") - x) <= rounded * abs(x):
         value = Decimal(short)
-    exponent = value.adjusted()
-    if -5 < exponent < digits + 3:
+    if -5 < value.adjusted() < digits + 3:
         return _without_zeros(f"{value:f}")
+    return _scientific(value)
+
+
+def _scientific(value: Decimal) -> str:
+    exponent = value.adjusted()
     return f"{_without_zeros(f'{value.scaleb(-exponent):f}')}e{exponent:+03d}"
 
 
@@ -149,9 +161,26 @@ def human_claimed(x: float, rtol: float) -> str:
 
 
 def plain(x: float) -> str:
-    """A number as a person gave it: in six digits where these are exact, else in full."""
+    """A number as a person gave it: in six digits where these are exact, else in full. A whole number has no exponent
+    below a billion."""
+    if float(x).is_integer() and abs(x) < LONGEST_WHOLE:
+        return f"{x:.0f}"
     short = f"{x:g}"
     return short if float(short) == x else repr(x)
+
+
+def in_one_notation(texts: Sequence[str]) -> list[str]:
+    """Decimals that are all written with an exponent or all without one: without where that is short. Texts that
+    agree already stay, as do those of which one is no decimal."""
+    if len({"e" in text.lower() for text in texts}) == 1 or not all(map(_SIGNED_DECIMAL.fullmatch, texts)):
+        return list(texts)
+    from decimal import Decimal
+
+    values = [Decimal(text) for text in texts]
+    in_full = [f"{value:f}" for value in values]
+    if max(map(len, in_full)) <= LONGEST_IN_COLUMN:
+        return in_full
+    return [_scientific(value) if value else "0" for value in values]
 
 
 def in_percent(probability: float) -> str:

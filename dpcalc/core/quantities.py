@@ -271,8 +271,8 @@ BOUND = Quantity("bound", "use only this bound (repeatable); dpcalc bounds lists
 PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
 BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a header) and print one result per "
                  "line; options given here are defaults", kind="text", metavar="[FILE|-]")
-OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the format of its suffix; an error leaves "
-                       "the file as it was", kind="file")
+OUTPUT_FILE = Quantity("output", "write the answer to this file, too, in the format of its suffix (repeatable); with "
+                       "-q or --batch to the file alone", kind="file")
 SOLVE = Quantity("solve", "option to find, with the value that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))

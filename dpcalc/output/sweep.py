@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dpcalc.core.counts import NOT_ABOUT_PRIVACY
-from dpcalc.core.numbers import human, human_probability
+from dpcalc.core.numbers import human, human_probability, in_one_notation
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import RESULT, Answer, Row
 from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbers
 from dpcalc.output.formats import Document
+from dpcalc.output.sweep_columns import Columns
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
-from dpcalc.output.tables import TextTable, TitledTable, aligned, paragraph
+from dpcalc.output.tables import TextTable, TitledTable, aligned, is_aligned, paragraph
 from dpcalc.output.theorem import of_answers
 from dpcalc.output.values import in_full, row_label, shown_value
 
@@ -41,10 +42,18 @@ _NO_ANSWER = "–"
 
 def document(points: Points) -> Document:
     """The sweep as a document but for JSON, which is written point by point. At least one point has an answer."""
-    return Document(lambda: _page(points), full=lambda: long_table(points),
+    shown = _in_one_notation(points)
+    return Document(lambda: _page(shown), full=lambda: long_table(points),
                     # where the answers are tables themselves, their rows
-                    rounded=lambda: _rates(points) or _schedules(points) or _titled(points),
+                    rounded=lambda: _rates(shown) or _schedules(shown) or _titled(shown),
                     bibtex=lambda: of_answers(_answers(points)))
+
+
+def _in_one_notation(points: Points) -> Points:
+    """The points with their swept values as texts, those of one option in one notation."""
+    columns = [in_one_notation([as_given(point.at[name]) for point in points]) for name in points[0].at]
+    return [point._replace(at=dict(zip(point.at, texts, strict=True)))
+            for point, texts in zip(points, zip(*columns, strict=True), strict=True)]
 
 
 def with_one_adjacency(points: Points) -> Points:
@@ -76,7 +85,7 @@ def _page(points: Points) -> str:
     errors = [f"{line}." for line in unanswered(points)]
     if schedules := _schedules(points):
         return "\n\n".join((aligned(schedules), paragraph([*lines_below(points), *errors])))
-    shown = _titled(points)
+    shown = _titled(points, is_fitted=True)
     constant = _constants(points)  # a grid for each companion number that is not the same at every point
     grids = [TitledTable(_COMPANIONS[name].title, _grid(points, partial(_companion, name)), across=shown.across).text
              for name in _companions(_answers(points)) if shown.across and name not in constant]
@@ -85,8 +94,9 @@ def _page(points: Points) -> str:
                       paragraph([*shown.below, *errors])])
 
 
-def _titled(points: Points) -> TitledTable:
-    """The rows of a sweep of one option, or the grid of two, with its words."""
+def _titled(points: Points, is_fitted: bool = False) -> TitledTable:
+    """The rows of a sweep of one option, or the grid of two, with its words. Where it `is_fitted`, columns that the
+    terminal has no room for are left out."""
     shown = with_one_adjacency(points)
     first, swept = _answers(points)[0], points[0].at
     others = dict.fromkeys(_adjacency(row, answer) for answer in _answers(points) for row in answer.rows)
@@ -94,7 +104,8 @@ def _titled(points: Points) -> TitledTable:
     if len(swept) == 2:
         constant = [f"{_COMPANIONS[name].title} = {text} at every point." for name, text in _constants(points).items()]
         return TitledTable(title(first, swept), _grid(shown, _headline), (*below, *constant), symbol(tuple(swept)[1]))
-    return TitledTable(title(first, swept), _rows(shown), tuple(below))
+    table, said = _one_option(shown, is_fitted)
+    return TitledTable(title(first, swept), table, (*below[:1], *said, *below[1:]))
 
 
 def _grid(points: Points, cell: Callable[[Answer], str]) -> TextTable:
@@ -139,19 +150,30 @@ def _asked_beside_error(answers: Sequence[Answer]) -> list[str]:
     return [asks] if answers[0].parameters.get("error") and asks not in NOT_ABOUT_PRIVACY else []
 
 
-def _rows(points: Points) -> TextTable:
-    """A row for each point: the headline, the bounds that differ from it, and the companion numbers."""
+def _one_option(points: Points, is_fitted: bool) -> tuple[TextTable, list[str]]:
+    """The table of a sweep of one option, and sentences about bounds without a column: those that are nearly equal to
+    another one, and where it `is_fitted`, what the width has no room for. --all shows all that differ."""
     answers = _answers(points)
-    names, companions = list(dict.fromkeys(label(row) for row in rows_for_people(answers))), _companions(answers)
-    rows = [_row(point, names, companions) for point in points]
-    asked = f"resulting {symbol(answers[0].quantity)}" if answers[0].has_given_namesake else symbol(answers[0].quantity)
-    header = (*map(symbol, points[0].at), asked, *names, *(_COMPANIONS[name].header for name in companions))
-    first = len(points[0].at) + 1  # the column of the first bound
-    kept = [k for k in range(len(header)) if not first <= k < first + len(names)
-            or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
+    names = [name for name in dict.fromkeys(label(row) for row in rows_for_people(answers))
+             if any(_cell(name, answer) != shown_value(answer, answer.quantity, answer.headline) for answer in answers)]
+    said = list[str]()
+    if not any(answer.every_row for answer in answers):
+        columns = Columns(answers, names)
+        said += columns.fold(_asked(answers[0]))
+        if is_fitted:
+            said += columns.fit(lambda names: is_aligned(_rows(points, names)))
+        names = columns.names
+    return _rows(points, names), said
+
+
+def _rows(points: Points, names: Sequence[str]) -> TextTable:
+    """A row for each point: the headline, the bounds with these names, and the companion numbers."""
+    companions = _companions(_answers(points))
+    header = (*map(symbol, points[0].at), _asked(_answers(points)[0]), *names,
+              *(_COMPANIONS[name].header for name in companions))
     doubtful = frozenset(k for k, point in enumerate(points) if point.answer
                          and point.answer.headline.status != "proven")
-    return TextTable(tuple(header[k] for k in kept), [tuple(row[k] for k in kept) for row in rows], doubtful=doubtful)
+    return TextTable(header, [_row(point, names, companions) for point in points], doubtful=doubtful)
 
 
 def _answers(points: Points) -> list[Answer]:
@@ -189,13 +211,22 @@ def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> T
     return TextTable(header, [(*map(as_given, p.at.values()), *row) for p, table in found for row in table.rows])
 
 
+def _asked(answer: Answer) -> str:
+    """The header of the numbers that were asked for."""
+    return f"{'resulting ' if answer.has_given_namesake else ''}{symbol(answer.quantity)}"
+
+
 def _row(point: Point, names: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
     at, answer = map(as_given, point.at.values()), point.answer
     if answer is None:
         return (*at, _NO_ANSWER, *("" for _ in (*names, *companions)))
-    by_label = {label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
     return (*at, shown_value(answer, answer.quantity, answer.headline),
-            *(by_label.get(name, _NO_ANSWER) for name in names), *(_companion(name, answer) for name in companions))
+            *(_cell(name, answer) for name in names), *(_companion(name, answer) for name in companions))
+
+
+def _cell(name: str, answer: Answer) -> str:
+    """The number of the first row with this label."""
+    return next((shown_value(answer, answer.quantity, row) for row in answer.rows if label(row) == name), _NO_ANSWER)
 
 
 def _companion(name: str, answer: Answer) -> str:

@@ -62,14 +62,23 @@ def aligned(table: TextTable) -> str:
     and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
     table = _spelled(table)
-    # the headers wrapped at spaces and hyphens to the width of the cells below them, or of their longest word
-    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
-    wrapped = ["\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True)]
-    for names in (table.header, wrapped):
-        if _least_width(table, names) <= width():
-            return _drawn(table, names)
+    if names := _fitting_header(table):
+        return _drawn(table, names)
     blocks = [[f"{name}: {cell}" for name, cell in zip(table.header, row, strict=True) if cell] for row in table.rows]
     return "\n\n".join(paragraph(block, "  ") for block in blocks)
+
+
+def is_aligned(table: TextTable) -> bool:
+    """Whether the terminal is wide enough for aligned columns."""
+    return _fitting_header(_spelled(table)) is not None
+
+
+def _fitting_header(table: TextTable) -> Sequence[str] | None:
+    """The names above the columns, wrapped at spaces and hyphens where that is needed: to the width of the cells below
+    them, or of their longest word. None where the table is too wide all the same."""
+    widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
+    wrapped = ["\n".join(textwrap.wrap(name, size)) for name, size in zip(table.header, widths, strict=True)]
+    return next((names for names in (table.header, wrapped) if _least_width(table, names) <= width()), None)
 
 
 def _spelled(table: TextTable) -> TextTable:

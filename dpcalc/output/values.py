@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
-from dpcalc.core.numbers import human, human_probability, plain
+from dpcalc.core.numbers import FEW_ULPS, ROUNDED, human, human_probability, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
+
+_PROBABILITIES = ("tv", "tpr", "delta")
 
 
 def shown_value(answer: Answer, name: str, row: Row) -> str:
@@ -23,7 +25,7 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
     down = row.route.bound.is_from_below or less_is_safer
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
-    return human(row.result[name], upward=not down)
+    return human(row.result[name], upward=not down, rounded=ROUNDED if name in _PROBABILITIES else FEW_ULPS)
 
 
 def stated(answer: Answer, name: str, values: Mapping[str, Any]) -> str:

@@ -34,6 +34,8 @@ SWEPT = [
     (f"{RUN} --n 1e3,1e5 --c1 1e5 --c2 2 --epsilon 1", "n"),
     (f"{RUN} --n 1e12 --sigma 1 --epsilon 300,3000", "epsilon"),
 ]
+WIDE = ("burn-in --n 1e6 --batch-size 64 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 0.05 --delta 1e-7 "
+        "--steps 1e3:1e6:4:log")
 
 
 def words(text):
@@ -114,7 +116,7 @@ def test_every_number_of_an_answer_is_whole(line, columns, monkeypatch):
 @spread("line, name", SWEPT)
 def test_every_number_of_a_sweep_is_whole(line, name, columns, monkeypatch):
     answers = json.loads(call([*line.split(), "--json"]).stdout)
-    text = as_screen(line, columns, monkeypatch)
+    text = as_screen(f"{line} --all", columns, monkeypatch)
     seen, is_grid = words(text), sum("," in word or ":" in word for word in line.split()) == 2
     for answer in answers:
         assert ({human(answer["result"]["epsilon"])} if is_grid else printed(answer)) <= seen
@@ -124,9 +126,25 @@ def test_every_number_of_a_sweep_is_whole(line, name, columns, monkeypatch):
     assert max(map(len, text.splitlines())) <= columns
 
 
-def test_a_wide_terminal_has_a_line_for_each_point_and_a_narrow_one_a_block(monkeypatch):
-    line = SWEPT[0][0]
+def test_a_wide_terminal_has_a_line_for_each_point_and_a_narrow_one_with_all_a_block(monkeypatch):
+    line = f"{SWEPT[0][0]} --all"
     wide, narrow = (as_screen(line, columns, monkeypatch) for columns in (120, 40))
     assert re.search(r"^40 +1\.6515e-39667 ", wide, re.M)
     assert re.search(r"^σ: 40\nδ: 1\.6515e-39667\n", narrow, re.M)
     assert narrow.count("σ: ") == 4
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+@spread("line, first", [(SWEPT[0][0], ("1", "2", "4", "40")), (WIDE, ("1000", "10000", "100000", "1000000"))])
+def test_a_narrow_terminal_has_fewer_columns_and_a_sentence_about_the_others(line, first, columns, monkeypatch):
+    text, wide = (as_screen(line, width, monkeypatch) for width in (columns, 300))
+    assert max(map(len, text.splitlines())) <= columns and "Left out" not in wide
+    rows, every = ([row.split() for row in page.split("\n\n")[1].splitlines() if row.split()[0] in first]
+                   for page in (text, wide))
+    assert [row[0] for row in rows] == list(first) and all(set(row) <= set(all_cells) and row[:2] == all_cells[:2]
+                                                           for row, all_cells in zip(rows, every, strict=True))
+    below = " ".join(text.split("\n\n")[2].split())
+    left = re.findall(r"Left out for width: (.*); --all or --format csv shows", below)
+    names = left[0].split(", ") if left else []
+    assert len(rows[0]) + len(names) == len(every[0])
+    assert all(f" {name} " in f'{wide.split(chr(10))[2]} ' for name in names) and bool(names) >= (columns < 80)

@@ -4,7 +4,8 @@ of steps, and ROC curves."""
 import csv
 import io
 import json
-from itertools import product
+import re
+from itertools import combinations, product
 
 import pytest
 from answers import printed
@@ -152,6 +153,50 @@ def test_no_column_is_shown_twice(line):
     header, _, *rows = page(line).splitlines()[2:6]
     columns = list(zip(*(row.split() for row in rows), strict=True))
     assert len(set(columns)) == len(columns) and "gaussian-exact" not in header and "poisson-profile" not in header
+
+
+NEAR = ("burn-in --n 1e4 --batch-size 64 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 5 --delta 1e-5 "
+        "--steps 1e3,1e4")
+
+
+@pytest.mark.parametrize("line", [NEAR, slow("subsample --sampling-rate .01 --sigma 1,2 --steps 100 --delta 1e-6")])
+def test_columns_that_are_nearly_equal_are_one_and_a_sentence_says_so(line):
+    rows = list(csv.DictReader(io.StringIO(page(f"{line} --format csv"))))
+    named = {}  # the numbers of each bound, point after point
+    for row in rows:
+        label = f"{row['bound']} ({row['conversion']})" if row["conversion"] else row["bound"]
+        named.setdefault(label, []).append(float(row["epsilon"]))
+    named["ε"] = [float(x) for x in page(f"{line} -q").split()]
+    text = page(f"{line} --format markdown")
+    columns = [name.partition(" [")[0] for name in text.split("\n")[2].strip("| ").split(" | ")][1:]
+    numbers = [line.strip("| ").split(" | ")[1:] for line in text.split("\n")[4:6]]
+    for k, name in enumerate(columns):
+        assert [float(row[k]) for row in numbers] == pytest.approx(named[name], rel=1e-5)
+    folded = re.findall(r"([^.|]+?) (?:is|are) within 0\.1 % of (\S+(?: \([a-z-]+\))?) at every point\.", text)
+    assert bool(folded) == (line == NEAR)
+    for names, of in folded:
+        for name in re.split(", | and ", names.strip()):
+            assert name not in columns and of in columns
+            assert named[name.partition(" [")[0]] == pytest.approx(named[of], rel=1.001e-3)
+    for x, y in combinations(columns[1:], 2):
+        assert max(abs(a / b - 1) for a, b in zip(named[x], named[y], strict=True)) > 0.99e-3
+    assert "within" not in page(f"{line} --all")
+
+
+@pytest.mark.parametrize("deltas, shown", [
+    ("1e-2,.001", ["0.01", "0.001"]), ("1e-2,1e-9,.1", ["1e-02", "1e-09", "1e-01"]), ("1/8,1e-2", ["1/8", "1e-2"]),
+    ("1e-5,1e-6", ["1e-5", "1e-6"]), ("1e-9:.1:2:log", ["1e-09", "1e-01"])])
+def test_swept_values_have_one_notation_in_tables(deltas, shown):
+    line = f"rdp --sigma 2 --delta {deltas}"
+    assert [row[0] for row in cells(page(line), shown)] == shown
+    assert [row[0] for row in cells(page(f"{line} --format markdown"), shown)] == shown
+    if ":" not in deltas:
+        assert list(dict.fromkeys(r["delta"] for r in csv.DictReader(io.StringIO(page(f"{line} --format csv"))))) == deltas.split(",")
+
+
+def test_whole_numbers_below_a_billion_have_no_exponent():
+    rows = cells(page("rdp --sigma 1e5 --delta 1e-5 --steps 1e4:1e8:3:log"), ("10000", "1000000", "100000000"))
+    assert len(rows) == 3
 
 
 @spread("form", ["", "--format markdown", "--format latex", "--format csv", "--plot -"])
