@@ -1,5 +1,6 @@
 """The words of a plot: its axes, and its subtitle (the fixed parameters)."""
 
+import re
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -61,6 +62,17 @@ def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Co
 
 
 _CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": "{} neighbours"}
+
+
+_POWER = re.compile(r"(?<![\w.])(-?)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.])")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def in_powers(text: str) -> str:
+    """The text with its numbers as people write them: 10⁻⁵ for 1e-05, and 2.5·10⁶ for 2.5e6."""
+    text = re.sub(r"(?<![\w.])0\.0001(?![\w.])", "1e-4", text)
+    return _POWER.sub(lambda found: found[1] + ("" if found[2] == "1" else f"{found[2]}·") + "10"
+                      + (found[3] + found[4]).removeprefix("+").translate(_RAISED), text)
 
 
 def wrapped(text: str, width: int) -> list[str]:
