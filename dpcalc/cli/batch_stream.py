@@ -45,9 +45,8 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
     if format not in (None, *of_lines):
         raise DpcalcError("contradictory", f"--batch prints {', '.join(of_lines)}, or with -q numbers", "--format")
     check_format(format, switches, JSON_FORMATS)
-    for plotting in PLOTTING:
-        if raw.get(plotting.name):
-            raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", plotting.option)
+    if plotting := next((q.option for q in PLOTTING if raw.get(q.name)), None):
+        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", plotting)
     if switches["all"]:
         raise DpcalcError("unneeded", "every line of --batch holds every row already", "--all")
     if switches["explain"]:

@@ -34,14 +34,14 @@ def as_given(x: Any) -> str:
     return x if isinstance(x, str) else plain(float(x)).removesuffix(".0")
 
 
-def holds(row: Row) -> bool:
-    """Whether a number is proven: as a guarantee, or as what an audit shows."""
-    return row.status == "proven" or (row.status == "lower" and audits.ASKS in row.result)
+def standing(row: Row) -> str:
+    """The status of a number. What an audit shows is proven from below."""
+    return "proven" if row.status == "lower" and audits.ASKS in row.result else row.status
 
 
 def label(row: Row) -> str:
     """The name of the bound of a row, with its status where that is not proven."""
-    return row_label(row) if holds(row) else f"{row_label(row)} [{row.status}]"
+    return row_label(row) if standing(row) == "proven" else f"{row_label(row)} [{row.status}]"
 
 
 # --- the title -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from dpcalc.core.results import Answer, Row
 from dpcalc.output.plot.labels import axis_label, subtitle, symbol
 from dpcalc.output.plot.records import Plot, Scale, Series
 from dpcalc.output.sweep import rows_for_people, with_one_adjacency
-from dpcalc.output.sweep_words import Point, Points, conditions, holds, title
+from dpcalc.output.sweep_words import Point, Points, conditions, standing, title
 from dpcalc.output.values import row_label
 
 _LOGARITHMIC_FROM = 2.0  # decades: over fewer, a linear axis shows the lines as well and is easier to read
@@ -149,18 +149,14 @@ def _by_value(command: Command, points: Points, across: str, other: str) -> list
         groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
     lines = []
     for label, group in groups.items():
-        for status in dict.fromkeys(_status(a.headline) for p in group if (a := p.answer)):
+        for status in dict.fromkeys(standing(a.headline) for p in group if (a := p.answer)):
             at = [(_at(p.at[across]), _height(p.answer, ("", status))) for p in group]
             lines.append(_line(label, status, at, _at(group[0].at[other])))
     return lines
 
 
 def _key(row: Row) -> tuple[str, str]:
-    return row_label(row), _status(row)
-
-
-def _status(row: Row) -> str:
-    return "proven" if holds(row) else row.status
+    return row_label(row), standing(row)
 
 
 def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]], value: float | None = None) -> _Line:
@@ -172,7 +168,7 @@ def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
     if answer is None:
         return None
     rows = answer.rows if key[0] else (answer.headline,)
-    row = next((row for row in rows if key in (_key(row), ("", _status(row)))), None)
+    row = next((row for row in rows if key in (_key(row), ("", standing(row)))), None)
     value = row.result.get(answer.quantity) if row else None
     if row is None or value is None:
         return None

@@ -21,12 +21,11 @@ from dpcalc.output.plot.ticks import Extent, coordinate, extent, ticks
 # The colour-blind-safe palette of Okabe & Ito, without its yellow, which is too pale on white.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more, so that the eighth line differs from the first
-# Text stays text in SVG. In PDF, fonts are embedded as TrueType (42), which journals accept.
 _SIZE = (6.4, 4.0)  # inches, without the legend
 _MARGIN = 0.03  # of an axis, on either side of the curves
 _LEAST_HEIGHT = 0.8  # inches of the axes, below which curves are not readable
-_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "pdf.fonttype": 42, "font.size": 9.0,
-                  "axes.formatter.useoffset": False}
+# Text stays text in SVG. In PDF, fonts are embedded as TrueType (42), which journals accept.
+_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "pdf.fonttype": 42, "font.size": 9.0}
 # suffix → (canvas, metadata without the time, the key of the description in the metadata)
 _FORMATS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "svg": (FigureCanvasSVG, {"Date": None, "Creator": "dpcalc"}, "Description"),
@@ -67,13 +66,10 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
     room = high - 0.6 - 0.2 * len(title) - 0.15 * len(below) - (0.18 * rows if size else 0)
     if room < _LEAST_HEIGHT:
         raise DpcalcError("out-of-range", f"leaves {max(room, 0):.1f} of {high:g} inches for the curves; give a "
-                          "greater height, or --plot-title none", "--plot-size")
+                          "greater height, or --plot-title none", "--plot-size" if size else "--plot-title")
     made = Figure(figsize=size or (wide, high + 0.18 * rows), layout="constrained")
     axes = made.add_subplot()
-    if plot.is_map:
-        _map(made, axes, plot, int(1.3 * wide), room)
-    else:
-        _curves(axes, plot, int(1.3 * wide), room)
+    (_map if plot.is_map else _curves)(axes, plot, int(1.3 * wide), room)
     axes.set_xlabel("\n".join(wrapped(plot.x.label, _fitting(across, 9))), parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title("\n".join(title), fontsize=11, pad=6 + 10 * len(below), parse_math=False)
@@ -87,8 +83,8 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
 
 
 def _fitting(inches: float, points: float) -> int:
-    """How many characters of a font size fit into a width: one is 0.62 of the size wide, or less on average."""
-    return max(12, int(inches * 72 / (0.62 * points)))
+    """How many characters of a font size fit into a width: one is 0.55 of the size wide, or less on average."""
+    return max(12, int(inches * 72 / (0.55 * points)))
 
 
 # --- curves ----------------------------------------------------------------------------------------------------------
@@ -101,7 +97,7 @@ def _curves(axes: Any, plot: Plot, most: int, room: float) -> None:
         y = [nan if v is None else v for v in plot.best.y]
         axes.plot(plot.best.x, y, color="#c8c8c8", linewidth=6, solid_capstyle="round", label="best", zorder=2.5,
                   marker="o", markersize=6, markevery=plot.best.isolated)
-    for which, scale, count in (("x", plot.x, most), ("y", plot.y, max(3, int(2 * room)))):
+    for which, scale, count in (("x", plot.x, most), ("y", plot.y, max(3, int(2.5 * room)))):
         _scale(axes, which, scale, [v for s in plot.series for v in getattr(s, which) if v is not None], count)
     axes.set_ylabel("\n".join(wrapped(plot.y.label, _fitting(room, 9))), parse_math=False)
     axes.margins(_MARGIN)
@@ -144,27 +140,24 @@ def _ticks(span: Extent, kind: str, most: int, swept: Sequence[float] = ()) -> t
 # --- maps ------------------------------------------------------------------------------------------------------------
 
 
-def _map(made: Figure, axes: Any, plot: Plot, most: int, room: float) -> None:
+def _map(axes: Any, plot: Plot, most: int, room: float) -> None:
     """Draws the answers of a grid as colours, with contour lines at round values, in coordinates. A cell without an
     answer is blank."""
     assert plot.lines is not None
-    rows = sorted((coordinate(s.value or 0.0, plot.lines.kind), s) for s in plot.series)
-    across = sorted({x for s in plot.series for x in s.x})
-    answers = [dict(zip(s.x, s.y, strict=True)) for _, s in rows]
-    cells = [[nan if (y := found.get(x)) is None else coordinate(y, plot.y.kind) for x in across] for found in answers]
-    places = [coordinate(x, plot.x.kind) for x in across], [at for at, _ in rows]
+    rows = {coordinate(s.value or 0.0, plot.lines.kind): dict(zip(s.x, s.y, strict=True)) for s in plot.series}
+    across, up = sorted({x for s in plot.series for x in s.x}), sorted(rows)
+    cells = [[nan if (y := rows[at].get(x)) is None else coordinate(y, plot.y.kind) for x in across] for at in up]
+    places = [coordinate(x, plot.x.kind) for x in across], up
     mesh = axes.pcolormesh(*places, cells, cmap="cividis_r", edgecolors="face", linewidth=0.2)
-    bar = made.colorbar(mesh, ax=axes, label="\n".join(wrapped(plot.y.label, _fitting(room, 9))))
+    bar = axes.figure.colorbar(mesh, ax=axes, label="\n".join(wrapped(plot.y.label, _fitting(room, 9))))
     known = [z for row in cells for z in row if z == z]
     levels, texts = _ticks(extent(known), plot.y.kind, 7)
     bar.set_ticks(levels, labels=texts)
     inner = [z for z in levels if min(known) < z < max(known)]
     if inner:
         lines = axes.contour(*places, cells, inner, colors="black", linewidths=0.8, linestyles="solid")
-        halo = [withStroke(linewidth=2, foreground="white")]
-        lines.set(path_effects=halo)
-        for label in axes.clabel(lines, fmt=dict(zip(levels, texts, strict=True)), fontsize=7.5):
-            label.set(path_effects=halo)
+        for drawn in (lines, *axes.clabel(lines, fmt=dict(zip(levels, texts, strict=True)), fontsize=7.5)):
+            drawn.set(path_effects=[withStroke(linewidth=2, foreground="white")])
     axes.set_xticks(*_ticks(extent(places[0]), plot.x.kind, most, across))
-    axes.set_yticks(*_ticks(extent(places[1]), plot.lines.kind, max(3, int(2 * room))))
+    axes.set_yticks(*_ticks(extent(up), plot.lines.kind, max(3, int(2 * room))))
     axes.set_ylabel("\n".join(wrapped(plot.lines.label, _fitting(room, 9))), parse_math=False)

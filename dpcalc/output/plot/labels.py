@@ -58,7 +58,7 @@ def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Co
                for name, text in texts.items())
     head, tail = ", ".join((command.name, *choices)), ", ".join(numbers)
     line = f"{head}: {tail}" if tail else head
-    return f"{line} (sharpest bound at each point)" if grid and not raw.get("bound") else line
+    return f"{line} (best bound at each point)" if grid and not raw.get("bound") else line
 
 
 _CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": "{} neighbours"}
@@ -77,5 +77,5 @@ def in_powers(text: str) -> str:
 
 def wrapped(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, not broken around ' = '."""
-    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
+    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]

@@ -60,15 +60,15 @@ class Plot(NamedTuple):
     @property
     def is_map(self) -> bool:
         """Whether a grid has too many lines to tell them apart by colours, so that its answers are colours."""
-        return len(self.series) > MOST_LINES and all(s.proven and s.value is not None for s in self.series)
+        return len(self.series) > MOST_LINES and len(self.series[0].x) > 1 and all(
+            s.proven and s.value is not None and s.y.count(None) < len(s.y) for s in self.series)
 
     def written(self, change: Callable[[str], str]) -> Plot:
         """The plot with every text changed."""
-        def scale(old: Scale) -> Scale:
-            return old._replace(label=change(old.label))
-
-        return self._replace(title=change(self.title), subtitle=change(self.subtitle), x=scale(self.x), y=scale(self.y),
-                             lines=self.lines and scale(self.lines)).named([change(s.label) for s in self.curves])
+        scales = {name: old._replace(label=change(old.label)) for name in ("x", "y", "lines")
+                  if (old := getattr(self, name))}
+        return self._replace(title=change(self.title), subtitle=change(self.subtitle), **scales).named(
+            [change(s.label) for s in self.curves])
 
     def named(self, names: Sequence[str]) -> Plot:
         """The plot with these names of its curves."""

@@ -56,10 +56,8 @@ class Target(NamedTuple):
 
     def _worded(self, plot: Plot) -> Plot:
         """The plot with the title and the names that were given. Raises DpcalcError for too many or too few names."""
-        if self.title == "none":
-            plot = plot._replace(title="", subtitle="")
-        elif self.title is not None:
-            plot = plot._replace(title=self.title)
+        if self.title is not None:
+            plot = plot._replace(title="", subtitle="") if self.title == "none" else plot._replace(title=self.title)
         if self.names is None:
             return plot
         if plot.is_map and not self.in_terminal:

@@ -46,7 +46,8 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
     low, high = ceil(extent.low - _SAME), floor(extent.high + _SAME)
     if high - low >= 2:
         near_1 = low >= -3 and high <= 3
-        return [(e, f"{10.0**e:g}" if near_1 else f"1e{e:.0f}") for e in _round_numbers(low, high, most)]
+        return [(e, f"{10.0**e:g}" if near_1 else f"1e{e:.0f}")
+                for e in _round_numbers(low, high, min(most, high - low))]
     if len(values) <= most and all(len(_short(x)) <= 5 for x in values):
         shown = [(at, _short(x)) for x in values if extent.low - _SAME <= (at := log10(x)) <= extent.high + _SAME]
         if len(shown) >= 2:
@@ -61,7 +62,7 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
 def _whole_numbers(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
     """Evenly spaced whole numbers with their texts, or days with their dates, which are longer and so fewer."""
     first, last = ceil(extent.low - _SAME), floor(extent.high + _SAME)
-    step = max(1, ceil((last - first) / (max(2, most * 5 // 8) if kind == "dates" else most)))
+    step = max(1, ceil((last - first) / (max(2, most * 5 // 7) if kind == "dates" else most)))
     return [(float(k), date.fromordinal(k).isoformat() if kind == "dates" else str(k))
             for k in range(first, last + 1, step)]
 
