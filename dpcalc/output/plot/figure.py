@@ -83,8 +83,8 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
 
 
 def _fitting(inches: float, points: float) -> int:
-    """How many characters of a font size fit into a width: one is 0.55 of the size wide, or less on average."""
-    return max(12, int(inches * 72 / (0.55 * points)))
+    """How many characters of a font size fit into a width: one is 0.53 of the size wide, or less on average."""
+    return max(12, int(inches * 72 / (0.53 * points)))
 
 
 # --- curves ----------------------------------------------------------------------------------------------------------
@@ -158,6 +158,6 @@ def _map(axes: Any, plot: Plot, most: int, room: float) -> None:
         lines = axes.contour(*places, cells, inner, colors="black", linewidths=0.8, linestyles="solid")
         for drawn in (lines, *axes.clabel(lines, fmt=dict(zip(levels, texts, strict=True)), fontsize=7.5)):
             drawn.set(path_effects=[withStroke(linewidth=2, foreground="white")])
-    axes.set_xticks(*_ticks(extent(places[0]), plot.x.kind, most, across))
+    axes.set_xticks(*_ticks(extent(places[0]), plot.x.kind, max(3, most - 1), across))
     axes.set_yticks(*_ticks(extent(up), plot.lines.kind, max(3, int(2 * room))))
     axes.set_ylabel("\n".join(wrapped(plot.lines.label, _fitting(room, 9))), parse_math=False)

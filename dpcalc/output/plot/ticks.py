@@ -52,8 +52,9 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
         shown = [(at, _short(x)) for x in values if extent.low - _SAME <= (at := log10(x)) <= extent.high + _SAME]
         if len(shown) >= 2:
             return shown
-    inner = [m * 10.0**e for e in range(floor(extent.low), ceil(extent.high) + 1) for m in (1, 2, 5)]
-    numbers = [x for x in inner if extent.low - _SAME <= log10(x) <= extent.high + _SAME]
+    steps = ([m * 10.0**e for e in range(floor(extent.low), ceil(extent.high) + 1) for m in digits
+              if extent.low - _SAME <= log10(m) + e <= extent.high + _SAME] for digits in ((1, 2, 5), (1, 3), (1,)))
+    numbers = next((found for found in steps if len(found) <= 1.5 * most), [])
     if len(numbers) < 2:
         numbers = [x for x in _round_numbers(10**extent.low, 10**extent.high, most) if x > 0]
     return [(log10(x), text) for x, text in _with_texts(numbers)]

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 from plotted import LAPLACE, swept
 
+from dpcalc import DpcalcError, answer
+from dpcalc.commands.catalogue import calculators
 from dpcalc.output.plot.figure import draw, figure
 from dpcalc.output.plot.labels import in_powers
 
@@ -90,6 +92,19 @@ def test_mistakes(more, option, says, tmp_path, monkeypatch):
     done = call(["rdp", "--delta", "1e-5", *sigma, *more.split()])
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"dpcalc rdp: {option}: ")
     assert says in done.stderr and done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", sorted(calculators()))
+def test_the_help_lists_them_together_under_output(name):
+    output = call([name, "--help"]).stdout.partition("\nOutput:\n")[2]
+    assert re.findall(r"^  (--plot[a-z-]*)", output, re.M) == ["--plot", "--plot-size", "--plot-title", "--plot-names"]
+
+
+@pytest.mark.parametrize("name", ["plot", "plot_size", "plot_title", "plot_names"])
+def test_python_and_batches_refuse_them(name):
+    with pytest.raises(DpcalcError, match="has no such option"):
+        answer("rdp", sigma=1, delta=1e-5, **{name: "a"})
+    assert '"code": "unknown-option"' in call(["rdp", "--batch"], stdin=f'{{"sigma": 1, "{name}": "a"}}').stdout
 
 
 # --- the curve that is drawn thick -----------------------------------------------------------------------------------
