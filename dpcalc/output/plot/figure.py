@@ -61,7 +61,7 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
     names = [] if plot.is_map else ["\n".join(wrapped(s.label, _fitting(wide, 8) - 9)) for s in plot.curves]
     columns = max(1, min(len(names), _fitting(wide, 8) // (max(len(s.label) for s in plot.curves) + 9)))
     rows = -(-sum(name.count("\n") + 1 for name in names) // columns)
-    across = wide - 0.8  # inches beside the numbers and the label of an axis
+    across = wide - 0.8  # inches without the numbers and the label of an axis
     title, below = wrapped(plot.title, _fitting(across, 11)), wrapped(plot.subtitle, _fitting(across, 7.5))
     room = high - 0.6 - 0.2 * len(title) - 0.15 * len(below) - (0.18 * rows if size else 0)
     if room < _LEAST_HEIGHT:
@@ -106,7 +106,7 @@ def _curves(axes: Any, plot: Plot, most: int, room: float) -> None:
 
 
 def _line(axes: Any, series: Series, k: int, count: int, strong: bool) -> None:
-    """Draws a line. Lines that coincide are told apart by hollow marks that are larger for later lines."""
+    """Draws a line. Lines that coincide are distinguished by hollow marks that are larger for later lines."""
     y = [nan if v is None else v for v in series.y]
     colour = COLOURS[k % len(COLOURS)]
     along = range(0) if series.is_outline else range(0, len(y), max(1, len(y) // 12))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-MOST_LINES = 7  # that colours tell apart
+MOST_LINES = 7  # of a grid, as many as there are colours
 
 
 class Scale(NamedTuple):
@@ -59,7 +59,7 @@ class Plot(NamedTuple):
 
     @property
     def is_map(self) -> bool:
-        """Whether a grid has too many lines to tell them apart by colours, so that its answers are colours."""
+        """Whether a grid has too many lines for the colours, so that its answers are the colours."""
         return len(self.series) > MOST_LINES and len(self.series[0].x) > 1 and all(
             s.proven and s.value is not None and s.y.count(None) < len(s.y) for s in self.series)
 

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from contextlib import chdir
 from itertools import pairwise
 
 import pytest
@@ -86,10 +87,10 @@ def test_curves_have_the_names_that_are_given(tmp_path):
     ("--steps 1:99:11 --sigma 1:9:9 --bound gaussian-exact --plot a.svg --plot-names a,b", "--plot-names",
      "9 values are drawn as colours, which have no legend"),
     ("--batch --plot-size 3x2", "--plot-size", "--batch prints lines")])
-def test_mistakes(more, option, says, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_mistakes(more, option, says, tmp_path):
     sigma = () if "--sigma" in more else ("--sigma", "1,2")
-    done = call(["rdp", "--delta", "1e-5", *sigma, *more.split()])
+    with chdir(tmp_path):
+        done = call(["rdp", "--delta", "1e-5", *sigma, *more.split()])
     assert done.returncode == 2 and done.stdout == "" and done.stderr.startswith(f"dpcalc rdp: {option}: ")
     assert says in done.stderr and done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 
