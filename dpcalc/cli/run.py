@@ -13,6 +13,7 @@ from dpcalc.commands.ask import warnings_of
 from dpcalc.commands.sweep import axes
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.quantities import PLOTTING
 from dpcalc.core.results import Answer
 from dpcalc.core.text import report
 from dpcalc.output.answer import document
@@ -43,15 +44,15 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         from dpcalc.accounting.guarantee import load_all
 
         inputs = load_all(sources)
-    plot = raw.pop("plot", None)
+    drawing = {q.name: value for q in PLOTTING if (value := raw.pop(q.name, None)) is not None}
     swept = axes(command, raw)
     target = None
-    if plot is not None:
+    if drawing:
         from dpcalc.output.plot.target import checked
 
         printed = {"--json": switches["json"] and not where.files, "--format": not where.files and raw.get("format"),
                    "--quiet": switches["quiet"], "--explain": switches["explain"]}
-        target = checked(command, raw, plot, bool(swept), next(filter(printed.get, printed), None))
+        target = checked(command, raw, drawing, bool(swept), next(filter(printed.get, printed), None))
     if swept:
         from dpcalc.cli.sweep import answer_sweep
 

@@ -22,7 +22,7 @@ COMMAND = Command(
         Option(q.ADJACENCY._replace(help="neighbours that the attack tells apart: a claim that names none is bound to "
                                          "them, and replace-one converts other claims"), GUARANTEE),
         Option(q.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
-                               "FILE.pdf, or in the terminal (-)"), OUTPUT),
+                               "FILE.pdf, or in the terminal (-)"), OUTPUT), *options(OUTPUT, *q.PLOTTING[1:]),
     ),
     examples=(
         ("audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5", "ε ≥ 3.24199"),

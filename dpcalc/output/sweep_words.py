@@ -34,10 +34,14 @@ def as_given(x: Any) -> str:
     return x if isinstance(x, str) else plain(float(x)).removesuffix(".0")
 
 
+def standing(row: Row) -> str:
+    """The status of a number. What an audit shows is proven from below."""
+    return "proven" if row.status == "lower" and audits.ASKS in row.result else row.status
+
+
 def label(row: Row) -> str:
     """The name of the bound of a row, with its status where that is not proven."""
-    is_plain = row.status == "proven" or (row.status == "lower" and audits.ASKS in row.result)
-    return row_label(row) if is_plain else f"{row_label(row)} [{row.status}]"
+    return row_label(row) if standing(row) == "proven" else f"{row_label(row)} [{row.status}]"
 
 
 # --- the title -------------------------------------------------------------------------------------------------------

@@ -9,52 +9,12 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import SMALLEST_NORMAL, NotANumber, number, plain
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.plot.labels import axis_label, subtitle, symbol
+from dpcalc.output.plot.records import Plot, Scale, Series
 from dpcalc.output.sweep import rows_for_people, with_one_adjacency
-from dpcalc.output.sweep_words import Point, Points, conditions, title
+from dpcalc.output.sweep_words import Point, Points, conditions, standing, title
 from dpcalc.output.values import row_label
 
 _LOGARITHMIC_FROM = 2.0  # decades: over fewer, a linear axis shows the lines as well and is easier to read
-
-
-class Scale(NamedTuple):
-    """An axis. `kind` is linear, log, or powers: its coordinates are log10 of values that doubles may not hold. It is
-    whole for whole numbers, and dates for the numbers of days."""
-
-    label: str
-    kind: str = "linear"
-
-
-class Series(NamedTuple):
-    """A line, with a gap where y is None. In a grid, `value` is that of the second option. An outline has marks at
-    isolated points alone."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float | None, ...]
-    proven: bool = True
-    value: float | None = None
-    is_outline: bool = False
-
-    @property
-    def isolated(self) -> list[int]:
-        """The indices of points between two gaps, which need a mark because no line leads to them."""
-        present = [y is not None for y in (None, *self.y, None)]
-        return [i for i in range(len(self.y)) if present[i + 1] and not present[i] and not present[i + 2]]
-
-
-class Plot(NamedTuple):
-    """What is drawn, the headline first.
-
-    `lines` is the scale of the second option of a grid; `notes` name the points that have no place on the axes.
-    """
-
-    title: str
-    subtitle: str
-    x: Scale
-    y: Scale
-    series: tuple[Series, ...]
-    lines: Scale | None = None
-    notes: tuple[str, ...] = ()
 
 
 class _Number(NamedTuple):
@@ -100,8 +60,9 @@ def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot
         second = Scale(axis_label(command, other), _kind(values, _is_logarithmic(str(raw[other]), values)))
     up = axis_label(command, first.quantity)
     fixed = [] if first.question.unknown else conditions(first, swept).values()
-    return _scaled(found, (axis_label(command, across), " at ".join((up, *fixed))), str(raw[across]), second,
-                   title(first, swept), subtitle(command, raw, first, swept, grid=other is not None))
+    drawn = _scaled(found, (axis_label(command, across), " at ".join((up, *fixed))), str(raw[across]), second,
+                    title(first, swept), subtitle(command, raw, first, swept, grid=other is not None))
+    return drawn if other else _with_best(drawn, points, across)
 
 
 def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
@@ -115,8 +76,9 @@ def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tup
              table in tables]
     if up == "tpr":
         lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
-    return _scaled(lines, (axis_label(command, across), axis_label(command, up)), "", None, _TABLES[up][0],
-                   subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
+    drawn = _scaled(lines, (axis_label(command, across), axis_label(command, up)), "", None, _TABLES[up][0],
+                    subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
+    return drawn._replace(strong=0 if len(tables) == 1 else None)
 
 
 _TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "sigma": ("σ of each step", "schedule"),
@@ -162,7 +124,7 @@ def _scaled(found: Sequence[_Line], labels: tuple[str, str], swept: str, second:
     x = Scale(across, _kind(xs, _is_logarithmic(swept, xs) if swept else _is_wide(xs)))
     y = Scale(labels[1], _kind(marks, _is_wide(marks)))
     notes = tuple(note for line in found for note in _notes_of_lost_points(line, x, y))
-    return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)
+    return Plot(title, subtitle, x, y, tuple(_series(line, x, y, second) for line in found), second, notes)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -187,14 +149,14 @@ def _by_value(command: Command, points: Points, across: str, other: str) -> list
         groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
     lines = []
     for label, group in groups.items():
-        for status in dict.fromkeys(a.headline.status for p in group if (a := p.answer)):
+        for status in dict.fromkeys(standing(a.headline) for p in group if (a := p.answer)):
             at = [(_at(p.at[across]), _height(p.answer, ("", status))) for p in group]
             lines.append(_line(label, status, at, _at(group[0].at[other])))
     return lines
 
 
 def _key(row: Row) -> tuple[str, str]:
-    return row_label(row), row.status
+    return row_label(row), standing(row)
 
 
 def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]], value: float | None = None) -> _Line:
@@ -206,7 +168,7 @@ def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
     if answer is None:
         return None
     rows = answer.rows if key[0] else (answer.headline,)
-    row = next((row for row in rows if key in (_key(row), ("", row.status))), None)
+    row = next((row for row in rows if key in (_key(row), ("", standing(row)))), None)
     value = row.result.get(answer.quantity) if row else None
     if row is None or value is None:
         return None
@@ -229,6 +191,17 @@ def _at(x: Any) -> float | None:
         return inf if x.strip().lower() in ("inf", "infinity", "∞") else None
 
 
+def _with_best(plot: Plot, points: Points, across: str) -> Plot:
+    """The plot in which the line that is the best at all points is strong; where there is none, with a line through the
+    proven headline of each point."""
+    heads = [(_at(p.at[across]), _height(p.answer, ("", "proven"))) for p in points]
+    best = _series(_line("best", "proven", heads), plot.x, plot.y)
+    if best.y.count(None) == len(best.y):
+        return plot
+    strong = [all(b in (None, y) for y, b in zip(s.y, best.y, strict=True)) for s in plot.series]
+    return plot._replace(strong=strong.index(True)) if any(strong) else plot._replace(best=best)
+
+
 # --- scales ----------------------------------------------------------------------------------------------------------
 
 
@@ -248,10 +221,11 @@ def _kind(numbers: Sequence[_Number], logarithmic: bool) -> str:
     return "log" if logarithmic else "linear"
 
 
-def _series(line: _Line, x: Scale, y: Scale) -> Series:
+def _series(line: _Line, x: Scale, y: Scale, second: Scale | None = None) -> Series:
     places = [(_place(_plain(at), x), _place(mark, y) if mark else None) for at, mark in line.points if at is not None]
     placed = sorted(((px, py) for px, py in places if px is not None), key=lambda pair: pair[0])
-    return Series(line.label, tuple(px for px, _ in placed), tuple(py for _, py in placed), line.proven, line.value)
+    value = None if second is None or line.value is None else _place(_plain(line.value), second)
+    return Series(line.label, tuple(px for px, _ in placed), tuple(py for _, py in placed), line.proven, value)
 
 
 def _place(n: _Number, scale: Scale) -> float | None:

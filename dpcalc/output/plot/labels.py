@@ -1,5 +1,6 @@
 """The words of a plot: its axes, and its subtitle (the fixed parameters)."""
 
+import re
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -57,13 +58,24 @@ def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Co
                for name, text in texts.items())
     head, tail = ", ".join((command.name, *choices)), ", ".join(numbers)
     line = f"{head}: {tail}" if tail else head
-    return f"{line} (sharpest bound at each point)" if grid and not raw.get("bound") else line
+    return f"{line} (best bound at each point)" if grid and not raw.get("bound") else line
 
 
 _CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": "{} neighbours"}
 
 
+_POWER = re.compile(r"(?<![\w.])(-?)(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.])")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def in_powers(text: str) -> str:
+    """The text with its numbers as people write them: 10⁻⁵ for 1e-05, and 2.5·10⁶ for 2.5e6."""
+    text = re.sub(r"(?<![\w.])0\.0001(?![\w.])", "1e-4", text)
+    return _POWER.sub(lambda found: found[1] + ("" if found[2] == "1" else f"{found[2]}·") + "10"
+                      + (found[3] + found[4]).removeprefix("+").translate(_RAISED), text)
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, not broken around ' = '."""
-    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
+    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]

@@ -6,7 +6,7 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, in_percent, plain
 from dpcalc.core.results import Answer
 from dpcalc.numerics.clopper_pearson import log_of_level, lower_limit, upper_limit
-from dpcalc.output.plot.data import Plot, Scale, Series
+from dpcalc.output.plot.records import Plot, Scale, Series
 
 _LABELS = {"tpr_claimed": "claim: no attack is above", "tpr_lower": "shown: some attack is on or above",
            "tpr_lower_gaussian": "shown, if the noise is Gaussian"}
@@ -39,4 +39,5 @@ def plot_rates(answer: Answer) -> Plot:
     verdict = {True: ": the claim is refuted", False: ": consistent with the claim", None: ""}[answer.refuted]
     found = f"ε ≥ {human(answer.value, upward=False)} at δ = {plain(own['delta'])}"
     return Plot(f"An attack that shows {found}{verdict}", f"audit: TP = {hits}, FP = {alarms}, confidence {confidence}",
-                Scale("false-positive rate FPR", kind), Scale("true-positive rate TPR"), (*lines, box))
+                Scale("false-positive rate FPR", kind), Scale("true-positive rate TPR"), (*lines, box),
+                strong=next(k for k, line in enumerate(lines) if line.label == _LABELS["tpr_lower"]))

@@ -8,7 +8,7 @@ from dpcalc.core.quantities import symbol
 from dpcalc.core.remarks import DATE, day_of
 from dpcalc.core.results import Answer
 from dpcalc.output.ledger import unit_of_filter
-from dpcalc.output.plot.data import Plot, Scale, Series
+from dpcalc.output.plot.records import Plot, Scale, Series
 
 _WORDS = {"epsilon": "privacy loss", "rho": "zCDP", "mu": "Gaussian DP"}
 
@@ -37,4 +37,4 @@ def plot_releases(answer: Answer) -> Plot:
                 f"ledger: {len(releases)} releases{at}", Scale("date" if in_order else "release",
                                                               "dates" if in_order else "whole"),
                 Scale(unit_of_filter(adaptive) if adaptive else f"total {_WORDS[of]} {symbol(of)}{at}"), tuple(lines),
-                notes=(*notes, *((f"not drawn: {lost} releases of infinite {symbol(of)}",) if lost else ())))
+                strong=0, notes=(*notes, *((f"not drawn: {lost} releases of infinite {symbol(of)}",) if lost else ())))

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpcalc.core.text import can_encode, spelled
-from dpcalc.output.plot.data import Plot, Series
-from dpcalc.output.plot.labels import wrapped
+from dpcalc.output.plot.labels import in_powers, wrapped
+from dpcalc.output.plot.records import Plot, Series
 from dpcalc.output.plot.ticks import Extent, coordinate, extent, ticks
 
 
@@ -37,11 +37,10 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     It is at least 40 by 12 characters, and higher where the legend needs it.
     """
     try:
-        style = BRAILLE if can_encode("●⣿└─│┤┬ε", encoding) else ASCII
+        style = BRAILLE if can_encode("●⣿└─│┤┬ε⁻⁵", encoding) else ASCII
     except LookupError:  # an encoding that Python does not know
         style = ASCII
-    if style is ASCII:
-        plot = _in_ascii(plot)
+    plot = plot.written(in_powers if style is BRAILLE else _in_ascii)
     series, left_out, most = plot.series, "", len(style.marks)
     if len(series) > most:  # each line needs a mark of its own
         series = tuple(series[round(k * (len(series) - 1) / (most - 1))] for k in range(most))
@@ -56,14 +55,14 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     return "\n".join(line.rstrip() for line in drawn)
 
 
-def _in_ascii(plot: Plot) -> Plot:
-    """The plot with words in place of symbols."""
-    def ascii(text: str) -> str:
-        return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
+def _in_ascii(text: str) -> str:
+    """The text with words in place of symbols."""
+    return spelled(text, "ascii").encode("ascii", "replace").decode("ascii")
 
-    series = tuple(s._replace(label=ascii(s.label)) for s in plot.series)
-    x, y = (scale._replace(label=ascii(scale.label)) for scale in (plot.x, plot.y))
-    return plot._replace(title=ascii(plot.title), subtitle=ascii(plot.subtitle), x=x, y=y, series=series)
+
+def _ticks(style: Style, *where: Any) -> list[tuple[float, str]]:
+    """Round numbers along an axis, with their texts."""
+    return [(at, in_powers(text) if style is BRAILLE else text) for at, text in ticks(*where)]
 
 
 # --- the panel -------------------------------------------------------------------------------------------------------
@@ -100,7 +99,7 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
         return ["(no point has a place on these axes)"]
     up = extent(ys, height * style.dots[1])
     levels = {height - 1 - up.dot(at) // style.dots[1]: text
-              for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
+              for at, text in _ticks(style, up, plot.y.kind, max(3, height // 3))}
     gutter = max(map(len, levels.values()), default=0) + 1
     columns = width - gutter - 1
     across = extent([x for line in lines for x, y in line if y is not None], columns * style.dots[0])
@@ -178,7 +177,7 @@ def _axis_below(plot: Plot, grid: Grid, gutter: int) -> list[str]:
     axis, numbers = list(grid.style.across * grid.columns), [" "] * width
     free = 0
     swept = sorted({x for s in plot.series for x in s.x})
-    for at, text in ticks(grid.across, plot.x.kind, max(2, grid.columns // 10), swept):
+    for at, text in _ticks(grid.style, grid.across, plot.x.kind, max(2, grid.columns // 10), swept):
         column = grid.column(at)
         start = min(max(gutter + 1 + column - len(text) // 2, 0), width - len(text))
         axis[column] = grid.style.foot

@@ -45,26 +45,25 @@ def ticks(extent: Extent, kind: str, most: int, values: Sequence[float] = ()) ->
         return [(at, f"1e{at:.10g}") for at in _round_numbers(extent.low, extent.high, most)]
     low, high = ceil(extent.low - _SAME), floor(extent.high + _SAME)
     if high - low >= 2:
-        step = max(1, ceil((high - low) / most))
-        start = low + (-low) % step
-        return [(float(e), f"{10.0**e:g}" if -3 <= e <= 3 else f"1e{e}") for e in range(start, high + 1, step)]
+        near_1 = low >= -3 and high <= 3
+        return [(e, f"{10.0**e:g}" if near_1 else f"1e{e:.0f}")
+                for e in _round_numbers(low, high, min(most, high - low))]
     if len(values) <= most and all(len(_short(x)) <= 5 for x in values):
         shown = [(at, _short(x)) for x in values if extent.low - _SAME <= (at := log10(x)) <= extent.high + _SAME]
         if len(shown) >= 2:
             return shown
-    inner = [(log10(m) + e, _short(m * 10.0**e)) for e in range(floor(extent.low), ceil(extent.high) + 1)
-             for m in (1, 2, 5)]
-    found = [(at, text) for at, text in inner if extent.low - _SAME <= at <= extent.high + _SAME]
-    if len(found) >= 2:
-        return found
-    numbers = [x for x in _round_numbers(10**extent.low, 10**extent.high, most) if x > 0]
+    steps = ([m * 10.0**e for e in range(floor(extent.low), ceil(extent.high) + 1) for m in digits
+              if extent.low - _SAME <= log10(m) + e <= extent.high + _SAME] for digits in ((1, 2, 5), (1, 3), (1,)))
+    numbers = next((found for found in steps if len(found) <= 1.5 * most), [])
+    if len(numbers) < 2:
+        numbers = [x for x in _round_numbers(10**extent.low, 10**extent.high, most) if x > 0]
     return [(log10(x), text) for x, text in _with_texts(numbers)]
 
 
 def _whole_numbers(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
     """Evenly spaced whole numbers with their texts, or days with their dates, which are longer and so fewer."""
     first, last = ceil(extent.low - _SAME), floor(extent.high + _SAME)
-    step = max(1, ceil((last - first) / (min(most, 5) if kind == "dates" else most)))
+    step = max(1, ceil((last - first) / (max(2, most * 5 // 7) if kind == "dates" else most)))
     return [(float(k), date.fromordinal(k).isoformat() if kind == "dates" else str(k))
             for k in range(first, last + 1, step)]
 
@@ -81,16 +80,21 @@ def _round_numbers(low: float, high: float, most: int) -> list[float]:
 
 
 def _with_texts(values: Sequence[float]) -> list[tuple[float, str]]:
-    """The values with texts of equally many digits, enough to be exact to a thousandth of their distance."""
+    """The values with texts of equally many digits, enough to be exact to a thousandth of their distance: all decimals,
+    or all with powers of ten."""
     distance = min((b - a for a, b in pairwise(values)), default=0.0)
     digits = 6
     while digits < 17 and any(abs(float(_short(x, digits)) - x) > distance / 1000 for x in values):
         digits += 1
-    return [(x, _short(x, digits)) for x in values]
+    texts = [_short(x, digits) for x in values]
+    if any("e" in text or "0.000" in text for text in texts):
+        texts = [_short(x, digits, "e") if x else "0" for x in values]
+    return list(zip(values, texts, strict=True))
 
 
-def _short(x: float, digits: int = 6) -> str:
-    """A decimal in which a power of ten is written 1e6 and not 1e+06."""
-    text = f"{x:.{digits}g}"
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa}e{int(exponent)}" if e else text
+def _short(x: float, digits: int = 6, kind: str = "g") -> str:
+    """A decimal in which a power of ten is written 1e6 and not 1e+06; with the kind "e" it always has one."""
+    mantissa, e, exponent = (f"{x:.{digits}g}" if kind == "g" else f"{x:.{digits - 1}e}").partition("e")
+    if not e:
+        return mantissa
+    return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"

@@ -11,6 +11,7 @@ from plotted import LAPLACE, swept
 from dpcalc.output.plot.figure import COLOURS, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
+RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 PIXEL = 0.75  # a pixel in points, the unit of the file
 
 
@@ -19,17 +20,13 @@ def group(root, name):
 
 
 def number(label):
-    """(what a tick's label says, its decimal logarithm): '2.5', or 10 to the exponent that is set higher."""
-    parts = [(float(part.get("y", 0)), part.text.strip()) for part in label.iter()
-             if part.tag in (SVG + "text", SVG + "tspan") and part.text and part.text.strip()]
-    heights = {y for y, _ in parts}
-    base, high = ("".join(text for y, text in parts if y == row) for row in (max(heights), min(heights)))
-    if len(heights) == 1:
-        value = float(base.replace("−", "-"))
-        return value, log10(value) if value > 0 else None
-    assert base == "10"
-    exponent = float(high.replace("−", "-"))
-    return (10**exponent if abs(exponent) < 300 else None), exponent
+    """(what a tick's label says, its decimal logarithm): '2.5', '10⁻⁵' or '2.5·10⁶'."""
+    text = "".join(label.itertext()).strip()
+    first, power, exponent = text.partition("10") if set(text) & set(RAISED) else (text, "", "")
+    if not power:
+        return float(text), log10(float(text)) if float(text) > 0 else None
+    log = log10(float(first.removesuffix("·") or 1)) + float("".join("-0123456789"[RAISED.index(c)] for c in exponent))
+    return (10**log if abs(log) < 300 else None), log
 
 
 def axis(root, which, logarithmic):
@@ -105,15 +102,3 @@ def straight(points):
     """Whether some point lies on the line between its neighbours, where a path may leave it out."""
     return any(isclose((b[1] - a[1]) * (c[0] - a[0]), (c[1] - a[1]) * (b[0] - a[0]), rel_tol=1e-2) for a, b,
                c in zip(points, points[1:], points[2:], strict=False))
-
-
-def test_the_bar_says_which_line_is_which():
-    """Each of nine lines has the colour that the bar gives its value, on its own axis of 1, 2, 5, 10, 20."""
-    root = ET.fromstring(draw(swept("rdp --sigma 1:20:9:log --steps 1:99:11 --delta 1e-5").plot, "svg"))
-    labels = ["".join(t.itertext()).strip() for t in group(root, "axes_2").iter(SVG + "text")]
-    assert [text for text in labels if text[0].isdigit()] == ["1", "2", "5", "10",
-                                                              "20"] and "noise σ [units of the sensitivity]" in labels
-    assert len(curves(root)) == 9
-    heights = {colour: points[0][1] for colour, (points, _, _) in curves(root).items()}
-    dark = sorted(heights, key=lambda colour: sum(int(colour[i : i + 2], 16) for i in (1, 3)))
-    assert [heights[c] for c in dark] == sorted(heights.values())  # dark is little noise, and much is lost: at the top

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotted import swept
 
-from dpcalc.output.plot.data import Plot, Scale, Series
+from dpcalc.output.plot.records import Plot, Scale, Series
 from dpcalc.output.plot.terminal import draw
 from dpcalc.output.plot.ticks import Extent, ticks
 
@@ -29,10 +29,10 @@ def test_the_terminal_shows_points_where_they_are():
     assert all(abs((b - a) - (ahead[-1] - ahead[0]) / 8) <= 1 for a, b in pairwise(ahead))
     assert list(down) == sorted(down, reverse=True) and down[0] == len(lines) - 8 and down[-1] == 0
     foot = lines[-3]
-    for at, text in ((ahead[0], "1"), (ahead[4], "1e4"), (ahead[-1], "1e8")):  # the number below its mark
+    for at, text in ((ahead[0], "10⁰"), (ahead[4], "10⁴"), (ahead[-1], "10⁸")):  # the number below its mark
         assert foot.index(text) <= at <= foot.index(text) + len(text)
     heights = {line.split("┤")[0].strip(): row for row, line in enumerate(lines[3:-4]) if "┤" in line}
-    assert heights["1"] == down[0] and heights["1e8"] == down[-1] and heights["1e4"] == pytest.approx(down[4], abs=1)
+    assert heights["10⁰"] == down[0] and heights["10⁸"] == down[-1] and heights["10⁴"] == pytest.approx(down[4], abs=1)
 
 
 def test_the_terminal_has_other_characters_without_utf_8():
@@ -114,7 +114,7 @@ def test_ticks_of_a_linear_axis(low, high, most, says):
 def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
     done = cli("rdp", "--sigma", "1,0,40", "--delta", "1e-5", "--plot", "-",
                env={**os.environ, "COLUMNS": "60", "LINES": "24", "PYTHONIOENCODING": "utf-8"})
-    assert done.returncode == 1 and done.stdout.startswith("rdp, gaussian\nprivacy loss ε at δ = 1e-05\n")
+    assert done.returncode == 1 and done.stdout.startswith("rdp, gaussian\nprivacy loss ε at δ = 10⁻⁵\n")
     assert done.stderr.startswith("warning: No answer at σ = 0: ") and "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
 
