@@ -15,9 +15,9 @@ from dpcalc.cli.parsing import check_format
 from dpcalc.cli.progress import waiting
 from dpcalc.cli.streams import Messages, Writer, blocks
 from dpcalc.commands.sweep import axes
+from dpcalc.core import plotting
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
-from dpcalc.core.quantities import PLOTTING
 from dpcalc.output.formats import FORMATS, JSON_FORMATS, format_of
 
 
@@ -45,8 +45,8 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
     if format not in (None, *of_lines):
         raise DpcalcError("contradictory", f"--batch prints {', '.join(of_lines)}, or with -q numbers", "--format")
     check_format(format, switches, JSON_FORMATS)
-    if plotting := next((q.option for q in PLOTTING if raw.get(q.name)), None):
-        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", plotting)
+    if drawing := next((q.option for q in plotting.OPTIONS if raw.get(q.name)), None):
+        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", drawing)
     if switches["all"]:
         raise DpcalcError("unneeded", "every line of --batch holds every row already", "--all")
     if switches["explain"]:

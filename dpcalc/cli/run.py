@@ -11,9 +11,9 @@ from dpcalc.cli.progress import waiting
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import warnings_of
 from dpcalc.commands.sweep import axes
+from dpcalc.core import plotting
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.quantities import PLOTTING
 from dpcalc.core.results import Answer
 from dpcalc.core.text import report
 from dpcalc.output.answer import document
@@ -44,7 +44,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         from dpcalc.accounting.guarantee import load_all
 
         inputs = load_all(sources)
-    drawing = {q.name: value for q in PLOTTING if (value := raw.pop(q.name, None)) is not None}
+    drawing = {q.name: value for q in plotting.OPTIONS if (value := raw.pop(q.name, None)) is not None}
     swept = axes(command, raw)
     target = None
     if drawing:

@@ -6,10 +6,9 @@ from typing import Any
 
 from dpcalc.accounting.cautions import with_cautions
 from dpcalc.commands import CALCULATORS, calculator
-from dpcalc.core import audits
+from dpcalc.core import audits, plotting
 from dpcalc.core.command import Command, Given
 from dpcalc.core.errors import DpcalcError, NoSolution, flag
-from dpcalc.core.quantities import PLOTTING
 from dpcalc.core.results import Answer
 from dpcalc.core.validate import near, validate
 from dpcalc.numerics.root import Unreachable
@@ -89,7 +88,7 @@ def spellings(command: Command) -> dict[str, str]:
             for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
-_NOT_ASKED = {"format", "input", *(q.name for q in PLOTTING), "output", "batch"}
+_NOT_ASKED = {"format", "input", *(q.name for q in plotting.OPTIONS), "output", "batch"}
 
 
 # Each status of a bound that is no guarantee, in a sentence.

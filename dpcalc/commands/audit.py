@@ -1,6 +1,6 @@
 """dpcalc audit: a lower bound on ε from what an attack on a program achieved, beside what the program promises."""
 
-from dpcalc.core import audits
+from dpcalc.core import audits, plotting
 from dpcalc.core import quantities as q
 from dpcalc.core.command import ATTACK, GUARANTEE, OUTPUT, QUESTION, Command, Option, options
 
@@ -21,8 +21,8 @@ COMMAND = Command(
         Option(q.EPSILON._replace(help="claimed ε at --delta, in place of a result"), GUARANTEE),
         Option(q.ADJACENCY._replace(help="neighbours that the attack tells apart: a claim that names none is bound to "
                                          "them, and replace-one converts other claims"), GUARANTEE),
-        Option(q.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
-                               "FILE.pdf, or in the terminal (-)"), OUTPUT), *options(OUTPUT, *q.PLOTTING[1:]),
+        Option(plotting.PLOT._replace(help="draw the attack beside the claim, or a sweep, into FILE.svg, FILE.png or "
+                               "FILE.pdf, or in the terminal (-)"), OUTPUT), *options(OUTPUT, *plotting.OPTIONS[1:]),
     ),
     examples=(
         ("audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5", "ε ≥ 3.24199"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds, bounds_in, modules_of
 from dpcalc.commands import CALCULATORS, calculator
-from dpcalc.core import audits, counts, quantities, tries
+from dpcalc.core import audits, counts, plotting, quantities, tries
 from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
 from dpcalc.core.quantities import Quantity
@@ -174,7 +174,8 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
 def named_quantities() -> dict[str, Quantity]:
     """Name → quantity; where several have one name, the first of them."""
     found: dict[str, Quantity] = {}
-    for quantity in (*vars(quantities).values(), *tries.OPTIONS, *counts.OPTIONS, *audits.OPTIONS):
+    for quantity in (*vars(quantities).values(), *tries.OPTIONS, *counts.OPTIONS, *audits.OPTIONS,
+                     *plotting.OPTIONS):
         if isinstance(quantity, Quantity):
             found.setdefault(quantity.name, quantity)
     return found

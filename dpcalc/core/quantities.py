@@ -268,14 +268,6 @@ CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is 
                          aliases=("max_grad_norm", "l2_norm_clip"))
 
 BOUND = Quantity("bound", "use only this bound (repeatable); dpcalc bounds lists the names", kind="text")
-PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
-PLOT_SIZE = Quantity("plot_size", "size of the picture in inches: width x height, as 3.3x2.5 for a column of a paper",
-                     kind="text", metavar="WxH")
-PLOT_TITLE = Quantity("plot_title", "title of the picture; none leaves out title and subtitle", kind="text",
-                      metavar="TEXT|none")
-PLOT_NAMES = Quantity("plot_names", "names of the curves with commas between them, in the order of the legend",
-                      kind="text", metavar="A,B,C")
-PLOTTING = (PLOT, PLOT_SIZE, PLOT_TITLE, PLOT_NAMES)
 BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a header) and print one result per "
                  "line; options given here are defaults", kind="text", metavar="[FILE|-]")
 OUTPUT_FILE = Quantity("output", "write the answer to this file, too, in the format of its suffix (repeatable); with "
