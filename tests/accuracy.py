@@ -139,11 +139,12 @@ def recorded(name):
 
 def table():
     """The README's table, from the file."""
-    rows = ["| bound | domain | points | claimed | worst seen |", "| --- | --- | --: | --: | --: |"]
+    rows = ["| bound | claimed | worst seen | domain |", "| --- | --: | --: | --- |"]
     for name, m in json.loads(FILE.read_text(encoding="utf-8")).items():
         domain = ", ".join(f"`{key}` {shown(v)}" for key, v in m["domain"].items())
         claimed = "never above" if m["claimed"] is None else f"{m['claimed']:g}"
-        rows.append(f"| `{name}` | {domain} | {m['points']:,} | {claimed} | {m['worst']:.1e} |")
+        points = "" if m["points"] == POINTS else f"; {m['points']:,} points"
+        rows.append(f"| `{name}` | {claimed} | {m['worst']:.1e} | {domain}{points} |")
     return "\n".join(rows)
 
 

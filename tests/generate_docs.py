@@ -20,6 +20,7 @@ from dpcalc.commands.catalogue import answers, entries
 from dpcalc.commands.glossary import source
 from dpcalc.output.formats import markdown
 from dpcalc.output.tables import TextTable
+from dpcalc.output.theorem import short_source
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -72,11 +73,11 @@ def console(block, directory):
 
 def bounds():
     """The catalogue of `dpcalc bounds`, a table for each family."""
-    parts, header = [], ("bound", "status", "answers", "commands", "source")
+    parts, header = [], ("bound", "source", "answers", "commands")
     for room, title in ROOMS.items():
         family = [entries()[bound.name] for module in modules_of(room) for bound in bounds_in(module)]
-        rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
-                for e in family]
+        rows = [(f"`{e.bound.name}`" + ("" if e.bound.status == "proven" else f" ({e.bound.status})"), short_source(e.bound.source),
+                 answers(e.bound), ", ".join(e.commands)) for e in family]
         parts += [f"## {title}",
                   markdown(TextTable(header, rows, left=frozenset(header)))]
     return "\n\n".join(parts)

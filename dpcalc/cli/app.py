@@ -49,9 +49,9 @@ def switches() -> list[CliOption]:
     """The switches of every calculator."""
     return [
         switch("json", ["--json"], "short for --format json"),
-        switch("quiet", ["-q", "--quiet"], "print only the number of the headline, with all its digits"),
+        switch("quiet", ["-q", "--quiet"], "print only the number of the first line, with all its digits"),
         switch("certify", ["--certify"],
-               "prove the headline in ball arithmetic; needs python-flint (pip install python-flint)"),
+               "prove the number of the first line in ball arithmetic; needs python-flint (pip install python-flint)"),
         switch("all", ["--all"],
                "show every row, not only the best of each theorem; JSON and CSV always hold every row"),
         switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),

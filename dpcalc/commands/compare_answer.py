@@ -155,7 +155,7 @@ def _notes(values: Mapping[str, Any], run: TrainingRun, found: Found) -> tuple[s
     if start_note(found.rows[:1]):  # handed on to the next command, as no option states these conditions
         notes.append(f"the bound assumes {found.rows[0].context['assumes']}")
     if other := next((row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency), ""):
-        notes.append(f"rows for {other} neighbours are not comparable with the headline")
+        notes.append(f"rows for {other} neighbours cannot be compared with the first line")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     size = "the expected batch size b" if run.batches == POISSON else "b"
     of_sigma = ("lengths are in units of the clipping norm, so that --lipschitz is 1" if run.scale_free

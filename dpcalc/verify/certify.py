@@ -31,8 +31,8 @@ def certified(answer: Answer) -> Answer:
     try:
         decided = [(claim, decide(claim)) for claim in claims_of_row(head, replayed)]
     except Unchecked as reason:
-        raise NoSolution("not-certified", f"the headline ({head.route.label}) cannot be certified: {reason}",
-                         "--certify") from None
+        raise NoSolution("not-certified", f"the number of the first line ({head.route.label}) cannot be certified: "
+                                          f"{reason}", "--certify") from None
     for claim, decision in decided:
         if not decision.holds:
             raise NoSolution("not-certified",

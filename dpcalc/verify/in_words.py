@@ -28,7 +28,7 @@ def verdict_sentence(verdict: Verdict) -> str:
     parts = [*(f"{_claims(count)} {what}" for count, what in counts if count),
              f"{f'{_claims(again)} and ' if again else ''}the rest only computed again"]
     unchecked = f"; not checked: {_paths(verdict.unchecked)}" if verdict.unchecked else ""
-    caveat = f" But the headline is{verdict.caveat}." if verdict.caveat else ""
+    caveat = f" But the number of the first line is{verdict.caveat}." if verdict.caveat else ""
     return f"{'Partly verified' if unchecked else 'Verified'}: {', '.join(parts)}{unchecked}.{caveat}"
 
 
@@ -40,7 +40,7 @@ def _why_not(verdict: Verdict) -> str:
     wrong = sum(f.verdict == REFUTED for f in (*verdict.head, *verdict.others, *verdict.record))
     if wrong:
         return f"{wrong} statement{'s' if wrong > 1 else ''} of this result {'are' if wrong > 1 else 'is'} wrong"
-    what = "the headline" if verdict.head and verdict.head[0].verdict == OPEN else "an important part"
+    what = "the number of the first line" if verdict.head and verdict.head[0].verdict == OPEN else "an important part"
     return f"{what} could not be checked; not checked: {_paths(verdict.unchecked)}"
 
 

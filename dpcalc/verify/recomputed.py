@@ -110,7 +110,7 @@ def _certify(replayed: Answer) -> Answer | NotComputed:
     try:
         return certified_answer(replayed)
     except (DpcalcError, Unchecked, OtherQuestion, *INVALID_WITNESS_ERRORS) as reason:
-        return NotComputed(f"the headline is not certified here ({reason})")
+        return NotComputed(f"the number of the first line is not certified here ({reason})")
 
 
 def _number_of_digits(record: Record) -> int | None:

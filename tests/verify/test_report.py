@@ -225,7 +225,7 @@ def test_what_cannot_be_checked_is_said(cli):
             "--learning-rate 2 --diameter 1 --sigma .003 --delta 1e-5 --bound lower-bound")
     record = cli(*line.split(), "--json").stdout
     done = cli("verify", "-", stdin=record)
-    assert done.returncode == 3 and done.stdout.startswith("NOT verified: the headline could not be checked; ")
+    assert done.returncode == 3 and done.stdout.startswith("NOT verified: the number of the first line could not be checked; ")
     assert "minutes" in done.stdout
 
 
@@ -237,7 +237,7 @@ def test_what_is_no_guarantee_is_called_so(line, said):
     """A formula can be evaluated without an error and still be false."""
     verdict = verify(ask(line))
     assert " evaluated correctly, the rest only computed again. But " in verdict_sentence(verdict)
-    assert said in verdict.head[0].text and verdict_sentence(verdict).endswith(f" But the headline is {said}.")
+    assert said in verdict.head[0].text and verdict_sentence(verdict).endswith(f" But the number of the first line is {said}.")
 
 
 def test_the_sentence_says_what_is_proven_and_what_is_only_computed_again():
