@@ -151,7 +151,7 @@ def table():
 def shown(v):
     if isinstance(v[0], str):
         return " or ".join(v)
-    return f"{v[0]:.3g}" if v[0] == v[1] else f"{v[0]:.3g} … {v[1]:.3g}"
+    return f"{v[0]:.3g}" if v[0] == v[1] else f"{v[0]:.3g}…{v[1]:.3g}"
 
 
 def run(name, points, seconds, more, jobs):
