@@ -4,7 +4,7 @@ Poisson batch they are compared to the batch without the record, as before."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import exp, log
+from math import exp, inf, isfinite, log
 from typing import Any
 
 from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Parallel, Rdp, Sampled, Tv, Zcdp
@@ -47,6 +47,11 @@ def _part(part: Part, relation: str, name: str) -> Part:
     return part.model_copy(update={**part.mechanism.part.write(twice), "between": None, "sum": None})
 
 
+# δ of the last point of a profile: the first of these with a finite ε, as a law on a grid may be infinite with some
+# probability. A δ below the first is negligible.
+_LEAST_DELTAS = (1e-30, 1e-20, 1e-16, 1e-12, 1e-8, 1e-5)
+
+
 def _sampled_from_above(g: Mechanisms) -> Guarantee:
     """The profile of a run that loses at most what these mechanisms lose together, whatever it is made of."""
     from dpcalc.accounting.guarantee_pld import dominating_pairs
@@ -54,7 +59,10 @@ def _sampled_from_above(g: Mechanisms) -> Guarantee:
 
     parts = dominating_pairs(g)
     reverse = tuple((pair.reverse or pair, count) for pair, count in parts)
-    most = max(epsilon_at_delta(parts, log(1e-30), bracket=False).upper, 1e-9)  # a smaller δ is negligible
+    ends = (epsilon_at_delta(parts, log(delta), bracket=False).upper for delta in _LEAST_DELTAS)
+    most = max(next(filter(isfinite, ends), inf), 1e-9)
+    if most == inf:
+        raise _nothing_left("this profile")
     both = [upper_profile(each, most) for each in (parts, reverse)]
     epsilons = [most * (k / _POINTS) ** 2 for k in range(_POINTS + 1)]
     points = [(e, min(1.0, up(exp(max(f(e) for f in both)), 1e-12))) for e in epsilons]

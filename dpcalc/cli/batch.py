@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from dpcalc.commands import CALCULATORS
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.ask import command_of, named, spellings, warnings_of
 from dpcalc.core.command import Command
@@ -194,6 +195,8 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     {"schema": "dpcalc/v1", "version": "0.2.0", "command": "rd
     {"id": 7, "error": {"code": "out-of-range", "option": "--s
     """
+    if isinstance(lines, str) and lines in CALCULATORS:
+        raise DpcalcError("usage", f"the lines come first: answer_lines(lines, {lines!r})")
     if isinstance(lines, str | bytes):
         raise DpcalcError("usage", r"lines are needed (text.split('\n')), not one text")
     found = command_of(command)

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpcalc.cli.batch import LONGEST, Replies, Request, is_guarantee
@@ -14,7 +14,7 @@ from dpcalc.core import audits
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.results import RESULT, Answer
 from dpcalc.core.strict_json import dumps
-from dpcalc.core.text import printable
+from dpcalc.core.text import listed, printable
 from dpcalc.core.validate import near
 from dpcalc.output.formats import spreadsheet_cell
 
@@ -56,7 +56,7 @@ class CsvQuestions:
     def _request(self, number: int, cells: list[str]) -> Request:
         came = dict(enumerate(cells))
         if len(cells) != len(self.columns):
-            reason = f"{len(cells)} cells, where the header has {len(self.columns)}"
+            reason = f"the line has {len(cells)} cells, and the header {len(self.columns)}"
             return Request(number, cells=came, error=DpcalcError("bad-csv", reason))
         fields = {title: cell for k, title in self._options.items() if (cell := cells[k].strip())}
         for title, cell in fields.items():
@@ -69,6 +69,7 @@ def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], comman
     """The columns that are read: options, and the id. Raises DpcalcError for a column of another name, since a
     mistyped option would silently leave its default in the answer."""
     found: dict[int, str] = {}
+    unknown: list[str] = []
     for k, title in columns.items():
         name = names.get(title)
         if name is not None and name != "input":
@@ -76,19 +77,24 @@ def _option_columns(columns: Mapping[int, str], names: Mapping[str, str], comman
                 raise DpcalcError("contradictory", f"two columns name {flag(name)}", "--batch")
             found[k] = title
         elif title and title.lower() not in _DESCRIBING and not title.startswith(_MARK):
-            raise _unknown_column(title, names, command)
+            unknown.append(title)
+    if unknown:
+        raise _unknown_columns(unknown, names, command)
     if not any(title != "id" for title in found.values()):
         raise DpcalcError("bad-csv", f"no column of the header names an option of {command}", "--batch")
     return found
 
 
-def _unknown_column(title: str, names: Mapping[str, str], command: str) -> DpcalcError:
-    shown = printable(title[:40])
-    way_out = near(shown, tuple(names)) or f"; name it {_MARK}{shown} if it is only to be repeated"
-    if ";" in title:
+def _unknown_columns(titles: Sequence[str], names: Mapping[str, str], command: str) -> DpcalcError:
+    shown = [printable(title[:40]) for title in titles]
+    if ";" in titles[0]:
         way_out = "; columns are separated by commas or tabs"
-    reason = f"the first line is a CSV header, and its column {shown!r} is no option of {command}{way_out}"
-    return DpcalcError("unknown-option", reason, "--batch")
+    elif not (way_out := near(shown[0], tuple(names))):
+        way_out = f"; name {'it' if len(shown) == 1 else 'them'} {listed([f'{_MARK}{title}' for title in shown])} if "
+        way_out += f"{'it is' if len(shown) == 1 else 'they are'} only to be repeated"
+    which = f"column {shown[0]!r} is" if len(shown) == 1 else f"columns {listed([repr(title) for title in shown])} are"
+    return DpcalcError("unknown-option", f"the first line is a CSV header, and its {which} no option of {command}"
+                       f"{way_out}", "--batch")
 
 
 class _TextLines:

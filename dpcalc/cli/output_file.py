@@ -76,6 +76,9 @@ def _format(name: str, chosen: str) -> str:
 _NOT_WRITTEN = {**dict.fromkeys((".svg", ".png", ".pdf"), "--plot {file} draws a sweep"),
                 **dict.fromkeys((".jpg", ".jpeg"), "--plot {name}.png draws a sweep"),
                 **dict.fromkeys((".xlsx", ".xls", ".ods"), "spreadsheets read --output {name}.csv"),
+                **dict.fromkeys((".parquet", ".feather", ".pkl", ".yaml", ".yml"), "other tools make it of "
+                                "{name}.json or {name}.csv"),
+                **dict.fromkeys((".gz", ".zip", ".xz", ".zst"), "pipe standard output into the compressor"),
                 **dict.fromkeys((".docx", ".odt", ".html"), "write --output {name}.md, {name}.tex or {name}.txt")}
 
 
@@ -91,7 +94,8 @@ def _refuse_other_suffix(file: str, given: str, in_batch: bool, is_json: bool) -
     # in a batch either kind of JSON is an object on each line
     alike = own.also_holds if not in_batch else JSON_FORMATS if own.is_json else ()
     if given and given not in (own.name, *alike):
-        raise DpcalcError("contradictory", f"{file!r} is a file of {own.name}, not of {given}; give it another "
-                          f"suffix, or drop {'--json' if is_json else f'--format {given}'}", "--output")
+        raise DpcalcError("contradictory", f"{file!r} has the suffix of {own.name}, and the format is {given}; give it "
+                          f"another suffix, or drop {'--json' if is_json else f'--format {given}'}", "--output")
     if in_batch and not own.is_of_lines:
-        raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {own.name}", "--output")
+        raise DpcalcError("contradictory", f"a batch is JSON Lines, CSV or TSV, not {own.name}; a sweep can be a table "
+                          f"in {own.name}", "--output")

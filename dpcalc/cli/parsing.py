@@ -62,7 +62,7 @@ def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
             words.append(arg)
             continue
         name, equals, value = _split(arg, known)
-        option = known.get(name)
+        option = known.get(name) or known.get(name.replace("_", "-"))
         if option is None:
             from dpcalc.cli.usage import unknown_option
 

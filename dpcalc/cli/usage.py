@@ -6,17 +6,28 @@ from typing import Any
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.suggest import meant, synonym
 
+# Options that no calculator has, or only dpcalc convert: what to write instead.
+_IN_EVERY_COMMAND = {
+    **{name: f"write --format {name}" for name in ("csv", "tsv", "jsonl", "markdown", "latex", "statement", "bibtex")},
+    "to": "pipe the result: dpcalc {command} … --json | dpcalc convert - --to zcdp",
+    "best": "-q prints the best number alone, and --batch one line of it for each question",
+    **dict.fromkeys(("max-epsilon", "epsilon-budget", "max-eps", "fail-above"), "to check a budget: dpcalc {command} … "
+                    "--json | dpcalc ledger - --epsilon X --delta D, whose exit code is 3 where it is exceeded"),
+}
+
 
 def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
     """The error for an option that the command of a context of Typer does not have; `own` are the names of those that
     it has."""
     from dpcalc.commands.catalogue import calculators
 
-    command = calculators().get(ctx.info_name)
-    if command and (instead := command.elsewhere.get(name.lstrip("-").replace("_", "-"))):
-        return DpcalcError("unknown-option", f"no such option; {instead}", name)
+    command, word = calculators().get(ctx.info_name), name.lstrip("-").replace("_", "-")
+    if command and (instead := command.elsewhere.get(word) or _IN_EVERY_COMMAND.get(word)):
+        return DpcalcError("unknown-option", f"no such option; {instead.format(command=ctx.info_name)}", name)
     commands = [other.name for other in calculators().values()
                 if any(name in map(flag, o.quantity.names) for o in other.all_options())]
+    if commands and ctx.info_name in ("explain", "help"):
+        return DpcalcError("unknown-option", f"write it without dashes: dpcalc {ctx.info_name} {word}", name)
     # An option of another command is hardly ever a mistyped one of this command.
     close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:

@@ -37,7 +37,7 @@ COMMAND = Command(
         ("compare --n 60000 --batches shuffled --batch-size 256 --drop-last --epochs 15 --epsilon 8 --delta 1e-5 "
          "--solve noise-multiplier", "Noise multiplier = 1.02551"),
     ),
-    elsewhere=noise_multiplier.PARTS_OF_BATCHES,
+    elsewhere=noise_multiplier.OF_TRAINING,
     asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",
     usual=("epsilon", "delta", "solve", "noise_multiplier", "sigma", "clipping_norm", "run", "n", "batches",
            "batch_size", "epochs", "release", "loss"),

@@ -51,7 +51,7 @@ def _names(title: str, brackets: str) -> tuple[str, ...]:
 
 def plain(markdown: str) -> str:
     """A text without the markup of Markdown; a link to a page names the page."""
-    linked = re.sub(r"\[([^\]]*)\]\((\S+?\.md)\S*\)", r"docs/\2", markdown)
+    linked = re.sub(r"\[([^\]]*)\]\((\S+?\.md)[^)\s]*\)", r"docs/\2", markdown)
     return re.sub(r"\[([^\]]*)\]\(\S+?\)|\*([^*\s][^*]*)\*|`([^`]*)`", lambda m: m[1] or m[2] or m[3], linked)
 
 

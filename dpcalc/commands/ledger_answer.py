@@ -29,7 +29,7 @@ from dpcalc.core.validate import validate
 _WHAT_FITS = ('what is left is a difference: a release with that ε alone may or may not fit. To find what fits, add '
               'one with "?" in place of a number')
 _FIXED = ("noise, rates and steps of all releases must be fixed before the first one runs, not chosen by looking at "
-          "its output (else use adaptive = true)")
+          "its output")
 _OR_BUDGET = ("if noise, length or number of releases were chosen by looking at earlier outputs, what may be stated is "
               "the budget {}, provided that it was fixed before the first release, and that no release would have been "
               "made that exceeds it")

@@ -21,6 +21,8 @@ from dpcalc.core.numbers import human
 from dpcalc.core.results import Answer, Route
 from dpcalc.core.run import Run
 
+_ANSWERS = "it goes with --accuracy; for the privacy of so many answers give --steps, or --max-keys"
+
 
 def answer(given: Given) -> Answer:
     mechanism = MECHANISMS[given["mechanism"]]
@@ -30,14 +32,15 @@ def answer(given: Given) -> Answer:
     by_multiplier = noise_multiplier.NAME in needs
     contributed = noisy_values.contribution_options(mechanism, by_multiplier)
     is_contributed = any(given.has(name) or given["solve"] == name.replace("_", "-") for name in contributed)
+    of_noise = ("answers",) if given.has("accuracy") else ()
     uses = {*needs, *optional, *contributed, "mechanism", "steps", "orders", "group_size", "adjacency", "accuracy",
-            "answers", "error", *mechanism.questions, *(ROUTES.keys() & {question.asks}),
+            *of_noise, "error", *mechanism.questions, *(ROUTES.keys() & {question.asks}),
             *(() if question.asks in counts.NOT_ABOUT_PRIVACY else tries.NAMES)}
     if is_contributed:
         noisy_values.refuse_sensitivity(given)
         uses.discard("sensitivity")
     run = Run(COMMAND, given, question, partial(_params, mechanism), frozenset(uses))
-    ways_out = {**key_questions.WAYS_OUT,
+    ways_out = {**key_questions.WAYS_OUT, "answers": _ANSWERS,
                 **noisy_values.contribution_ways_out(mechanism, by_multiplier, is_contributed), **mechanism.ways_out}
     check(run, Mode(uses, needs, f"with --mechanism {mechanism.name}", ways_out=ways_out,
                     hints=level_hints(given, question)), *noisy_values.contribution_checks(mechanism))

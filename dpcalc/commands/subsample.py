@@ -27,10 +27,7 @@ COMMAND = Command(
     ),
     inputs=True,
     describes=True,
-    elsewhere={**noise_multiplier.PARTS_OF_BATCHES,
-               **dict.fromkeys(("clients", "num-clients", "clients-per-round", "num-clients-per-round"),
-                               "a client is a record: --n all clients, --batch-size those of a round, --steps the "
-                               "rounds, and the noise relative to the norm that an update is clipped to"),
+    elsewhere={**noise_multiplier.OF_TRAINING,
                **counts.elsewhere("clipping bounds what a record contributes to a batch; counts and sums by key are "
                                   "for dpcalc rdp"),
                **{name: f"sampling does not lower {of} of Gaussian noise: what meets such a budget is the noise for as "

@@ -33,6 +33,22 @@ PARTS_OF_BATCHES = {
     **dict.fromkeys(("gradient-accumulation-steps", "accumulation-steps", "gradient-accumulation", "grad-accum",
                      "accumulation", "virtual-batch-size", "max-physical-batch-size", "physical-batch-size"), _PARTS),
 }
+_SHUFFLED = "for a loader that shuffles write --scheme shuffle; Poisson batches are the default"
+_BY_BOUND = ("every accountant that covers the run answers; --bound poisson-profile is that of privacy loss "
+             "distributions (PLD, PRV), --bound poisson-rdp that of Rényi DP")
+# Options of other tools on training runs: what to write here instead.
+OF_TRAINING = {
+    **PARTS_OF_BATCHES,
+    **dict.fromkeys(("shuffle", "no-shuffle", "no-poisson", "no-poisson-sampling", "poisson-sampling", "poisson",
+                     "sampler", "loader"), _SHUFFLED),
+    **dict.fromkeys(("accountant", "accountant-type", "method"), _BY_BOUND),
+    **dict.fromkeys(("clients", "num-clients", "clients-per-round", "num-clients-per-round", "users"),
+                    "a client is a record: --n all clients, --batch-size those of a round, --steps the rounds, and the "
+                    "noise relative to the norm that an update is clipped to"),
+    **dict.fromkeys(("records-per-user", "images-per-patient", "max-per-user", "examples-per-user", "group"),
+                    "write --group-size N, the largest number of records of a user"),
+    "noise": "write --noise-multiplier Z, or --mechanism for another kind of noise",
+}
 TRUNCATED = "truncated-poisson"  # the scheme of Poisson batches with a maximal size
 ONE_ORDER = "shuffle-once"  # the scheme of batches from one shuffled order for all epochs
 

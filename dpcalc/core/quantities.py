@@ -238,9 +238,12 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-
                      choices=("add-remove", "replace-one", "zero-out"))
 GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
                       "group (default: 1)", "", **WHOLE)
+_LETTERS = (("rho", "zcdp"), ("mu", "gdp"), ("cdp", "zcdp"), ("eps-delta", "dp"))  # and the guarantees they stand for
 FROM = Quantity("from", "guarantee that you have", kind="choice",
-                choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
-TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))
+                choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"),
+                spellings=_LETTERS)
+TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"),
+              spellings=_LETTERS)
 
 RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard input, and options override the file",
                kind="text", metavar="FILE|-", reads=True)

@@ -17,6 +17,8 @@ _WORDS = {
     "clipping-norm": "clip clipping clip-norm max-norm",
     "sampling-rate": "q sampling-probability rate",
     "scheme": "sampling",
+    "release": "all-epochs every-epoch all-iterates last-iterate final-model",
+    "tries": "trials num-trials runs num-runs",
     "steps": "iters numsteps num-iterations t compositions times rounds",
     "epochs": "passes num-epochs",
     "n": "records samples examples num-samples sample-size",
@@ -27,8 +29,8 @@ _WORDS = {
     "diameter": "radius d",
     "adjacency": "neighbours neighbors neighboring relation",
     "bound": "theorem",
-    "accuracy": "confidence confidence-level",
-    "error": "margin margin-of-error moe half-width max-error",
+    "accuracy": "confidence confidence-level margin margin-of-error moe ci confidence-interval",
+    "error": "half-width max-error",
     "answers": "counts num-counts cells-of-table",
     "max-keys": "keys groups max-groups max-partitions",
     "per-key": "max-contribution max-contributions clamp",
@@ -43,6 +45,8 @@ _WORDS = {
     "report-noisy-max": "argmax noisy-argmax noisymax reportnoisymax report-max max",
     "noisy-max-gumbel": "gumbel",
     "one-shot-top-k": "oneshot one-shot top top-n k-best top-k-selection",
+    "randomized-response": "warner",
+    "k-randomized-response": "grr krr generalized-randomized-response",
     "above-threshold": "sparse svt threshold abovethreshold",
     "shuffled-ldp": "shuffle shuffler shuffled",
     "without-replacement": "wor uniform fixed-size",
@@ -108,6 +112,8 @@ WAYS_OUT = (
      "svt-gap", "above-threshold covers the answers above or below alone; a value with fresh Laplace noise is "
      "another release (--mechanism laplace), and dpcalc convert a.json b.json composes both; of other variants "
      + NO_THEOREM),
+    ("format", "model-card modelcard report text-statement", "the text for a paper or a model card is --format "
+     "statement"),
     ("mechanism", "skellam binomial cauchy student-t", NO_THEOREM),
     ("scheme batches", "wor swor fixed-size uniform uniform-sampling sampling-without-replacement",
      "batches of a fixed size that are drawn afresh at every step are without-replacement; for batches that are cut "

@@ -145,6 +145,9 @@ def _beside_solution(table: TextTable, answer: Answer, header: Callable[[str], s
     return TextTable((header(name), *table.header), [(number(name), *row) for row in table.rows])
 
 
+_OF_NOISE = ("noise_within", "noise_within_all", "keep_probability", "drop_probability")  # numbers of the whole answer
+
+
 def full_table(answer: Answer) -> TextTable:
     """The table for programs: every row, with numbers in full precision."""
     if answer.releases:
@@ -156,15 +159,16 @@ def full_table(answer: Answer) -> TextTable:
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
     verdict = ("refuted", str(answer.refuted).lower()) if answer.refuted is not None else ()
     words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
-    header = ("bound", "conversion", "status", *results, "order", *words, *verdict[:1], "source")
+    beside = {name: repr(answer.extra[name]) for name in _OF_NOISE if name in answer.extra}
+    header = ("bound", "conversion", "status", *results, "order", *words, *beside, *verdict[:1], "source")
     rows = []
     for row in answer.rows:
         numbers = {**{name: repr(x) for name, x in row.result.items()},
                    **({"order": repr(row.witness["alpha"])} if "alpha" in row.witness else {})}
         via = row.route.conversion.name if row.route.conversion else ""
         rows.append((row.route.label, via, row.status, *(numbers.get(name, "") for name in results),
-                     numbers.get("order", ""), *(row.context.get(name, "") for name in words), *verdict[1:],
-                     _sources(row)))
+                     numbers.get("order", ""), *(row.context.get(name, "") for name in words),
+                     *beside.values(), *verdict[1:], _sources(row)))
     return TextTable(header, rows)
 
 

@@ -26,7 +26,7 @@ _REPLACEMENTS = (
     (r" \([^()]*\)|, arXiv:\d+\.\d+(?:v\d+)?", ""),
     # The source of a proof in this package: the theorem that it builds on.
     (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?(?:from|in the manner of) |^after the construction of ", "after "),
-    (r"^proof in dpcalc/\S+$|^dpcalc, \S+\.py$", "proof in dpcalc"),
+    (r"^proof in dpcalc/\S+$|^dpcalc, \S+\.py(?:, after.*)?$", "proof in dpcalc"),
     (r"^[^:]*: (?=[A-Z])", ""),  # the statement that the reference is for
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
     (r",? (?:and|with) (?![\d§]).*", ""),  # a second reference in the same sentence

@@ -31,11 +31,11 @@ def _whole_file(name: str) -> Iterator[BinaryIO]:
     that takes no new file is written directly, at the end.
     """
     path = os.path.realpath(name)
-    folder, old = os.path.dirname(path), os.path.exists(path)
-    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):
+    folder, old = os.path.dirname(path), os.path.exists(name)
+    if old and not (os.path.isfile(name) and os.access(folder, os.W_OK)):
         held = io.BytesIO()
         yield held
-        with open(path, "wb") as file:
+        with open(name, "wb") as file:  # by this name: a pipe in /dev/fd has no other
             file.write(held.getvalue())
         return
     beside = os.path.join(folder, f".dpcalc-{os.urandom(8).hex()}.tmp")

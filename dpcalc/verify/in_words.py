@@ -13,7 +13,7 @@ def verdict_sentence(verdict: Verdict) -> str:
     """The verdict on a record in one sentence: what was proven, what was only computed again, and what was not checked.
     A second sentence says it where a verified number is no guarantee."""
     if verdict.word == NOTHING:
-        return "Nothing to verify: this result claims no number."
+        return "Nothing to verify: this result claims no number; make it with --delta, --epsilon or --alpha."
     if verdict.word == NO_ANSWER:
         return "NOT verified: this result is an error, and no answer."
     if not verdict.holds:

@@ -97,7 +97,7 @@ def test_an_answer_without_a_column_is_an_error_not_a_gap():
     ("sgima", "did you mean sigma?"), ("sigma,comments", "name it _comments"), ("sigma;steps", "commas or tabs"),
     ("sigma,noise_multiplier,noise-multiplier", "two columns name --noise-multiplier"), ("x", "'x' is no option"),
     ("sigma,input", "'input'"), ("sigma,format", "'format'"), ("id,note", "no column"), ('"sigma', "header"),
-    ("1,2", "'1' is no option"), (b"\xff\xfes\0i\0g\0", "no option")])
+    ("1,2", "columns '1' and '2' are no option"), (b"\xff\xfes\0i\0g\0", "no option")])
 def test_a_header_that_names_anything_else_is_one_error(header, says):
     data = header if isinstance(header, bytes) else header.encode()
     done = asked(data + b"\n1,2\n", *RDP, code=2)
@@ -130,7 +130,7 @@ def test_bytes_that_are_only_repeated_stay_as_they_came():
 
 
 @pytest.mark.parametrize("line,says", [
-    ("1", "1 cells"), ("1,2,3", "3 cells"), ('1,"2', "unexpected end"), ('1,"2"3', "expected"),
+    ("1", "has 1 cells, and the header 2"), ("1,2,3", "has 3 cells, and the header 2"), ('1,"2', "unexpected end"), ('1,"2"3', "expected"),
     ("1," + "9" * (LONGEST + 1), "more than"), ("1,1.5", "whole"), ("1,@/etc/passwd", "not a finite")])
 def test_a_line_that_is_no_line_of_the_table(line, says):
     last = [] if "unexpected" in says else ["1,1"]

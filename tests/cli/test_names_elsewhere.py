@@ -72,3 +72,8 @@ def test_names_do_not_clash():
     for name, command in calculators().items():
         spelled = [form for o in command.all_options() for form in o.quantity.names]
         assert len(spelled) == len(set(spelled)), name
+
+
+def test_options_may_be_written_with_underscores(cli):
+    line = "subsample --n 1000 --batch_size 10 --epochs 2 --noise_multiplier 2 --max_grad_norm 1 --delta 1e-5"
+    assert cli(*line.split()).stdout == cli(*line.replace("_", "-").split()).stdout != ""

@@ -105,7 +105,7 @@ def test_a_file_never_holds_another_format_than_its_suffix_says(tmp_path, capsys
             code = main([*args, "--format", chosen, "--output", str(path)])
             text = capsys.readouterr()
             assert (code, path.exists()) == ((0, True) if agrees else (2, False)), path
-            assert agrees or (f"is a file of {own}, not of {chosen}" in text.err and text.err.count("\n") == 1)
+            assert agrees or (f"has the suffix of {own}, and the format is {chosen}" in text.err and text.err.count("\n") == 1)
 
 
 @pytest.mark.parametrize("name, more, says", [

@@ -90,8 +90,9 @@ def checked(command: Command, raw: Mapping[str, Any], given: Mapping[str, str], 
     if not swept and not has_table(raw) and command.name not in draws:
         option = next((o.quantity.option for o in command.all_options()
                        if can_be_swept(o.quantity) and raw.get(o.name) and o.name != "alpha"), "--delta")
+        curve = ", or draw the rates of attacks by --roc 50" if command.name == "tv" else ""
         raise DpcalcError("missing", "there is no sweep to draw: give one or two options several values, as in "
-                          f"{option} A,B,C or {option} START:STOP:COUNT:log", "--plot")
+                          f"{option} A,B,C or {option} START:STOP:COUNT:log{curve}", "--plot")
     if name == "-":
         if printed:
             raise DpcalcError("contradictory", f"- draws in place of the table; {printed} goes with FILE.svg, FILE.png "
