@@ -125,8 +125,8 @@ BANDS = Quantity("bands", "number of groups that batches are drawn from in turn 
                  **WHOLE, aliases=("num_bands",))
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch; in place of --n and --batch-size",
                          "q", ge=LEAST_RATE, le=1, safe_direction=-1, search=(1e-15, 1.0), aliases=("sample_rate",))
-MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record (--scheme weighted)", "c", ge=LEAST_RATE, le=1,
-                      safe_direction=-1, search=(1e-15, 1.0))
+MAX_WEIGHT = Quantity("max_weight", "largest probability with which a step draws a record; every step draws ONE record "
+                      "(--scheme weighted)", "c", ge=LEAST_RATE, le=1, safe_direction=-1, search=(1e-15, 1.0))
 STEPS_PER_EPOCH = Quantity("steps_per_epoch", "steps of an epoch, over which records are spread (--scheme "
                            "random-allocation or shuffle)", "t", kind="count", ge=1, le=10**7)
 PARTICIPATIONS = Quantity("participations", "steps of an epoch in which each record takes part (--scheme "

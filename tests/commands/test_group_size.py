@@ -174,7 +174,7 @@ def test_compare_has_rows_for_groups():
 @pytest.mark.parametrize("line, reason", [
     ("subsample --scheme without-replacement --sampling-rate 0.01 --steps 1 --sigma 1 --group-size 4 --delta 1e-5",
      "is known for batches drawn without replacement"),
-    ("subsample --scheme weighted --max-weight 0.01 --steps 1 --sigma 1 --group-size 4 --delta 1e-5", "is known for weighted batches"),
+    ("subsample --scheme weighted --max-weight 0.01 --steps 1 --sigma 1 --group-size 4 --delta 1e-5", "is known for weighted draws of one record"),
     ("subsample --scheme random-allocation --steps-per-epoch 100 --epochs 1 --noise-multiplier 1 --group-size 4 --delta 1e-5",
      "no theorem for groups"),
     ("subsample --n 60000 --batch-size 256 --max-batch-size 400 --steps 100 --noise-multiplier 1 --group-size 4 "

@@ -79,7 +79,7 @@ SCHEME = Scheme(
 # One record a step, each with a probability that may differ from record to record.
 WEIGHTED = Scheme(
     name="weighted",
-    words="weighted batches",
+    words="weighted draws of one record",
     bases={REPLACE_ONE: Base(REPLACE_ONE)},
     refusal="whose batches have a fixed size",
     options=("max_weight", "steps", "epochs"),

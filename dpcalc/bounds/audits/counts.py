@@ -125,10 +125,10 @@ BOUND = PointBound(
         statement="if a test says yes in tp of n₁ runs on one data set and in fp of n₀ on its neighbour, then with "
                   "confidence 1 − a: ε ≥ log((t − δ)/f) and ε ≥ log((1 − f − δ)/(1 − t)), where P(Bin(n₁, t) ≥ tp) = "
                   "P(Bin(n₀, f) ≤ fp) = a/2",
-        in_words="This is a lower bound on the true ε of the program that was run, from an attack on many independent "
-                 "runs: at most a share a of all audits (5 % by default) give a number above it. A result of 0 proves "
-                 "nothing, as the attack may be weak. It is false where threshold or attack were chosen by the "
-                 "counted runs.",
+        in_words="This is a lower bound on the true ε, at the given δ, of the program that was run, from an attack on "
+                 "many independent runs: at most a share a of all audits (5 % by default) give a number above it. A "
+                 "result of 0 proves nothing, as the attack may be weak. It is false where threshold or attack were "
+                 "chosen by the counted runs.",
         source="Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020, arXiv:2006.07709; proof in "
                "dpcalc/bounds/audits/counts.py",
         assumptions=(INDEPENDENT, FIXED),

@@ -102,10 +102,10 @@ BOUND = PointBound(
         example="audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5 --bound audit-gdp",
         statement="a μ-GDP program has μ ≥ Φ⁻¹(t) − Φ⁻¹(f) with confidence 1 − a, with t and f of audit-counts; and ε "
                   "≥ ε(δ) of that μ, if its trade-off curve is that of Gaussian noise",
-        in_words="This is a lower bound on ε if the trade-off curve of the program is that of Gaussian noise, as for "
-                 "noise on a sum of all records, and else no bound on ε: for DP-SGD on batches that curve is an "
-                 "approximation. The lower bound on μ holds for every μ-GDP program, at the confidence of "
-                 "audit-counts.",
+        in_words="This is a lower bound on the true ε at the given δ if the trade-off curve of the program is that of "
+                 "Gaussian noise, as for noise on a sum of all records, and else no bound on ε: for DP-SGD on batches "
+                 "that curve is an approximation. The lower bound on μ holds for every μ-GDP program, at the "
+                 "confidence of audit-counts.",
         source="Nasr et al. 2023, arXiv:2302.07956; Dong, Roth & Su 2022, Definition 2.6, "
                "arXiv:1905.02383v3; proof in dpcalc/bounds/audits/gaussian_counts.py",
         assumptions=("the trade-off curve of the program is that of Gaussian noise", counts.INDEPENDENT, counts.FIXED),

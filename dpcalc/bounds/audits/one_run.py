@@ -138,10 +138,10 @@ BOUND = PointBound(
         statement="of m canaries, each put in by its own fair coin, v of r guesses are right with probability at most "
                   "p = max_i (1 − c_i)₊ P(Bin(r, s) ≥ v) + c_i P(Bin(r, s) ≥ v − i), c_i = 2mδ/i, s = e^ε/(1 + e^ε); "
                   "with confidence 1 − a, ε is at least the first one with p > a",
-        in_words="This is a lower bound on the true ε from a single run: m canaries are put in or left out by fair "
-                 "coins, and the surest guesses about them are counted. At most a share a of all audits (5 % by "
-                 "default) give a number above the true ε. All canaries count in m, also those that are not guessed. "
-                 "It is false where the number of guesses was chosen by the output.",
+        in_words="This is a lower bound on the true ε, at the given δ, from a single run: m canaries are put in or "
+                 "left out by fair coins, and the surest guesses about them are counted. At most a share a of all "
+                 "audits (5 % by default) give a number above it. All canaries count in m, guessed or not. It is false "
+                 "where the number of guesses was chosen by the output.",
         source="Steinke, Nasr & Jagielski 2023, arXiv:2305.08846; that p rises is proven in "
                "dpcalc/bounds/audits/one_run.py",
         assumptions=("each canary was put in by its own fair coin, which the auditor does not see",

@@ -118,10 +118,10 @@ COMPOSITION = PointBound(
         example="convert --from gdp --mu 0.5 --steps 4 --to gdp",
         statement="releases that are μ_i-GDP are μ-GDP together with μ = √Σμ_i²; an ε-DP release has μ_i = "
                   "−2Φ⁻¹(1/(1+e^ε))",
-        in_words="The Gaussian DP of several releases together: the squares of their μ add up, and a release with "
-                 "pure ε-DP counts as the μ of randomised response, its worst case. It is tight for Gaussian noise. "
-                 "Where pure releases are many, their exact composition may give a smaller ε. A release with δ above "
-                 "0 has no μ.",
+        in_words="The Gaussian DP of several releases together: the squares of their μ add up, and a release with pure "
+                 "ε-DP counts as the μ of randomised response, its worst case. It is tight for Gaussian noise. Where "
+                 "pure releases are many, their exact composition may give a smaller ε. From (ε, δ) with δ above 0 "
+                 "alone, no μ follows.",
         source="Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3; of ε-DP releases the proof in "
                "dpcalc/bounds/conversions/pure.py",
         assumptions=("the guarantee of each release holds whatever the outputs before it were",),

@@ -124,8 +124,8 @@ ZCDP = PointBound(
         example="convert --from dp --epsilon 1 --delta 0 --to zcdp",
         statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",
         in_words="The zCDP that follows from releases with pure DP, whose squares of ε add up: it holds for every "
-                 "mechanism. It is loose where ε is above 2, as ρ is never above ε. For the exponential mechanism, "
-                 "bounded-range-zcdp has a quarter of it. It needs δ to be 0.",
+                 "mechanism. Where ε is above 2 it is loose: ρ = ε holds as well, and is smaller than ε²/2. For the "
+                 "exponential mechanism, bounded-range-zcdp has a quarter of it. It needs δ to be 0.",
         source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
         assumptions=_PURE,
     ),

@@ -258,8 +258,8 @@ PROFILE: ProfileBound = _OfCandidate(
              "δ(ε) ≤ m·δ_run(ε − c), with c from the profile δ_run of one run",
              in_words="What publishing the best of K runs costs, such as a search over hyper-parameters, as a privacy "
                       "profile: K is drawn at random from the stated law, and only the best run is published. It is "
-                      "false where the number of runs is fixed or shown, where other runs or scores are shown, or "
-                      "where the search looked at the data before.",
+                      "false where the number of runs is fixed or shown, where other runs or their scores are shown, "
+                      "or where the search looked at the data before.",
              source=f"{_SHARPER.format(2)}; of the kind of Koskela, Redberg & Wang 2024, arXiv:2402.06701"),
     params=_PARAMS, value=value, exact=exact, rtol=1e-12, pure=pure, inverse=inverse, choices=Choices(search=search))
 RDP = RdpBound(
@@ -267,9 +267,9 @@ RDP = RdpBound(
              "ε(α) ≤ ε_run(α) + c + log(m)/(α−1), with c from the profile of one run; for a Poisson law, log[e^(−m) + "
              "m·exp((α−1)(ε_run(α) + m·δ_run(log(α/(α−1)))))]/(α−1)",
              in_words="What publishing the best of K runs costs, such as a search over hyper-parameters, as a Rényi "
-                      "divergence: K is drawn at random from the stated law, and only the best run is published. It "
-                      "is false where the number of runs is fixed or shown, or where other runs or scores are shown; "
-                      "selection-profile may give a smaller ε.",
+                      "divergence: K is drawn at random from the stated law, and only the best run is published. It is "
+                      "false where the number of runs is fixed or shown, or where other runs or their scores are "
+                      "shown; selection-profile may give a smaller ε.",
              source=_SHARPER.format("2 (for a Poisson law Theorem 6, with the outcome K = 0)")),
     params=_PARAMS, value=rdp, exact=exact_rdp, rtol=2e-8, choices=Choices(search=search_at_order))
 PURE = PointBound(
@@ -286,8 +286,8 @@ TV = PointBound(
              "the total variation is at most 1 − φ(1 − t), with t that of one run and φ the generating function of K, "
              "and at most that of any (ε, δ) that holds for the best run",
              in_words="The total variation of publishing the best of K runs: K is drawn at random from the stated "
-                      "law, and only the best run is published. It approaches 1 as the expected number of runs grows. "
-                      "It is false where the number of runs depends on the data, or where other runs or scores are "
-                      "shown."),
+                      "law, and only the best run is published. It grows with the expected number of runs, but need "
+                      "not approach 1: with pure ε₀-DP and a geometric number it stays below tanh(3ε₀/2). It is false "
+                      "where the number of runs depends on the data, or where other runs or their scores are shown."),
     params=_PARAMS, value=of_tv, exact=exact_of_tv, rtol=1e-12, gives=("tv",))
 BOUNDS = (PROFILE, RDP, PURE, TV)

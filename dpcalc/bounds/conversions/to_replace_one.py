@@ -47,7 +47,7 @@ BOUND = PointBound(
         in_words="From a guarantee for records that are added or removed, or zeroed out, to one for records that are "
                  "replaced, which is one removal and one addition: ε and μ double, ρ is four times as large. It holds "
                  "for every mechanism; where the mechanism is known, its bound for replaced records may be smaller. "
-                 "Nothing follows in the other direction.",
+                 "For added or removed records nothing follows from replaced ones.",
         source="Bun & Steinke 2016, Proposition 27, arXiv:1605.02065v1 (zCDP); Dong, Roth & Su 2022, group privacy, "
                "arXiv:1905.02383v3 (GDP); proof in dpcalc/bounds/conversions/to_replace_one.py",
         assumptions=("the given guarantee holds for every two data sets of which one lacks one record of the other, or "

@@ -80,10 +80,12 @@ SUM = PointBound(
         example="rdp --mechanism discrete-gaussian --sigma 2 --json | dpcalc convert - --to zcdp",
         statement="releases that are ρ_i-zCDP are ρ-zCDP together with ρ = Σρ_i; ρ_i = μ²/2 for μ-GDP, s²/(2σ²) for "
                   "Gaussian and discrete Gaussian noise, η²/8 for a privacy loss with a range of length η (the "
-                  "exponential mechanism), ε²/2 for other ε-DP releases; Poisson sampling does not lower ρ_i",
-        in_words="The zCDP of releases of different kinds: each is converted by the theorem of its kind, and the ρ "
-                 "add up, also where releases are chosen in view of earlier outputs. Poisson sampling does not lower "
-                 "ρ, so that DP-SGD counts as if every step used all records: for such runs this is very loose.",
+                  "exponential mechanism), ε²/2 for other ε-DP releases; Poisson sampling does not lower the ρ_i of "
+                  "Gaussian noise",
+        in_words="The zCDP of releases of different kinds: each is converted by the theorem of its kind, and the ρ add "
+                 "up, also where releases are chosen in view of earlier outputs. Poisson sampling does not lower the ρ "
+                 "of Gaussian noise, so DP-SGD counts as if every step used all records: for such runs this is very "
+                 "loose.",
         source="Bun & Steinke 2016, Lemma 1.7 and Propositions 1.4 and 1.6, arXiv:1605.02065v1; Canonne, Kamath & "
                "Steinke 2020, arXiv:2004.00010 (discrete Gaussian noise); Cesar & Rogers 2021, arXiv:2004.07223 "
                "(bounded range); Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3 (GDP)",

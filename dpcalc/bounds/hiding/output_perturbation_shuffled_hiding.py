@@ -29,9 +29,9 @@ BOUND = plan_or_alone(Theorem(
               "Σ_m c_mm′ ≤ 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
               "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
     in_words="What shuffled-hiding says for SGD without noise in its steps, with Gaussian noise added once to the "
-             "model that is released: in a secret order a record that is used late hides among all the others. It "
-             "needs strongly convex smooth losses without clipping. It is false where an iterate without noise is "
-             "released, or where the order is known.",
+             "model that is released: in a secret order a record that is used late hides among all the others. A "
+             "record is replaced. It needs strongly convex smooth losses without clipping. It is false where an "
+             "iterate without noise is released, or where the order is known.",
     source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",),

@@ -137,9 +137,9 @@ BOUND = HidingProfile(evaluate, _exact_at, _first, SHUFFLED_RDP).bound(Theorem(
               "(2L/σ)²(c^m + c^m′)²/Σ_{k≤m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
               "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
     in_words="Noisy SGD with a fresh secret order of all records in every pass, where the model at the end of a pass "
-             "is released. Nobody can tell whether a record was used late, when little noise follows it, or early: so "
-             "it hides among all the others. It is for convex smooth losses without clipping, and false where the "
-             "order is known, or shuffled within a buffer or shard only.",
+             "is released. A record is replaced. Nobody can tell whether a record was used late, when little noise "
+             "follows it, or early: so it hides among all the others. It is for convex smooth losses without clipping, "
+             "and false where the order is known, or shuffled within a buffer or shard only.",
     source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
            f"arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,

@@ -195,9 +195,9 @@ BOUND = ProfileBound(Theorem(
               "≥ 1 and λ ≥ 1; A_γ = (1 − √γ e^(−L/v))₊ and B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); "
               "k, h and t are sought",
     in_words="What shuffled-hiding says for Laplace noise, with one parameter in an interval: in a secret order a "
-             "record that is used late hides among those that are used much earlier. Once n is much larger than "
-             "e^(MD/(2ηv)), δ falls much below 1/n at ε above 0. It is for convex smooth losses without clipping, and "
-             "false where the order is known.",
+             "record that is used late hides among those that are used much earlier. A record is replaced. Once "
+             "n·min(ε, 1) is much larger than e^(MD/(2ηv) + 2L/v), δ falls much below 1/n. It is for convex smooth "
+             "losses without clipping, and false where the order is known.",
     source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem "
            "1",
     assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, LAPLACE_LINE),

@@ -98,10 +98,11 @@ BOUND = HidingProfile(evaluate, _exact_at, _first).bound(Theorem(
               "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
               "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
               "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-    in_words="Several passes of noisy SGD, each in a fresh secret order, of which only the final model is released: "
-             "earlier passes cost little, as later noise covers them, and in the last pass the record hides among all "
-             "the others. It is for convex smooth losses without clipping. It is false where the order is known, or "
-             "where an earlier model, its metrics or the time of stopping are shown.",
+    in_words="Several passes of noisy SGD in fresh secret orders, of which only the final model is released: earlier "
+             "passes cost less, as later noise partly covers them (little less, if a pass has few steps), and in the "
+             "last pass the record hides among all the others. A record is replaced. It is for convex smooth losses "
+             "without clipping, and false where the order, an earlier model, its metrics or the stopping time are "
+             "known.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
 ), params=(*CONVEX.params, "diameter", "n", "iterations"), composed=False)

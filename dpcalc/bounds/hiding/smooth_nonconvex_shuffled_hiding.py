@@ -23,9 +23,9 @@ BOUND = plan_or_alone(Theorem(
               "Σ_m c_mm′ ≤ 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one "
               "number Z, in blocks of places from above",
     in_words="What shuffled-hiding says for losses that are smooth but need not be convex, at any learning rate, and "
-             "with the gradient of each record clipped: in a fresh secret order a record that is used late hides "
-             "among all the others. Only the last iterate of a pass is released. It is false where the order is "
-             "known, or shuffled within a buffer or shard only.",
+             "with the gradient of each record clipped: in a fresh secret order a record that is used late hides among "
+             "all the others. A record is replaced. Only the last iterate of a pass is released. It is false where the "
+             "order is known, or shuffled within a buffer or shard only.",
     source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, "
            "Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL), riskier=("learning_rate",),

@@ -123,9 +123,9 @@ CLASSIC = ProfileBound(
         name="gaussian-classic",
         example="rdp --sigma 20 --delta 1e-5",
         statement="σ = (s√T/ε) √(2 log(1.25/δ)) gives (ε, δ)-DP for 0 < ε < 1",
-        in_words="The textbook formula for the noise that makes a query (ε, δ)-DP. It is a theorem for ε below 1 "
-                 "only, so dpcalc refuses it elsewhere: at δ = 1e-5 the formula first fails at ε = 8.42. The bound "
-                 "gaussian-exact never needs more noise, and holds for every ε.",
+        in_words="The textbook formula for the noise that makes a query (ε, δ)-DP. It is a theorem for ε below 1 only, "
+                 "so dpcalc refuses it elsewhere: at δ = 1e-5 the formula first fails at ε = 8.42. For ε below 1, "
+                 "gaussian-exact never needs more noise, and it holds for every ε.",
         source="Dwork & Roth 2014, Theorem A.1; Berthier 2019, Proposition 2.2",
         assumptions=(*NOISE, "0 < ε < 1"),
         errata=(

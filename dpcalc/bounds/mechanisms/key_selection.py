@@ -121,9 +121,10 @@ BOUND = PointBound(
                      "whether a key is published depends on the number of people who have it alone, is decided "
                      "independently of all other keys, and nothing else is published of a key"),
         in_words="Which keys found in the data, such as words, may be published: the largest probability, for a key "
-                 "that n people have, under which each key is (ε₀/k, δ₀/k)-DP where people are added or removed. Keys "
-                 "of few people are published rarely, and keys of many surely. It is false where a person may count "
-                 "for more than k keys, or where counts are published, too.",
+                 "that n people have, under which each key is (ε₀/k, δ₀/k)-DP, and so all keys of a person together "
+                 "(ε₀, δ₀)-DP, where people are added or removed. Keys of few people are published rarely, and keys of "
+                 "many surely. It is false where a person counts for more than k keys, or where counts are published, "
+                 "too.",
         released="the selected keys",
     ),
     params=("step_epsilon", "step_delta", "max_keys", "people"), gives=("keep_probability", "drop_probability"),

@@ -177,8 +177,8 @@ BOUND = PointBound(
         statement="the noises of m answers are all within ±a with probability P, for the least a with Pr[|X| > a] ≤ 1 "
                   "− P^(1/m)",
         in_words="How large the noise of an answer is, at a probability that you choose; it says nothing of privacy. "
-                 "The half-width is the least one that all m answers stay within, for independent noises. The error "
-                 "of sampling people, and that of clamping what they contribute, are not in it.",
+                 "The half-width is the least a for which all m independent noises lie within ±a with at least this "
+                 "probability. The error of sampling people, and that of clamping what they contribute, are not in it.",
         source="proof in dpcalc/bounds/mechanisms/noise_accuracy.py",
         assumptions=("the noises of several answers are independent",),
         released="no number",

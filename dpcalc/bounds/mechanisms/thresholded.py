@@ -210,10 +210,10 @@ PROFILE = ProfileBound(
         statement="δ(ε) is the largest of 1 − s_j + s_j·D_m(ε + log(s_i/s_j)) over the numbers j, i of keys that only "
                   "one of the two data sets has, with s_j = (1−p)^j, p = Pr[c + X ≥ τ], and D_m the profile of the m "
                   "other values that move by c",
-        in_words="Noisy values of keys, such as counts of words, of which those above a threshold are published. A "
-                 "key that only one person has may pass it by chance, with probability p; the worst split of a "
-                 "person's keys between such keys and common ones gives δ. It is false where a person may have more "
-                 "than k keys, or contribute more than c to one.",
+        in_words="Noisy values of keys, such as counts of words, published above a threshold. A key that only one "
+                 "person has may pass it by chance, with probability p; the worst split of a person's keys between "
+                 "such keys and common ones gives δ. A person is added, removed or replaced (with signed values: added "
+                 "or removed). It is false where a person may have more than k keys, or contribute more than c to one.",
         source="proof in dpcalc/bounds/mechanisms/thresholded.py; Wilson et al. 2020, arXiv:1909.01917",
         assumptions=(*ASSUMPTIONS, "one release"),
     ),

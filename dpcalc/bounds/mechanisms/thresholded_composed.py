@@ -132,9 +132,9 @@ BOUND = CompositionBound(
         statement="the largest profile of all numbers of keys that only one of two data sets has, as the profile of a "
                   "dominating pair, composed numerically",
         in_words="Several releases of noisy values of keys, of which those above a threshold are published: the worst "
-                 "profile of one release is composed numerically. People may be added, removed or replaced as in "
-                 "threshold-profile. It is false where a person may have more than k keys in a release, or contribute "
-                 "more than c to one.",
+                 "profile of one release is composed numerically. A person is added, removed or replaced (with signed "
+                 "values: added or removed). It is false where a person may have more than k keys in a release, or "
+                 "contribute more than c to one.",
         source="proof in dpcalc/bounds/mechanisms/thresholded_composed.py; Zhu, Dong & Wang 2022, Theorem 10, "
                "arXiv:2106.08567v4 (composition)",
         assumptions=thresholded.ASSUMPTIONS,

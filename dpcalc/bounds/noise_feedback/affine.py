@@ -167,8 +167,8 @@ WITH_FEEDBACK = gaussian_bound(
                 "variance is 4.0749, not .1687; it never falls below σ².",),
         in_words="The last iterate of noisy gradient descent with affine gradients, where each step takes back a part "
                  "λ of the previous noise. It is exact for one use of the record or one curvature; for one curvature, "
-                 "every λ leaves the same variance at equal privacy. It is false with clipping, projection or other "
-                 "losses, and where an earlier iterate is released.",
+                 "every λ leaves the same variance at equal privacy. It is false with clipping (but for curvature 0), "
+                 "projection or other losses, and where an earlier iterate is released.",
     ),
     params=("curvatures", "feedback", "learning_rate", "sigma", "iterations", "lipschitz", "uses"), mu=WITH.mu,
     exact_mu=WITH.exact_mu, rtol=1e-11)
@@ -181,10 +181,10 @@ WITHOUT_FEEDBACK = gaussian_bound(
         statement="the last iterate is μ-GDP, μ = 2Lη Σ_i max_j |r_j|^(T−i)/√Σ_j over the steps i that use the record "
                   "and the curvatures a_j, Σ_j = σ²(1−r_j^(2T))/(1−r_j²), r_j = 1 − ηa_j; exactly so for one use or "
                   "one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
-        in_words="The last iterate of noisy gradient descent with affine gradients and fresh noise in every step: "
-                 "only the variance that is left at the end hides a record. It is exact for one use of the record or "
-                 "one curvature. It is false with clipping, projection or other losses, and where an earlier iterate "
-                 "is released.",
+        in_words="The last iterate of noisy gradient descent with affine gradients and fresh noise in every step: only "
+                 "the variance that is left at the end hides a record. It is exact for one use of the record or one "
+                 "curvature. It is false with clipping (but for curvature 0), projection or other losses, and where an "
+                 "earlier iterate is released.",
         source="Berthier 2019, Proposition 3.2 and §3.4",
         assumptions=SETTING,
     ),

@@ -76,9 +76,9 @@ BOUND = PointBound(
                "dpcalc/bounds/noise_feedback/optimum_finite.py",
         assumptions=(*SETTING, "ηa ≤ 1 for every curvature"),
         in_words="The part λ of the previous noise to take back if every iterate is released: it gives the iterate "
-                 "after T steps the least variance at equal privacy. It is for affine gradients and a record that is "
-                 "used once. For prefix sums, where the curvature is 0, the variance of the last one then grows like "
-                 "√T, not like T.",
+                 "after T steps the least variance, where the privacy loss is counted as that of a long run, an upper "
+                 "bound. It is for affine gradients and a record that is used once. For prefix sums, where the "
+                 "curvature is 0, the variance of the last one then grows like √T, not like T.",
         released="every step's output",
     ),
     params=("curvatures", "learning_rate", "iterations"), value=value, exact=exact, rtol=2e-14,

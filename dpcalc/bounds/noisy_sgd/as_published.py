@@ -81,9 +81,10 @@ BOUND = RdpBound(
                 "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
         statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), "
                   "S_α = D_α(N‖mix)",
-        in_words="This is no guarantee, but the burn-in theorem as its paper prints it, with a definition of the "
-                 "Rényi divergence of one step that is too small where the noise is small: it is false there, as its "
-                 "errata show. It serves to reproduce numbers of the paper; the repaired bound is burn-in-rdp.",
+        in_words="This is no guarantee, but equation (3.6) of the burn-in paper as printed, with a Rényi divergence of "
+                 "one step that is too small: it is false where the noise is small, which the paper's Theorem 3.1 "
+                 "excludes. A record is replaced. It serves to reproduce numbers of the paper; the repaired bound is "
+                 "burn-in-rdp.",
         source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
         assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D",
                      "only the last iterate is released"),

@@ -221,9 +221,10 @@ BOUND = ProfileBound(
                   "s(R₁)·θ(ε, D√w(R−R₁)/(ησ)), s(R₁): survival of a mirrored walk; strongly convex: d·κ_R or θ(ε₂, "
                   "a√w(R)), a: largest distance of two runs with the same noise; full batches: pooled",
         in_words="Noisy SGD on a bounded set, of which only the last iterate is released: the noise makes two runs on "
-                 "neighbouring data sets forget early differences, so that the privacy loss stops growing, and "
-                 "training longer costs nothing more. It is for convex smooth losses without clipping, and false "
-                 "where an earlier iterate or an average of iterates is released, or for shuffled batches.",
+                 "neighbouring data sets forget early differences, so that after a burn-in the privacy loss stops "
+                 "growing, and from then on training longer costs nothing more. A record is replaced. It is for convex "
+                 "smooth losses without clipping, and false where an earlier iterate or an average of iterates is "
+                 "released, or for shuffled batches.",
         source="dpcalc, bounds/noisy_sgd/burn_in_contraction.py (proof there), after Asoodeh, Diaz & Calmon 2020 and "
                "Balle, Barthe, Gaboardi & Geumlek 2019",
         assumptions=(*SETTING, *FRESH, _PROJECTED, "only the last iterate is released"),

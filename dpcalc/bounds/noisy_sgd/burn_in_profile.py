@@ -117,9 +117,9 @@ BOUND = ProfileBound(
                   "d√w(R)/(ησ1), for the best R and σ1² + σ2² = σ²; proof in "
                   "dpcalc/bounds/noisy_sgd/burn_in_profile.py",
         in_words="The privacy profile of the last iterate of noisy SGD on a bounded set: after a burn-in, the noise "
-                 "has hidden what the early steps used, and more steps cost nothing. It is for convex smooth losses "
-                 "without clipping, and false where an earlier iterate or an average of iterates is released, or for "
-                 "shuffled batches; burn-in-contraction is usually smaller.",
+                 "has hidden what the early steps used, and more steps cost nothing. A record is replaced. It is for "
+                 "convex smooth losses without clipping, and false where an earlier iterate or an average of iterates "
+                 "is released, or for shuffled batches; burn-in-contraction is usually smaller.",
         source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
         assumptions=burn_in_rdp.BOUND.theorem.assumptions,
     ),

@@ -142,9 +142,9 @@ BOUND = RdpBound(
                   "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in "
                   "dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
         in_words="The Rényi divergence of the last iterate of noisy SGD on a bounded set: after a burn-in, the noise "
-                 "has hidden what the early steps used, and more steps cost nothing. It is never above composition. "
-                 "It is for convex smooth losses without clipping, and false where an earlier iterate or an average "
-                 "of iterates is released, or for shuffled batches.",
+                 "has hidden what the early steps used, and more steps cost nothing. A record is replaced. It is never "
+                 "above composition. It is for convex smooth losses without clipping, and false where an earlier "
+                 "iterate or an average of iterates is released, or for shuffled batches.",
         source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
         assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
         errata=(

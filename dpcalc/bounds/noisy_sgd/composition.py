@@ -181,9 +181,9 @@ BOUND = RdpBound(
                 "--diameter 2 --sigma 0.1 --alpha 8",
         statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
         in_words="The Rényi divergence of noisy SGD with every iterate released: that of one step on a batch drawn "
-                 "afresh without replacement, times the number of steps, so it grows without limit. It is for any "
-                 "losses whose gradients are at most L, also clipped ones. It is false for batches taken from a "
-                 "shuffled epoch. Converted, it is usually above composition-profile.",
+                 "afresh without replacement, times the number of steps, so it grows without limit. A record is "
+                 "replaced. It is for any losses whose gradients are at most L, also clipped ones. It is false for "
+                 "batches taken from a shuffled epoch. Converted, it is usually above composition-profile.",
         source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar "
                "2022, eq. 1.1",
         assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
@@ -197,9 +197,9 @@ PROFILE = ProfileBound(
                 "--diameter 2 --sigma 0.1 --delta 1e-5",
         statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
         in_words="The privacy profile of noisy SGD with every iterate released: one step on a batch drawn afresh "
-                 "without replacement, composed numerically, so it grows with the number of steps. It is for any "
-                 "losses whose gradients are at most L, also clipped ones. It is false for batches taken from a "
-                 "shuffled epoch, and loose where only the last iterate is released.",
+                 "without replacement, composed numerically, so it grows with the number of steps. A record is "
+                 "replaced. It is for any losses whose gradients are at most L, also clipped ones. It is false for "
+                 "batches taken from a shuffled epoch, and loose where only the last iterate is released.",
         source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
         assumptions=BOUND.theorem.assumptions,
     ),

@@ -167,9 +167,9 @@ BOUND = gaussian_bound(
         statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k ≥ 0 that "
                   "end at 0 (lower convex hull); proof in dpcalc/bounds/noisy_sgd/iteration.py",
         in_words="The last iterate of noisy SGD with all records in every step, or with batches in the same order in "
-                 "every pass: later noise helps to hide what earlier steps used. It is for convex smooth losses "
-                 "without clipping. It is false for batches that are drawn at random, and where an earlier iterate or "
-                 "an average of iterates is released.",
+                 "every pass: later noise helps to hide what earlier steps used. A record is replaced. It is for "
+                 "convex smooth losses without clipping. It is false for batches that are drawn at random, and where "
+                 "an earlier iterate or an average of iterates is released.",
         source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and "
                "4.3, arXiv:2403.00278",
         assumptions=(*SETTING,

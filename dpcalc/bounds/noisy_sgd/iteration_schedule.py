@@ -102,9 +102,9 @@ BOUND = gaussian_bound(
                 "1e-5",
         statement="the bound of iteration with η_k, σ_k and use of the record given for every step",
         in_words="The bound of iteration where every step has its learning rate and noise, and the steps that use the "
-                 "record are given: later noise helps to hide what earlier steps used. It is for convex smooth losses "
-                 "without clipping, and false where the steps depend on chance or on the data, or where an earlier "
-                 "iterate is released.",
+                 "record are given: later noise helps to hide what earlier steps used. A record is replaced. It is for "
+                 "convex smooth losses without clipping, and false where the steps depend on chance or on the data, or "
+                 "where an earlier iterate is released.",
         source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorem 3.1, "
                "arXiv:2403.00278",
         assumptions=(*SETTING, "the steps that use the record do not depend on chance or on the data",

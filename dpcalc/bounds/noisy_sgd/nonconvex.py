@@ -96,9 +96,10 @@ BURN_IN_RDP = without_convexity(
     "--learning-rate 0.05 --diameter 2 --sigma 0.1 --alpha 8",
     "min over R ≤ T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = (c²−1)/(1−c^(−2R)), c = 1 "
     f"+ ηβ, d = min(D, (2ηL/b)(c^(T−R)−1)/(c−1)); {_PROOF}",
-    "The bound of burn-in-rdp for losses that are smooth but need not be convex, also with clipped gradients. Steps "
-    "may take two runs further from each other by a factor of 1 + ηβ, so it gains over composition only where ηβ is "
-    "very small. It is false where an earlier iterate or an average of iterates is released, or for shuffled batches.",
+    "The bound of burn-in-rdp for losses that are smooth but need not be convex, also with clipped gradients. A record "
+    "is replaced. Steps may take two runs further from each other by a factor of 1 + ηβ, so it gains over composition "
+    "only where ηβ is very small. It is false where an earlier iterate or an average of iterates is released, or for "
+    "shuffled batches.",
     _RANDOM,
     "after Altschuler & Talwar 2022, Theorem 3.1, and Berthier 2019, Theorem 3.5",
 )
@@ -109,10 +110,10 @@ BURN_IN_PROFILE = without_convexity(
     "--learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5",
     "R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), d "
     f"and w(R) at c = 1 + ηβ, for the best R and σ1² + σ2² = σ²; {_PROOF}",
-    "The bound of burn-in-profile for losses that are smooth but need not be convex, also with clipped gradients. "
-    "Steps may take two runs further from each other by a factor of 1 + ηβ, so it gains over composition only where "
-    "ηβ is very small. It is false where an earlier iterate or an average of iterates is released, or for shuffled "
-    "batches.",
+    "The bound of burn-in-profile for losses that are smooth but need not be convex, also with clipped gradients. A "
+    "record is replaced. Steps may take two runs further from each other by a factor of 1 + ηβ, so it gains over "
+    "composition only where ηβ is very small. It is false where an earlier iterate or an average of iterates is "
+    "released, or for shuffled batches.",
     _RANDOM,
     "after Altschuler & Talwar 2022, Theorem 3.1, Berthier 2019, Theorem 3.5, and Bok, Su & Altschuler 2024, "
     "Theorem 3.1",
@@ -125,9 +126,9 @@ ITERATION = without_convexity(
     "the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k ≥ 0 that "
     f"end at 0 (lower convex hull), c = 1 + ηβ; {_PROOF}",
     "The bound of iteration for losses that are smooth but need not be convex, also with clipped gradients: the last "
-    "iterate of noisy SGD with all records in every step, or with batches in the same order in every pass. It is "
-    "never above composition, and gains little where ηβ is not small. It is false where an earlier iterate is "
-    "released.",
+    "iterate of noisy SGD with all records in every step, or with batches in the same order in every pass. A record is "
+    "replaced. It is never above composition, and gains little where ηβ is not small. It is false where an earlier "
+    "iterate is released.",
     (*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass", HELD,
      "only the last iterate is released"),
     "after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
@@ -140,9 +141,9 @@ SCHEDULE = without_convexity(
     f"the bound of iteration-nonconvex with η_k, σ_k and use of the record given for every step, c_k = 1 + η_kβ; "
     f"{_PROOF}",
     "The bound of iteration-schedule for losses that are smooth but need not be convex, also with clipped gradients: "
-    "every step has its learning rate and noise, and the steps that use the record are given. It is never above the "
-    "composition of these steps, and gains little where ηβ is not small. It is false where an earlier iterate is "
-    "released.",
+    "every step has its learning rate and noise, and the steps that use the record are given. A record is replaced. It "
+    "is never above the composition of these steps, and gains little where ηβ is not small. It is false where an "
+    "earlier iterate is released.",
     (*SETTING, "the steps that use the record do not depend on chance or on the data", HELD,
      "only the last iterate is released"),
     "after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",

@@ -122,9 +122,9 @@ BOUND = ProfileBound(Theorem(
     name="online-contraction", example=EXAMPLE,
     statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
     in_words="Noisy projected SGD on a stream of records in a fixed order, whose noise may decay, where only the last "
-             "iterate is released: each later step contracts the divergence of the record at index i by a factor. It "
-             "is for convex smooth losses without clipping, and a learning rate of at most 2/(β+ρ). It is false where "
-             "earlier iterates are released.",
+             "iterate is released: each later step contracts the divergence of the record at index i by a factor. A "
+             "record is replaced. It is for convex smooth losses without clipping, and a learning rate of at most "
+             "2/(β+ρ). It is false where earlier iterates are released.",
     source="Sordello, Bu & Dong 2021, eq. 11", assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
     errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n "
             "= 1e4 of Figure 4 it is 26.6 times that.",),
@@ -183,9 +183,10 @@ def _limit_exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz:
 LIMIT = ProfileBound(Theorem(
     name="online-limit", example=f"{EXAMPLE} --bound online-limit",
     statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
-    in_words="This is no guarantee at a finite n: an upper bound of what the δ of online-contraction for the record "
-             "at index i falls to as the stream goes on without end. At a finite n that δ may be much larger (26.6 "
-             "times in a figure of the paper), and only that δ is true of a run that was stopped.",
+    in_words="This is no guarantee at a finite n: an upper bound of what the δ of online-contraction for the record at "
+             "index i falls to as the stream goes on without end. A record is replaced. At a finite n that δ may be "
+             "much larger (26.6 times in a figure of the paper), and a run that was stopped has only that δ as its "
+             "guarantee.",
     source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"), status="limit",
     errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",

@@ -35,9 +35,9 @@ ITERATION = ProfileBound(Theorem(
     statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < "
               "1 beyond 512 steps the sum is taken from below in blocks of at most 1/512 of the steps before them",
     in_words="Noisy projected SGD on a stream of records in a fixed order, whose Gaussian noise may decay, where only "
-             "the last iterate is released: the noise of all later steps helps to hide the record at index i. It is "
-             "for convex smooth losses without clipping. The latest record gains nothing. It is false where earlier "
-             "iterates are released.",
+             "the last iterate is released: the noise of all later steps helps to hide the record at index i. A record "
+             "is replaced. It is for convex smooth losses without clipping. The latest record gains nothing. It is "
+             "false where earlier iterates are released.",
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
            "arXiv:2403.00278",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
@@ -95,9 +95,10 @@ BOUND = ProfileBound(Theorem(
               "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
               "ηρ; at most the value of online-contraction",
     in_words="Noisy projected SGD on a stream of records in a fixed order, whose Gaussian noise may decay, where only "
-             "the last iterate is released: later noise and the bounded set are used together, so that it is never "
-             "above online-contraction or online-iteration with this noise. It is for convex smooth losses without "
-             "clipping. It is false where earlier iterates are released.",
+             "the last iterate is released: later noise and the bounded set are used together, so that, but for δ too "
+             "small to matter, it is never above online-contraction or online-iteration with this noise. A record is "
+             "replaced. It is for convex smooth losses without clipping. It is false where earlier iterates are "
+             "released.",
     source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
            "Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),

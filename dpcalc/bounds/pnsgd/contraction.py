@@ -60,8 +60,8 @@ FIXED = ProfileBound(Theorem(
               "and (1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
     in_words="One pass of noisy projected SGD in an order that may be known, of which only the last iterate is "
              "released: every step after that of the record contracts the divergence, as all iterates lie in a set of "
-             "diameter D. It is for convex smooth losses without clipping. The last record of the pass gains nothing. "
-             "A learning rate above 2/(β+ρ) makes it false.",
+             "diameter D. A record is replaced. It is for convex smooth losses without clipping. The last record of "
+             "the pass gains nothing. A learning rate above 2/(β+ρ) makes it false.",
     source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
     assumptions=(*SETTING, STEP_SIZE, LAPLACE_LINE),
     errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
@@ -106,8 +106,8 @@ STOPPED = ProfileBound(Theorem(
     statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
               "position i",
     in_words="As fixed-order, but the pass stops after a random number of records, uniform from 1 to n, and only the "
-             "iterate at that time is released: δ is the mean over the times. It is for convex smooth losses without "
-             "clipping. It is false where the time depends on the data, as with early stopping.",
+             "iterate at that time is released: δ is the mean over the times. A record is replaced. It is for convex "
+             "smooth losses without clipping. It is false where the time depends on the data, as with early stopping.",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
     assumptions=_STOPPED, released=RELEASED,
 ), params=(*STEP, "n", "index"), value=_mean, exact=_mean_exact, rtol=2e-10, pure=pure)
@@ -115,19 +115,20 @@ STOPPED = ProfileBound(Theorem(
 STOPPED_LOOSE = ProfileBound(Theorem(
     name="randomly-stopped-loose", example=f"{RUN} --epsilon 1 --bound randomly-stopped-loose",
     statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
-    in_words="A simpler form of randomly-stopped that holds for the record at any place of the order, so that it is "
-             "never below it: δ is at most of the order 1/n. It is for convex smooth losses without clipping, of "
-             "which only the iterate at the random time is released. It is false where the time depends on the data.",
+    in_words="A simpler form of randomly-stopped that holds for the record at any place of the order, and is never "
+             "below it: for fixed σ, D and learning rate, δ falls like 1/n, but it may be 1 at a given n. A record is "
+             "replaced. It is for convex smooth losses without clipping, of which only the iterate at the random time "
+             "is released. It is false where the time depends on the data.",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546", assumptions=_STOPPED, released=RELEASED,
 ), params=(*STEP, "n"), value=_loose, exact=_loose_exact, rtol=2e-10, pure=pure)
 
 SHUFFLED = ProfileBound(Theorem(
     name="shuffled-contraction", example=f"{RUN} --epsilon 1",
     statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
-    in_words="One pass of noisy projected SGD in a uniformly random order, of which only the last iterate is "
-             "released: δ is the mean over the places of the record, by the contraction of every step. It is for "
-             "convex smooth losses without clipping. It is loose: shuffled-hiding and shuffled-iteration are usually "
-             "much smaller. A learning rate above 2/(β+ρ) makes it false.",
+    in_words="One pass of noisy projected SGD in a uniformly random order, of which only the last iterate is released: "
+             "δ is the mean over the places of the record, by the contraction of every step. A record is replaced. It "
+             "is for convex smooth losses without clipping. It is loose: shuffled-hiding and shuffled-iteration are "
+             "usually much smaller. A learning rate above 2/(β+ρ) makes it false.",
     source="Sordello, Bu & Dong 2021, Theorem 2", assumptions=(*SETTING, SECRET, STEP_SIZE, LAPLACE_LINE),
     errata=("Sordello et al. 2021 omit η ≤ 2/(β+ρ).",
             "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the "
@@ -160,7 +161,7 @@ SHUFFLED_LIMIT = ProfileBound(Theorem(
               "shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
     in_words="This is no guarantee at a finite n: the limit of the δ of shuffled-contraction under the noise and "
              "learning rates of Sordello, Bu and Dong, as n grows without bound. It is not the limit of the privacy "
-             "loss of the run, of which other bounds are below it at large n.",
+             "loss of the run: other bounds are below it at large n.",
     source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
     assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) ≥ 1"),
     status="limit",

@@ -80,9 +80,9 @@ BOUND = ProfileBound(Theorem(
     statement="δ(ε) ≤ d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
               "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
     in_words="One pass of noisy projected SGD in an order that may be known, of which only the last iterate is "
-             "released: the noise of later steps and the bounded set are used together, so that it is never above "
-             "fixed-order or fixed-order-iteration with Gaussian noise. It is for convex smooth losses without "
-             "clipping. The last record of the pass gains nothing.",
+             "released: the noise of later steps and the bounded set are used together, so that, but for δ too small "
+             "to matter, it is never above fixed-order or fixed-order-iteration with Gaussian noise. A record is "
+             "replaced. It is for convex smooth losses without clipping. The last record of the pass gains nothing.",
     source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
            "Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*SETTING, STEP_SIZE, "Gaussian noise"),

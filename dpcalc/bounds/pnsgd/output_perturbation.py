@@ -60,9 +60,9 @@ FIXED_RDP = OUTPUT.fixed_rdp(Theorem(
     name="output-perturbation", example=f"{_RUN} --index 500 --alpha 8 --bound output-perturbation",
     statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
     in_words="The Rényi divergence of SGD without noise in its steps, one pass in an order that may be known, with "
-             "noise added once to the output. It needs strongly convex smooth losses without clipping, as only then "
-             "does a record's influence fade. It is false where an iterate without noise is released. Converted, it "
-             "is never below output-perturbation-exact.",
+             "noise added once to the output. A record is replaced. It needs strongly convex smooth losses without "
+             "clipping, as only then does a record's influence fade. It is false where an iterate without noise is "
+             "released. Converted, it is never below output-perturbation-exact.",
     source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, noise_on=ONCE, riskier=("learning_rate",),
     errata=_ERRATUM,
 ), rtol=1e-10)
@@ -72,19 +72,19 @@ FIXED = OUTPUT.fixed(Theorem(
     statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) "
               "= θ(ε, 2ηL c^(n−i)/σ)",
     in_words="The privacy profile of SGD without noise in its steps, one pass in an order that may be known, with "
-             "Gaussian noise added once to the output. It needs strongly convex smooth losses without clipping, as "
-             "only then does a record's influence fade with the steps. The last record gains nothing. It is false "
-             "where an iterate without noise is released.",
+             "Gaussian noise added once to the output. A record is replaced. It needs strongly convex smooth losses "
+             "without clipping, as only then does a record's influence fade with the steps. The last record gains "
+             "nothing. It is false where an iterate without noise is released.",
     source=SOURCE, assumptions=ASSUMPTIONS, released=RELEASED, noise_on=ONCE, riskier=("learning_rate",),
 ))
 
 SHUFFLED_RDP = OUTPUT.shuffled_rdp(Theorem(
     name="output-perturbation-shuffled", example=f"{_RUN} --alpha 8 --bound output-perturbation",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
-    in_words="The Rényi divergence of SGD without noise in its steps, one pass in a uniformly random order, with "
-             "noise added once to the output: a mean of exponentials over the places of the record, in which the last "
-             "ones count most. It needs strongly convex smooth losses without clipping. It is false where an iterate "
-             "without noise is released.",
+    in_words="The Rényi divergence of SGD without noise in its steps, one pass in a uniformly random order, with noise "
+             "added once to the output: a mean of exponentials over the places of the record, in which the last ones "
+             "count most. A record is replaced. It needs strongly convex smooth losses without clipping. It is false "
+             "where an iterate without noise is released.",
     source=f"Berthier 2019, Lemma 3.1; {SOURCE}", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",), errata=_ERRATUM,
 ))
@@ -94,9 +94,9 @@ SHUFFLED = OUTPUT.shuffled(Theorem(
     statement="δ(ε) ≤ (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in "
               "blocks, by chords of θ, at most 1.6 % above it (exact to n = 64)",
     in_words="The privacy profile of SGD without noise in its steps, one pass in a uniformly random order, with "
-             "Gaussian noise added once to the output: the mean over the places of the record. It needs strongly "
-             "convex smooth losses without clipping. It is loose: output-perturbation-shuffled-hiding, which uses "
-             "that the order is secret, is usually smaller.",
+             "Gaussian noise added once to the output: the mean over the places of the record. A record is replaced. "
+             "It needs strongly convex smooth losses without clipping. It is loose: "
+             "output-perturbation-shuffled-hiding, which uses that the order is secret, is usually smaller.",
     source=f"{SOURCE}; joint convexity", assumptions=(*ASSUMPTIONS, SECRET), released=RELEASED, noise_on=ONCE,
     riskier=("learning_rate",),
 ), rtol=2e-10)

@@ -36,8 +36,9 @@ FIXED_RDP = SMOOTH.fixed_rdp(Theorem(
     name="smooth-nonconvex", example=f"{RUN} --index 500 --alpha 8",
     statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
     in_words="The Rényi form of smooth-nonconvex-exact: the last iterate of one pass of noisy SGD, for the record at "
-             "place i of an order that may be known. The losses need not be convex, and gradients may be clipped. It "
-             "gains little over one Gaussian step where ηβ is not small; the last record gains nothing.",
+             "place i of an order that may be known. A record is replaced. The losses need not be convex, and "
+             "gradients may be clipped. It gains little over one Gaussian step where ηβ is not small; the last record "
+             "gains nothing.",
     source=SOURCE, assumptions=ASSUMPTIONS, riskier=("learning_rate",),
 ), rtol=2e-14)
 
@@ -45,8 +46,9 @@ FIXED = SMOOTH.fixed(Theorem(
     name="smooth-nonconvex-exact", example=f"{RUN} --index 500 --epsilon 1",
     statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
     in_words="One pass of noisy SGD in an order that may be known, of which only the last iterate is released, for "
-             "losses that are smooth but need not be convex. Later noise helps to hide the record as long as ηβ is "
-             "small: a step may enlarge the distance of two runs by the factor 1 + ηβ. The last record gains nothing.",
+             "losses that are smooth but need not be convex. A record is replaced. Later noise helps to hide the "
+             "record as long as ηβ is small: a step may enlarge the distance of two runs by the factor 1 + ηβ. The "
+             "last record gains nothing.",
     source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",
     assumptions=ASSUMPTIONS, riskier=("learning_rate",),
 ))
@@ -56,9 +58,9 @@ SHUFFLED_RDP = SMOOTH.shuffled_rdp(Theorem(
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − "
               "C^(−2(n−t+1))), C = 1 + ηβ",
     in_words="The Rényi form of smooth-nonconvex-shuffled-exact: the last iterate of one pass of noisy SGD in a "
-             "uniformly random order, for losses that are smooth but need not be convex. It is a mean of exponentials "
-             "over the places of the record, in which the last places count most. It is false where earlier iterates "
-             "are released.",
+             "uniformly random order, for losses that are smooth but need not be convex. A record is replaced. It is a "
+             "mean of exponentials over the places of the record, in which the last places count most. It is false "
+             "where earlier iterates are released.",
     source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {_THEOREM_23}", assumptions=(*ASSUMPTIONS, SECRET),
     riskier=("learning_rate",),
     errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum "
@@ -72,9 +74,9 @@ SHUFFLED = SMOOTH.shuffled(Theorem(
               "is taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than "
               ".5 % where ε ≤ 15)",
     in_words="One pass of noisy SGD in a uniformly random order, of which only the last iterate is released, for "
-             "losses that are smooth but need not be convex: δ is the mean over the places of the record. It is "
-             "loose: smooth-nonconvex-shuffled-hiding, which uses that the order is secret, is usually smaller. It is "
-             "false where earlier iterates are released.",
+             "losses that are smooth but need not be convex: δ is the mean over the places of the record. A record is "
+             "replaced. It is loose: smooth-nonconvex-shuffled-hiding, which uses that the order is secret, is usually "
+             "smaller. It is false where earlier iterates are released.",
     source=f"{SOURCE}; joint convexity", assumptions=(*ASSUMPTIONS, SECRET), riskier=("learning_rate",),
 ))
 
@@ -107,9 +109,9 @@ HIGH_NOISE = RdpBound(Theorem(
     statement="ε(α) = (2/n)Σ_t ε_t(α) where σ ≥ L√(2α(α−1)); there (α−1)ε_t ≤ 1, and the mean of "
               "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
     in_words="A simple Rényi bound for the last iterate of one pass of noisy SGD in a uniformly random order, for "
-             "losses that are smooth but need not be convex: twice the mean over the places of the record. It holds "
-             "only where σ is large for the order α. It is loose: smooth-nonconvex-shuffled is at most e − 1 times "
-             "that mean.",
+             "losses that are smooth but need not be convex: twice the mean over the places of the record. A record is "
+             "replaced. It holds only where σ is large for the order α. It is loose: smooth-nonconvex-shuffled is at "
+             "most e − 1 times that mean.",
     source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
     assumptions=(*ASSUMPTIONS, SECRET, "σ ≥ L√(2α(α−1))"), riskier=("learning_rate",),
 ), params=(*SMOOTH.params, "n"), value=_twice_the_mean, exact=_twice_the_mean_exact, rtol=1e-9)

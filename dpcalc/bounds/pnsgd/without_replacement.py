@@ -145,7 +145,8 @@ LOWER = RdpBound(Theorem(
               "alone loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
     in_words="This is a lower bound, and no guarantee: the Rényi divergence of one run with linear losses, in the "
              "first step of every pass without replacement. No bound for all such runs can be smaller, so that a "
-             "constant C for which the conjecture is below it is disproved. Later steps of a pass lose more.",
+             "constant C for which the conjecture is below it is disproved. What later steps of a pass add to the loss "
+             "is left out.",
     source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself, for one pair of data sets)",
     assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
     released="every step's output", status="lower",

@@ -213,8 +213,8 @@ BOUND = RdpBound(
                   "/ (α−1)",
         in_words="The Rényi divergence of one step of DP-SGD with Gaussian noise on Poisson batches, exact at every "
                  "order for a record that is added or removed; those of all steps add up. The ε to which it is "
-                 "converted is above that of poisson-profile: 7.41 in place of 6.91 for 10,000 steps at the rate "
-                 "0.01, noise multiplier 1 and δ = 1e-6. It is false for shuffled batches.",
+                 "converted is usually above that of poisson-profile: 7.41 in place of 6.91 for 10,000 steps at the "
+                 "rate 0.01, noise multiplier 1 and δ = 1e-6. It is false for shuffled batches.",
         source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",
         assumptions=(POISSON, ADDED_OR_REMOVED, GAUSSIAN_NOISE),
         errata=("The CS5562 lecture's ln E[L_q^λ] ≤ q²/(1−q)·ln E[L^λ] + O(q³λ³/σ³) is 1.70 times too small at λ = "

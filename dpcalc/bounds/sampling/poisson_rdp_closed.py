@@ -65,9 +65,9 @@ BOUND = RdpBound(
         statement="2αq²/z² for q < 1/5, z ≥ 4 and α ≤ α*, the largest α with α ≤ Mz²/2 − log z² and α ≤ (M²z²/2 − "
                   "log 5z²)/(M + log(qα) + 1/(2z²)), M = log(1 + 1/(q(α−1)))",
         in_words="A closed form of the Rényi divergence of one step with Gaussian noise on Poisson batches, for low "
-                 "rates, much noise and low orders. It is loose: the true divergence, that of poisson-rdp, is at most "
-                 "0.265 times as large. It serves to compare with papers, and to see how the loss grows with the rate "
-                 "and falls with the noise.",
+                 "rates, much noise and low orders. A record is added or removed. It is loose: the true divergence, "
+                 "that of poisson-rdp, is at most 0.265 times as large. It serves to compare with papers, and to see "
+                 "how the loss grows with the rate and falls with the noise.",
         source="Mironov, Talwar & Zhang 2019, Theorem 11, arXiv:1908.10530v1; Altschuler & Talwar 2022, Lemma 2.12, "
                "arXiv:2205.13710",
         assumptions=(POISSON, ADDED_OR_REMOVED, GAUSSIAN_NOISE),

@@ -238,9 +238,9 @@ BOUND = ProfileBound(
                      ONLY_SUMS),
         released="every step's output",
         in_words="A mechanism on Poisson batches where a record is replaced, though its guarantee is known only for a "
-                 "record that is added or removed. It is tight for one number with Laplace or Gaussian noise, "
-                 "discrete or not; for noisy selections and for pure DP it may be too large. It is false for shuffled "
-                 "batches, and where batches are shown.",
+                 "record that is added or removed. It is tight for one number with Laplace or Gaussian noise, discrete "
+                 "or not, where a record can contribute +s and its substitute −s; for noisy selections and for pure DP "
+                 "it may be too large. It is false for shuffled batches, and where batches are shown.",
     ),
     params=("step_profile",), value=lambda epsilon, step_profile: step_profile.log_delta(epsilon),
     exact=lambda mp, epsilon, step_profile: step_profile.exact(mp, epsilon), rtol=5e-10,

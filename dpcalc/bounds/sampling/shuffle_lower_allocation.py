@@ -52,9 +52,9 @@ BOUND = CompositionBound(
         example="subsample --scheme shuffle --steps-per-epoch 234 --epochs 15 --noise-multiplier 1.1 --delta 1e-5",
         statement="δ(ε) is at least that of random allocation to t steps in every epoch, P = (1/t) Σ N(e_i, z²I) "
                   "against Q = N(0, z²I), z = σ/s; where b does not divide n, (1−ρ)P + ρQ against Q, ρ = 1 − tb/n",
-        in_words="This is a lower bound, and no guarantee: the loss of a run with shuffled batches whose outputs are "
-                 "equal but for the batch of the record, which is the loss of random allocation. A record is replaced "
-                 "or zeroed out. A bound for all shuffled runs cannot be smaller. Other runs may lose more: "
+        in_words="This is a lower bound, and no guarantee: the loss of a run with shuffled batches in which all "
+                 "batches without the record have the same sum, which is the loss of random allocation. A record is "
+                 "replaced or zeroed out. A bound for all shuffled runs cannot be smaller. Other runs may lose more: "
                  "shuffle-lower has one.",
         source="proof in dpcalc/bounds/sampling/shuffle_lower_allocation.py, in the manner of Chua, Ghazi, "
                "Kamath, Kumar, Manurangsi, Sinha & Zhang 2024, arXiv:2403.17673v2",

@@ -141,10 +141,10 @@ WEIGHTED = RdpBound(
         name="weighted-rdp",
         example="subsample --scheme weighted --max-weight 0.01 --sigma 2 --steps 1000 --delta 1e-5",
         statement="the bound of wor-rdp with q replaced by the largest weight c",
-        in_words="A Rényi bound for steps that draw one record each, with unequal probabilities of at most c that do "
-                 "not depend on the data, where a record is replaced. It is loose, as the bound of wor-rdp is. It is "
-                 "false for probabilities that depend on the data, such as losses or gradient norms, and for batches "
-                 "of several records that were formed beforehand.",
+        in_words="A Rényi bound for weighted sampling: every step draws one record, with unequal probabilities of at "
+                 "most c that do not depend on the data. A record is replaced. It is loose, as the bound of wor-rdp "
+                 "is. It is false for probabilities that depend on the data, such as losses or gradient norms, and for "
+                 "batches of several records that were formed beforehand.",
         source="Berthier 2019, Theorem 4.2",
         assumptions=("every step draws one record, the i-th with a probability w_i ≤ c that does not depend on the "
                      "data; batches of several records that were formed beforehand are not covered",
