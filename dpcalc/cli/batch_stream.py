@@ -130,7 +130,8 @@ class _Source:
                 self._descriptor = os.open(self._source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
             except (OSError, ValueError) as e:
                 reason = getattr(e, "strerror", None) or e
-                raise DpcalcError("unreadable", f"{self._source!r}: {reason}", "--batch") from None
+                size = "; the size of a batch of records is --batch-size" if self._source.isdecimal() else ""
+                raise DpcalcError("unreadable", f"{self._source!r}: {reason}{size}", "--batch") from None
         status = os.fstat(self._descriptor)
         self._size = status.st_size if stat.S_ISREG(status.st_mode) else 0
         self._lines = self._all_lines()

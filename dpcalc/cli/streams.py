@@ -37,8 +37,7 @@ def _read(descriptor: int, source: str) -> bytes:
     try:
         return os.read(descriptor, 1 << 16)  # at most 64 KiB, the capacity of a pipe on Linux
     except OSError as e:
-        size = "; the size of a batch of records is --batch-size" if source.isdecimal() else ""
-        raise DpcalcError("unreadable", f"{where(source)}: {e.strerror or e}{size}", "--batch") from None
+        raise DpcalcError("unreadable", f"{where(source)}: {e.strerror or e}", "--batch") from None
 
 
 class Writer:
