@@ -25,9 +25,9 @@ TOPICS = (
          "sum of a batch by 2C in place of C, with C the clipping norm; --noise-multiplier knows that. convert and "
          "ledger take --adjacency replace-one: then guarantees for other neighbours are converted by a theorem.",
          "Every answer names its adjacency after \"Neighbours:\". With --sigma or --scale alone, neighbours are the "
-         "data sets that your --sensitivity refers to, or those that --adjacency names. Beside other releases, or on "
-         "random batches, such a number is bound to their neighbours. Then the answer says what must hold, and "
-         "hands that on as \"promises\"."),
+         "data sets that your --sensitivity refers to, or those that --adjacency names. Composed with other releases, "
+         "or used on random batches, such a release takes their adjacency. Then the answer says what your sensitivity "
+         "must bound, and repeats it in JSON as \"promises\"."),
         ((f"subsample {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 2.98903"),
          (f"subsample --adjacency replace-one {_RUN} --noise-multiplier 1.6 --delta 1e-5", "ε = 5.81376")),
     ),
@@ -38,8 +38,8 @@ TOPICS = (
          "noise is added to the sum. The noise multiplier Z is the standard deviation of that noise divided by C. It "
          "means the same in Opacus, JAX-privacy, TF-privacy and dpcalc, under every adjacency and sampling scheme. "
          "With micro-batches of several records, as in TF-privacy, give half of it: see dpcalc help micro-batches.",
-         "ε depends on Z alone, and not on C. --clipping-norm beside a noise multiplier is accepted and changes "
-         "nothing.",
+         "ε depends on Z alone, and not on C. --clipping-norm together with a noise multiplier is accepted and "
+         "changes nothing.",
          "--sigma with --sensitivity is for any other query: σ is the standard deviation of its noise, in the units "
          "in which the query is measured. For a sum of clipped gradients σ = ZC; the sensitivity is C for adding or "
          "removing a record, and 2C for replacing one.",
@@ -71,37 +71,37 @@ TOPICS = (
     Topic(
         "parallel", "disjoint parts of the data, and what they cost together",
         ("parallel-composition", "disjoint", "disjoint-parts", "parts", "partition", "partitions", "regions"),
-        ("If the data are partitioned and every part has releases of its own, a record is in one part, and is touched "
-         "by the releases of that part alone. Then all releases together lose no more than those of the worst part, "
-         "where a record is added or removed (McSherry 2009). In a ledger the parts are parallel = [[…], […]], a list "
-         "of parts, each a list of its releases.",
+        ("If the data are partitioned and every part has its releases, a record is used by the releases of one part "
+         "only. Then all releases together lose no more than those of the worst part, where a record is added or "
+         "removed (McSherry 2009). The example is a noisy count of every region: all counts together cost what one "
+         "costs. In a ledger the parts are parallel = [[…], […]], a list of parts, each a list of its releases.",
          "Where a record is replaced, it may stay in its part, or leave one part and enter another one. The ledger "
          "takes the worse of both: one part under replace-one, or two parts under add-remove, which add up. Two parts "
-         "of ε = 1 each have ε = 2 then. So a part needs to be known for records that are added or removed.",
+         "of ε = 1 each have ε = 2 then.",
          "Which records belong to which part must be fixed beforehand, by a property of the single record alone, such "
-         "as the region of a person. Parts that follow from the data, as clusters or quantiles, are no such partition, "
-         "nor are parts of which a person has records in several. What is done with a part must not depend on its "
-         "size: sampling rates and steps are constants, and batches of a fixed size are refused."),
-        (("convert --from gdp --mu 0.5 --delta 1e-5", "ε = 1.9931"),),
+         "as the region of a person. Parts that follow from the data, as clusters or quantiles, are no such "
+         "partition, nor are those where a person has records in several parts. What is done with a part must not "
+         "depend on its size: sampling rates and steps are constants, and batches of a fixed size are refused."),
+        (("rdp --sigma 2 --delta 1e-5", "ε = 1.9931"),),
     ),
     Topic(
         "sampling", "how batches are formed, and which command covers it",
         ("subsampling", "batching", "dataloader", "data-loader", "random-allocation", "balls-and-bins"),
         ("An attacker who does not know whether a record was in a batch learns less. Every theorem on this assumes "
          "one way of forming batches, and says nothing about another.",
-         "Which loader needs which scheme? If you are not sure, your batches are shuffled: DataLoader(shuffle=True) "
-         "and most pipelines cut a fresh order of the records into batches once per epoch (--scheme shuffle). "
-         "Poisson (the default): at every step each record enters the batch with probability q, independently, as "
-         "in Opacus, unless poisson_sampling=False; --max-batch-size B if larger batches are cut. Random allocation "
-         "(--scheme random-allocation): in every epoch each record draws one of the steps by itself. Without "
-         "replacement (--scheme without-replacement): at every step b of the n records, drawn afresh. With replacement "
-         "(--scheme with-replacement): every entry of a batch is any record, so that one may come twice. Cyclic "
-         "(--scheme cyclic-poisson): Poisson batches from fixed groups in turn. Fixed order, full batch, stream: "
-         "compare --batches fixed-order, full or stream.",
+         "If you are not sure, your batches are shuffled: DataLoader(shuffle=True) and most pipelines cut a fresh "
+         "order of the records into batches once per epoch (--scheme shuffle). Poisson (the default): at every step "
+         "each record enters the batch with probability q, independently, as in Opacus, unless "
+         "poisson_sampling=False; add --max-batch-size B if larger batches are cut. Random allocation (--scheme "
+         "random-allocation): in every epoch each record draws one of the steps by itself. Without replacement "
+         "(--scheme without-replacement): at every step b of the n records, drawn afresh. With replacement (--scheme "
+         "with-replacement): every entry of a batch is any record, so that one may come twice. Cyclic (--scheme "
+         "cyclic-poisson): Poisson batches from fixed groups in turn. Fixed order, full batch, stream: compare "
+         "--batches fixed-order, full or stream.",
          "One run in five ways: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "
-         "allocation: ε = 2.874. Poisson batches: ε = 2.949. A shuffled loader: ε = 7.286, or 6.963 with batches of "
-         "999 and --drop-last; its true ε is at least 6.51. Without replacement: ε = 13.02, for replacing a record, "
-         "where the others are for adding, removing or zeroing out one.",
+         "allocation: ε = 2.87315. Poisson batches: ε = 2.94804. A shuffled loader: ε = 7.28557 (the true ε is at "
+         "least 6.51305), or 6.96299 with batches of 999 and --drop-last. Without replacement: ε = 13.0133, for "
+         "replacing a record, where the others are for adding, removing or zeroing out one.",
          "Never report a Poisson number for a shuffled loader: it is no guarantee for that run."),
         ((f"subsample --scheme random-allocation {_EXAMPLE}", "ε = 2.87315"),
          ("subsample --scheme shuffle --n 50000 --batch-size 999 --drop-last --epochs 50 --noise-multiplier 1.6 "
@@ -113,11 +113,12 @@ TOPICS = (
         ("The records are put in a random order once per epoch, and the order is cut into batches. This is what most "
          "data loaders do. It is not Poisson sampling: a record is used exactly once in every epoch.",
          "subsample --scheme shuffle, and compare --batches shuffled, print a guarantee for runs that release every "
-         "step, and the loss of one run from below: no theorem can promise less than that. The true ε is between them.",
-         "The smallest guarantee is for epochs that leave out records: --drop-last, where the batch size does not "
-         "divide the number of records. Left out are those at the end of the order that the epoch has drawn over all "
-         "records (drop_last=True, drop_remainder=True). Else every record is used in every epoch. A last, smaller "
-         "batch must then have the same noise on its sum.",
+         "step, and a lower bound of the loss of one such run: no theorem can promise less than that. The true ε is "
+         "between them.",
+         "ε is smallest for epochs that leave out records: --drop-last, where the batch size does not divide the "
+         "number of records. Left out must be those at the end of the order that the epoch has drawn over all records "
+         "(drop_last=True, drop_remainder=True). Otherwise every record is used in every epoch. A last, smaller batch "
+         "must then have the same noise on its sum.",
          "Not covered are a buffered shuffle (tf.data's with a buffer smaller than the data), records that are cut off "
          "before the order is drawn, an order that goes on in the next epoch (repeat before batch), and batches filled "
          "up with records seen before (DistributedSampler without drop_last).",
@@ -145,7 +146,8 @@ TOPICS = (
         ("status", "proven", "conjecture", "conjectures", "limit", "limits", "lower", "as-published", "published",
          "unproven", "model"),
         ("proven: a theorem with a proof gives the number for the assumptions that dpcalc explain lists. Only proven "
-         "numbers pass through pipes, and only they lead an answer that names no bound.",
+         "numbers pass through pipes. Except in dpcalc audit and for --n inf, only they are the answer where --bound "
+         "names no bound.",
          "lower: some concrete run loses at least this much, so no theorem can promise less; or an attack showed it, "
          "with a confidence (dpcalc audit). It is no guarantee.",
          "model: a lower bound of an audit that holds only for a mechanism of a certain kind. It is no guarantee.",
@@ -164,8 +166,8 @@ TOPICS = (
          "δ must be small: publishing one record at random, out of n, satisfies the definition with ε = 0 and δ = "
          "1/n. Choose δ well below 1/n; 1/(10n) or n^−1.1 are usual choices. dpcalc warns where δ ≥ 1/n.",
          "A mechanism has an ε for every δ (its privacy profile). A smaller δ gives a larger ε, and often not a much "
-         "larger one. Two values of ε can be compared only at the same δ. With δ = 0 the guarantee is pure: it holds "
-         "for Laplace noise and randomised response, and for no Gaussian noise."),
+         "larger one. Two values of ε can be compared only at the same δ. With δ = 0 the guarantee is pure: Laplace "
+         "noise and randomised response have one, Gaussian noise has none."),
         (("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"), ("rdp --sigma 1 --delta 1e-6", "ε = 4.88656")),
     ),
     *topics_of_releases.TOPICS,
@@ -174,9 +176,10 @@ TOPICS = (
         "correlated-noise", "noise that takes back earlier noise (DP-FTRL)",
         ("dp-ftrl", "dpftrl", "ftrl", "matrix-factorization", "matrix-factorisation", "matrix-mechanism", "bandmf",
          "banded", "blt", "toeplitz", "participation", "prefix-sum"),
-        ("In DP-SGD every step adds fresh noise to the sum of clipped gradients, and a model adds up all of it. With "
-         "correlated noise a step takes back a part of the earlier noise, by fixed coefficients (the strategy "
-         "C): step t adds (C⁻¹z)_t, where z is independent noise of standard deviation σ, in clipping norms.",
+        ("In DP-SGD every step adds fresh noise to the sum of clipped gradients, and the noise of all steps adds up "
+         "in the model. With correlated noise a step takes back a part of the earlier noise, by fixed coefficients "
+         "(the strategy C): step t adds (C⁻¹z)_t, where z is independent noise of standard deviation σ, in clipping "
+         "norms.",
          "All steps together are one Gaussian mechanism, with μ = sensitivity/σ. The sensitivity depends on which "
          "steps use a record: one (the default), steps at least --separation apart (i and j with j − i ≥ b), or every "
          "b-th step (--order cyclic). It counts the cross terms between the steps of a record.",
@@ -189,17 +192,17 @@ TOPICS = (
          ("correlated --steps 1000 --order once --strategy square-root --sigma 5 --delta 1e-5", "ε = 1.38972")),
     ),
     Topic(
-        "headline", "the first line of an answer",
-        ("answer", "output", "result"),
+        "answer", "how to read an answer",
+        ("headline", "output", "result"),
         ("The first line is the answer: the number, what it is for, and the name of the bound that gives it. It is "
          "the smallest proven number that dpcalc knows for the question. The table below it shows the best row of "
          "each theorem; --all shows every row.",
          "A privacy loss is rounded up and never below what the theorem gives. A noise that --solve finds is rounded "
          "up, and a number of steps down, so that the printed number meets the budget.",
-         "Where a composition is computed numerically, a second, lower number shows how near the first one is to the "
-         "true ε.",
-         "Read on to \"Neighbours:\" and \"Released:\". The number holds for these neighbours and for an attacker who "
-         "sees what is released. -q prints the number alone, and --explain adds the theorems and their assumptions."),
+         "Where a composition is computed numerically, the second line has a lower bound of the true ε: it shows how "
+         "near the first number is.",
+         "The number holds for the neighbours named after \"Neighbours:\", and for an attacker who sees what is named "
+         "after \"Released:\". -q prints the number alone, and --explain adds the theorems and their assumptions."),
         (("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),),
     ),
 )

@@ -14,7 +14,7 @@ TOPICS = (
          "replaced (--adjacency replace-one), it is 2kc and √(2k)·c, or 2√k·c for values of either sign (--signed). "
          "dpcalc computes it and prints it.",
          "Both bounds must be enforced before anything is computed: drop a person's surplus groups at random, and "
-         "clamp what is left. What the data happens to be is no bound.",
+         "clamp what is left. The largest value that happens to be in the data is no bound.",
          "One number in all: --sensitivity is the largest change of it. A count has 1; a sum of values in [a, b] has "
          "the larger of |a| and |b|, or b − a where a person is replaced; a mean of n values, with n public, "
          "(b − a)/n. For a mean with a private n release a noisy sum and a noisy count: these are two releases.",
@@ -27,9 +27,9 @@ TOPICS = (
         "threshold", "keys that come from the data",
         ("thresholds", "keys", "key", "partition-selection", "tau", "rare-keys",
          "set-union", "thresholding"),
-        ("If the list of groups comes from the data, a group that one person alone has shows that person. Then a group "
-         "is published with its noisy value only if that is at least a threshold: --threshold T, beside --sigma or "
-         "--scale and --max-keys. Such a release has a δ also for Laplace noise, and no Rényi divergence.",
+        ("If the list of groups comes from the data, a group that one person alone has shows that person. Then a "
+         "group is published with its noisy value only if that is at least a threshold: --threshold T, with --sigma "
+         "or --scale and --max-keys. Such a release has a δ also for Laplace noise, and no Rényi divergence.",
          "--solve threshold finds the smallest threshold for a budget. A larger one protects more and publishes fewer "
          "groups.",
          "Where the names of the groups are enough, without counts, --mechanism key-selection keeps a group as often "
@@ -49,7 +49,7 @@ TOPICS = (
          "answer has its ε, too.",
          "These numbers are about the noise alone. The error of sampling people, and the bias of clamping and of "
          "dropped groups, come on top.",
-         "How near dpcalc's own numbers are to the theorems is another question: dpcalc explain BOUND says it."),
+         "How near dpcalc's numbers are to the theorems is another question: dpcalc explain BOUND --all says it."),
         (("rdp --sigma 2 --accuracy 0.95", "Half-width of the noise = 3.91993"),
          ("rdp --error 10 --accuracy 0.95 --solve sigma", "σ = 5.10213")),
     ),

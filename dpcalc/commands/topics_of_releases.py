@@ -41,9 +41,9 @@ TOPICS = (
          "Laplace and exponential noise, or Δ/b where a record that is added changes all scores in the same direction, "
          "as it does counts (--queries monotone).",
          "Which noise? Gumbel noise is the exponential mechanism (--mechanism noisy-max-gumbel, or exponential, which "
-         "takes ε as --step-epsilon); over many selections it loses the least. Exponential noise is permute-and-flip "
-         "(by its ε; report-noisy-max by its scale): at the same pure ε its winner is on average at least as good. "
-         "Laplace noise is report-noisy-max, too.",
+         "takes ε as --step-epsilon); over many selections it loses the least. Exponential noise is --mechanism "
+         "permute-and-flip, which takes ε, or report-noisy-max, which takes the scale: at the same pure ε its winner "
+         "is on average at least as good. report-noisy-max is also for Laplace noise.",
          "The best k candidates: select, remove the winner, and select again with new noise (peeling); that is --steps "
          "k of any of these. Or add noise once and publish the k largest, --mechanism one-shot-top-k: ε = 2kΔ/b. With "
          "Gumbel noise both are the same, and --steps k gives the smaller ε at δ > 0.",
@@ -57,13 +57,13 @@ TOPICS = (
         ("hyper-parameters", "hyperparameters", "hyperparameter", "hyper-parameter", "selection", "private-selection",
          "grid-search", "random-search", "repeat-and-select", "tries", "trials", "best-of"),
         ("Every run on the same data counts, also one whose model is thrown away: whoever ran 30 times, and looked at "
-         "all results, composes 30 runs (dpcalc convert --steps 30 of the JSON of one, or a ledger of all of them).",
-         "If only the best run is published, and the number of runs was drawn at random before the first one and stays "
-         "secret, the search costs far less. --tries 30 is that number on average, --tries-law its law (geometric, "
-         "logarithmic or poisson; --tries-shape for a truncated negative binomial one).",
-         "Each run draws its settings anew from a law that does not depend on the data. The score is part of the run: "
-         "on private data it must be computed privately, and the guarantee of one run covers it. Published is the run "
-         "with the largest score, and nothing else.",
+         "all results, composes 30 runs (the second example, or a ledger of them).",
+         "If only the best run is published, and the number of runs was drawn at random before the first one and "
+         "stays secret, the search costs far less. --tries 30 is that number on average, --tries-law its distribution "
+         "(geometric, logarithmic or poisson; --tries-shape for a truncated negative binomial one).",
+         "Each run draws its settings anew from a distribution that does not depend on the data. The score is part of "
+         "the run: on private data it must be computed privately, and the guarantee of one run covers it. Published "
+         "is the run with the largest score, and nothing else.",
          "Not covered: a fixed number of runs, a grid that is run through once, settings that are chosen in view of "
          "earlier results, stopping at a good score, and a largest number of runs. For these, count every run."),
         (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --tries 30 --delta 1e-5",
@@ -77,13 +77,14 @@ TOPICS = (
         ("The total of a ledger holds for releases whose noise, length and number were fixed before the first output. "
          "Whoever looks at an output and then chooses the noise of the next release, or whether to go on, can lose "
          "more than that total: in examples 1.1 to 1.6 times the δ.",
-         "What a release asks may depend on earlier outputs anyway: queries, models, losses, starting points. For "
-         "noise, rates, steps, kinds and the number of releases there is a filter. ε, δ, the neighbours and the filter "
-         "are fixed before the first release, and a release that would exceed the budget is not made. Write "
+         "What a release computes may depend on earlier outputs anyway: queries, models, losses, starting points. If "
+         "noise, rates, steps, kinds or the number of releases do, you need a filter. ε, δ, the neighbours and the "
+         "filter are fixed before the first release, and a release that would exceed the budget is not made. Write "
          "adaptive = true in the file, or --adaptive.",
          "The filter adds up Rényi divergences of one order, which follows from ε and δ (order = X in the file is "
-         "another one); with filter = \"gdp\", for Gaussian noise on all records and for pure ε, it adds up μ² at no "
-         "cost. Releases that are (ε, δ) with δ > 0 need delta-reserve = X, a part of δ.",
+         "another one); with filter = \"gdp\", for Gaussian noise on all records and for pure ε, it adds up μ², and "
+         "adaptive choices of Gaussian noise cost nothing. Releases that are (ε, δ) with δ > 0 need delta-reserve = "
+         "X, a part of δ.",
          "The guarantee is the budget, also where less of it was spent. \"?\" in place of a number finds the largest "
          "release that may still be made."),
         (("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
@@ -97,8 +98,9 @@ TOPICS = (
          "For noise on a query, k records move the query by at most k times the sensitivity of one. In training with "
          "Poisson batches each of the k records is drawn by itself, and their number in a batch is binomial. Both are "
          "computed from the mechanism. The examples below are for a person with three records.",
-         "If all you know is an (ε, δ), dpcalc convert --group-size k gives (kε, δ·(e^(kε) − 1)/(e^ε − 1)). This holds "
-         "for every mechanism and soon says nothing. For other batches no other theorem is known here.",
+         "If all you know is an (ε, δ), dpcalc convert --group-size k gives (kε, δ·(e^(kε) − 1)/(e^ε − 1)). This "
+         "holds for every mechanism, and soon says nothing. Shuffled batches have a theorem of their own (subsample "
+         "--scheme shuffle); for other batches this formula is the only one here.",
          "Guarantees compose only for groups of the same size, so give the same --group-size in every command.",
          "You can also sample and clip per person. Then a person is the record, n is the number of persons, and no "
          "--group-size is needed."),
@@ -113,21 +115,21 @@ TOPICS = (
          "false-positive-rate", "auc", "roc-curve"),
         ("dpcalc tv says what a guarantee allows: the largest true-positive rate of any attack at a false-positive "
          "rate (--fpr), whoever attacks.",
-         "dpcalc audit goes the other way. From the hits and false alarms of one attack, in independent runs, it gives "
-         "an ε that the program has at least, with a confidence; or from the right guesses about many canaries of one "
-         "run. Beside a result of dpcalc it says whether the attack refutes the claim.",
+         "dpcalc audit goes the other way. From the hits and false alarms of one attack, in independent runs, it "
+         "gives an ε that the program has at least, with a confidence; or from the right guesses about many canaries "
+         "of one run. Given a result of dpcalc as well, it says whether the attack refutes that claim.",
          "An audit is about the program that was attacked. It is no guarantee: an attack that fails proves nothing. "
          "A rate, or an area under a ROC curve, has no confidence; counts have one."),
-        (("tv --sigma 2 --fpr 0.01 -q", "0.197412…"),
+        (("tv --sigma 2 --fpr 0.01 | sed -n 2p", "No attack has a TPR above 0.033899"),
          ("audit --true-positives 500/1000 --false-positives 10/1000 --delta 1e-5", "ε ≥ 3.24199")),
     ),
     Topic(
         "pipes", "commands that read each other's results",
         ("pipe", "json", "piping"),
-        ("--json prints one JSON object with the answer, everything needed to ask again, and a guarantee. Another "
-         "command reads it from a file, or from standard input (written -).",
+        ("--json prints one JSON object with the answer, the whole question, and a guarantee. Another command reads "
+         "it from a file, or from standard input (written -).",
          "rdp and subsample describe their mechanism even without a question, and the next command asks. Where "
-         "possible, the mechanism itself is passed on, and not just one (ε, δ). So nothing is lost on the way.",
+         "possible the mechanism itself is passed on, and not just one (ε, δ), so that nothing is lost.",
          "Only proven guarantees pass. Several files are composed: dpcalc convert a.json b.json --delta 1e-5.",
          "-q prints the number alone, for scripts. --batch answers many questions, one per line of JSON or CSV. "
          "dpcalc schema describes the JSON."),

@@ -96,9 +96,9 @@ EXACT = ProfileBound(
         source="Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 3",
         assumptions=(*NOISE, "each of the T releases may be chosen in view of the outputs before it"),
         errata=("The CS5562 lecture defines (ε, δ)-DP by Pr[loss > ε] < δ, which is sufficient, not necessary: at s = "
-                "σ = 1, δ = 1e-5 it asks for ε = 4.765 where 4.377 holds. Pr[y|x] ≤ e^ε Pr[y|x′] + δ for single "
-                "outputs y, as it goes on, is necessary, not sufficient: two disjoint uniform laws on 1/δ outputs "
-                "satisfy it at ε = 0.",),
+                "σ = 1, δ = 1e-5 it asks for ε = 4.765 where 4.377 holds. Its form for single outputs y, Pr[y|x] ≤ "
+                "e^ε Pr[y|x′] + δ, is necessary, not sufficient: two uniform distributions on disjoint sets of 1/δ "
+                "outputs satisfy it at ε = 0.",),
     ),
     params=("sigma", "sensitivity", "steps"), value=value, exact=exact, rtol=2e-12, inverse=inverse)
 

@@ -163,8 +163,8 @@ WITH_FEEDBACK = gaussian_bound(
                   "for one use or one curvature; proof in dpcalc/bounds/noise_feedback/affine.py",
         source="Berthier 2019, Proposition 3.3 and §3.4, corrected",
         assumptions=SETTING,
-        errata=("Proposition 3.3 prints 2γ²a²σ² (its γ is η here) and starts at 0: at ηa = .07, σ = 2, t = 6 the "
-                "variance is 4.0749, not .1687; it never falls below σ².",),
+        errata=("Berthier 2019, Proposition 3.3, adds 2γ²a²σ² to the variance at every step, from 0 (its γ is η here): "
+                "at ηa = .07, σ = 2, t = 6 the variance is 4.0749, not .1687; it never falls below σ².",),
         in_words="The last iterate of noisy gradient descent with affine gradients, where each step takes back a part "
                  "λ of the previous noise. It is exact for one use of the record or one curvature; for one curvature, "
                  "every λ leaves the same variance at equal privacy. It is false with clipping (but for curvature 0), "

@@ -148,12 +148,14 @@ BOUND = RdpBound(
         source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
         assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
         errata=(
-            "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n "
-            "= 1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 "
-            "itself assumes σ > 8√2·L/b). S_r takes its place.",
-            "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
-            "Altschuler & Talwar 2022, §1.2, take L = MD from smoothness M and diameter D; that needs a point of K "
-            "where the gradient is 0. Linear losses have M = 0 and any L.",
+            "Altschuler & Talwar 2022, Definition 2.10, prints D_α(N‖mixture), at most −log(1−q) for every noise; eq. "
+            "(3.6) with it is false: n = 1e6, b = 1, σ = .1L, α = 2 and the constraint set [0, ηL] lose at least "
+            "170.98, (3.6) says at most .030 (Theorem 3.1 itself assumes σ > 8√2·L/b). S_r, the loss of a step in "
+            "which the record is replaced, takes its place.",
+            "Altschuler & Talwar 2022, eq. (5.2), undo the shift in the last step alone: 82.6 times looser than over "
+            "the last R = 100 steps at condition number κ = 1000.",
+            "Altschuler & Talwar 2022, §1.2, take L = MD from smoothness M and diameter D; that needs a point of "
+            "the constraint set where the gradient is 0. Linear losses have M = 0 and any L.",
         ),
     ),
     params=SHARED, value=value, exact=exact, rtol=1e-9, choices=Choices(search=search))

@@ -189,9 +189,10 @@ LIMIT = ProfileBound(Theorem(
              "guarantee.",
     source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"), status="limit",
-    errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
-            "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
-            "The captions' rate 1/log n is n^(−(a−1))."),
+    errata=("Sordello et al. 2021, eq. 13, has −ε/2 in A_i; it must be +ε/2.",
+            "Sordello et al. 2021, eq. 15, prints exp(∫) inside the argument of θ; it must multiply θ.",
+            "Sordello et al. 2021 give the rate 1/log n in the captions of Figures 4 and 5; it is n^(−(a−1)), with a "
+            "the exponent of the decay."),
 ), params=("law", *(p for p in STREAM if p != "n")), value=_limit, pure=pure, exact=_limit_exact, rtol=5e-9)
 
 BOUNDS = (BOUND, LIMIT)

@@ -165,8 +165,8 @@ SHUFFLED_LIMIT = ProfileBound(Theorem(
     source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
     assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) ≥ 1"),
     status="limit",
-    errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
-            "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) ≥ 1."),
+    errata=("At the parameters of Figure 2 of Sordello et al. 2021, δ is 119, 13 and 2.5 times δ* at n = 1e3, 1e4, "
+            "1e5.", "Sordello et al. 2021, Theorem 3: the rate O(1/n) needs 2Lη/(MD) ≥ 1."),
 ), params=("law", "c1"), value=_limit, exact=_limit_exact, rtol=1e-11)
 
 BOUNDS = (FIXED, STOPPED, STOPPED_LOOSE, SHUFFLED, SHUFFLED_LIMIT)

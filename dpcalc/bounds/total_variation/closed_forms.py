@@ -102,8 +102,9 @@ LAPLACE_AS_PUBLISHED = PointBound(
         source="Berthier 2019, Proposition 2.4",
         assumptions=("noise Laplace(0, v) per coordinate",),
         status="as-published",
-        errata=("The proof bounds a difference of densities at a point instead of its integral. At s = 1 the scale for "
-                "TV = 0.01 has TV = 0.0683 (6.8 times), the one for 1e-5 has 0.00223 (223 times).",),
+        errata=("The proof of Berthier 2019, Proposition 2.4, bounds a difference of densities at a point instead of "
+                "its integral. At s = 1 the scale for TV = 0.01 has TV = 0.0683 (6.8 times), the one for 1e-5 has "
+                "0.00223 (223 times).",),
     ),
     gives=("tv",), params=("scale", "sensitivity"), value=laplace_as_published,
     exact=lambda mp, scale, sensitivity: {"tv": min(mp.mpf(sensitivity) / (2 * mp.mpf(scale) ** 2), mp.mpf(1))},
