@@ -277,7 +277,7 @@ def read(data: Any, where: str) -> Guarantee:
         at_delta = delta_of(data)
         adjacency = older_records.relation_of(data)
         is_written_by_dpcalc = "version" in data
-        data = data.get("guarantee")
+        data = older_records.guarantee_of(data)
         if is_written_by_dpcalc:
             refuse_without_count(data, where)
     if isinstance(data, list):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.bounds.conversions.pure import BOUNDED_RANGE_LOSS, BOUNDED_RANGE_ZCDP
 from dpcalc.core import noise_multiplier
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
@@ -11,6 +12,7 @@ from dpcalc.core.relations import ADD_REMOVE, RELATIONS, REPLACE_ONE, ZERO_OUT
 OLDER = "0.1.0"
 UNCOVERED = "made by an earlier dpcalc by a theorem that does not cover it; ask again"
 _RELATIONS = {"one respondent's answer": REPLACE_ONE}
+_RELEASED = {"every iterate": "every step's output", "every output of each input": "every output of each release"}
 # Keys of a result that version 0.1.0 did not write. What they say of its neighbours stands in `adjacency`, too, and the
 # standard deviation follows from the noise.
 _ADDED = frozenset({"promises", "guarantee.promises", "guarantee.adjacency", "result.standard_deviation"})
@@ -24,6 +26,7 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
     if record.get("version") != OLDER:
         return dict(record)
     found, own = {**record, "adjacency": relation_of(record)}, record.get("parameters")
+    found["released"] = _RELEASED.get(str(record.get("released")), record.get("released"))
     if not isinstance(own, Mapping):
         return found
     # The solution is a parameter: there an older version had the default of the option. A ledger shows its releases as
@@ -39,6 +42,16 @@ def as_today(record: Mapping[str, Any]) -> dict[str, Any]:
         if own.get(name) == _POISSON:
             found |= {key: {**found[key], name: _FIXED_SIZE} for key in ("parameters", "options")}
     return found
+
+
+def guarantee_of(record: Mapping[str, Any]) -> Any:
+    """The guarantee of a result, with the promise that earlier versions left out of it."""
+    found, own, inputs = record.get("guarantee"), record.get("parameters"), record.get("inputs") or ()
+    of_points = (isinstance(own, Mapping) and own.get("from") == "dp") or (inputs and all(
+        isinstance(g, Mapping) and g.get("kind") == "dp" for g in inputs))
+    if record.get("bound") != BOUNDED_RANGE_ZCDP.name or not of_points or not isinstance(found, Mapping):
+        return found
+    return {"promises": [BOUNDED_RANGE_LOSS], **found}
 
 
 def lacks(version: Any, path: str) -> bool:

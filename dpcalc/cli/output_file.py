@@ -31,7 +31,8 @@ class Outputs(NamedTuple):
         return any(has(FORMATS.get(name, FORMATS["table"])) for name in self.names if name != QUIET)
 
     def save(self, text: Callable[[str], str]) -> None:
-        """Writes the files, all or none; `text` gives the answer in a format."""
+        """Writes the files, none where an answer cannot be printed in its format, and each whole or not at all; `text`
+        gives the answer in a format."""
         with ExitStack() as stack:
             for name, format in self.files:
                 stack.enter_context(as_standard_output(name))

@@ -50,7 +50,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     if drawing:
         from dpcalc.output.plot.target import checked
 
-        printed = {"--json": switches["json"] and not where.files, "--format": not where.files and raw.get("format"),
+        printed = {"--json": where.screen == "json", "--format": where.screen not in ("", "table", QUIET),
                    "--quiet": switches["quiet"], "--explain": switches["explain"]}
         target = checked(command, raw, drawing, bool(swept), next(filter(printed.get, printed), None))
     if swept:
@@ -89,7 +89,7 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     check_format(raw.get("format"), {**switches, "quiet": switches["quiet"] and not where.files})
     shown = "--quiet" if switches["quiet"] else f"--format {where.names[0]}"
-    if switches["json"] or (where.files and all(FORMATS[x].is_json for _, x in where.files if x in FORMATS)):
+    if switches["json"] or (where.files and all(x in FORMATS and FORMATS[x].is_json for _, x in where.files)):
         raw["format"] = "json"
     if switches["all"] and not where.any(lambda format: format.selects_rows):
         raise DpcalcError("contradictory", f"is for tables, not with {shown}; JSON, CSV and TSV always hold every row",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.neighbours import NOTHING
 from dpcalc.accounting.selection import BOUNDS, OneRun, is_asked, of_best
-from dpcalc.bounds.conversions import composition_basic, group_privacy, rdp_curves, to_replace_one
+from dpcalc.bounds.conversions import composition_basic, group_privacy, pure, rdp_curves, to_replace_one
 from dpcalc.commands import best_of_runs
 from dpcalc.commands import convert_questions as questions
 from dpcalc.commands import convert_routes as r
@@ -158,11 +158,9 @@ def _is_of_points(run: Run) -> bool:
 
 def _promised(run: Run, head: Route) -> tuple[str, ...]:
     """The assumption of a theorem that holds for some of the mechanisms with such a guarantee."""
-    return (_BOUNDED_RANGE,) if head.bound.name == "bounded-range-zcdp" and _is_of_points(run) else ()
+    return (pure.BOUNDED_RANGE_LOSS,) if head.bound is pure.BOUNDED_RANGE_ZCDP and _is_of_points(run) else ()
 
 
-_BOUNDED_RANGE = ("the privacy loss of each release must lie in an interval of length ε, as that of the exponential "
-                  "mechanism does")
 _MOST_TIMES = 100  # that a guarantee is repeated in JSON
 # Quantity that is asked for → the options that ask for it, without a budget (_ASKED_BY) and with one (_BUDGET).
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),

@@ -16,7 +16,7 @@ _SIMILAR = 0.85  # of 2·(letters in common)/(letters of both): two slips in twe
 def mentions(word: str) -> dict[str, Any] | None:
     """The JSON record of everything that mentions a word or the beginning of one: names with a line each. None where
     nothing does, or where the word has fewer than three letters."""
-    if len(word) < 3:
+    if len(comparable(word)) < 3:
         return None
     has_word = _finder(word)
     options = (option_record(quantity.name) for quantity in named_quantities().values())

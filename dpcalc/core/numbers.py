@@ -125,7 +125,7 @@ def brief(x: object) -> str:
     return _shortened(str(x).lower() if isinstance(x, bool) else repr(x))  # as JSON writes it
 
 
-def human(x: float, digits: int = 6, upward: bool = True, rounded: float = ROUNDED) -> str:
+def human(x: float, digits: int = 6, upward: bool = True, rounded: float = FEW_ULPS) -> str:
     """A decimal of `digits` significant digits that is never below x; with `upward` False, never above x. A double that
     is beyond such a decimal by rounding errors alone, at most `rounded` of itself, is printed as that decimal."""
     if isinstance(x, int) or math.isinf(x) or x == 0:

@@ -211,7 +211,7 @@ class Answer(NamedTuple):
     def headline(self) -> Row:
         """The best proven row. Raises DpcalcError where the call only describes a mechanism."""
         if self.table:
-            raise DpcalcError("missing", "a table has no number of a first line")
+            raise DpcalcError("missing", "a table has no single number")
         if not self.rows:
             raise DpcalcError("missing", "there is no number to print; add --delta, --epsilon or --alpha", "--quiet")
         return self.rows[0]

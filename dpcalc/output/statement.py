@@ -16,7 +16,7 @@ from dpcalc.core import audits
 from dpcalc.core.bound import CompositionBound
 from dpcalc.core.counts import NOT_ABOUT_PRIVACY, PERSON
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import human, plain
+from dpcalc.core.numbers import ROUNDED, human, plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import CONVERTED, Answer
@@ -228,7 +228,7 @@ def _attacks(answer: Answer) -> str:
 def _percent(share: float) -> str:
     """A share of 1 as a percentage, rounded up in three digits; near 1 the missed share is rounded down in two."""
     if share < 0.99:
-        percentage = 100 * Decimal(human(share, 3))
+        percentage = 100 * Decimal(human(share, 3, rounded=ROUNDED))
     else:
         percentage = 100 - 100 * Decimal(human(1 - share, 2, upward=False))
     return f"{percentage.normalize():f} %"

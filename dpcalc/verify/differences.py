@@ -89,7 +89,7 @@ def _of_other_version(difference: Difference, version: Any) -> Difference:
 
 
 def _is_prose(path: str) -> bool:
-    return not _PROSE.isdisjoint(re.split(r"[.\[]", path))
+    return path.endswith("].command") or not _PROSE.isdisjoint(re.split(r"[.\[]", path))
 
 
 def _unchecked(path: str, why: str, matters: bool = False) -> Difference:

@@ -38,7 +38,7 @@ class _Recomputed(NamedTuple):
 
 def key_of(bound: Mapping[str, Any]) -> Key:
     """Return what identifies a bound within a record."""
-    return tuple(str(bound.get(name, "")) for name in ("name", "curve", "conversion", "command"))
+    return tuple(str(bound.get(name, "")) for name in ("name", "curve", "conversion", "adjacency"))
 
 
 def expected_record(record: Record, replayed: Answer, budget: Budget) -> Expected:

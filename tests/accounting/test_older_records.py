@@ -89,3 +89,27 @@ def test_compare_meant_replaced_records_in_shuffled_batches():
     del record["options"]["adjacency"]
     assert call(["verify", "-"], json.dumps({**record, "version": "0.1.0"})).returncode == 0
     assert call(["verify", "-"], json.dumps(record)).returncode != 0
+
+
+@pytest.mark.parametrize("line, released", [
+    ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "every output of each input"),
+    ("noise-feedback --learning-rate 0.1 --sigma 2 --steps 100 --lipschitz 1 --feedback 0.9 --release every-iterate --delta 1e-5",
+     "every iterate")])
+def test_what_is_released_was_said_in_other_words(line, released):
+    record = older(line, released=released)
+    assert call(["verify", "-"], json.dumps(record)).returncode == 0
+    assert call(["verify", "-"], json.dumps({**record, "released": "the weather"})).returncode != 0
+
+
+def test_rows_of_a_comparison_had_other_commands():
+    record = older("compare --n 1000 --batches fixed-order --batch-size 100 --epochs 3 --noise-multiplier 2 --delta 1e-5")
+    (row,) = record["bounds"]
+    row["command"] = ("dpcalc rdp --sensitivity 0.02 --steps 3 --sigma 0.02 --delta 1e-05 --bound gaussian-exact")
+    assert call(["verify", "-"], json.dumps(record)).returncode == 0
+
+
+def test_bounded_range_is_a_promise_also_where_an_older_record_lacks_it():
+    record = older("convert --from dp --epsilon 1 --delta 0 --to zcdp --bound bounded-range-zcdp", promises=[])
+    del record["guarantee"]["promises"]
+    found = json.loads(call(["convert", "-", "--delta", "1e-5", "--json"], json.dumps(record)).stdout)
+    assert any("interval of length ε" in text for text in found["promises"])

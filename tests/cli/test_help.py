@@ -15,7 +15,6 @@ from conftest import ROOT, few_of_each, slow, spread
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import ROOMS, all_bounds
 from dpcalc.cli.app import EXAMPLES, main
-from dpcalc.cli.pages.explain import named
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.commands.catalogue import (
     answers,
@@ -28,7 +27,6 @@ from dpcalc.commands.catalogue import (
     quantity_named,
     uses,
 )
-from dpcalc.commands.glossary import comparable, words
 from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, TOPICS
 from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
@@ -270,54 +268,6 @@ def test_explain_of_a_calculator_is_what_explain_says(printed):
     text, alone = printed("rdp --sigma 20 --delta 1e-5 --explain"), printed("explain gaussian-classic")
     theorem = alone[: alone.index("  Example:")]
     assert theorem in text and "Erratum: " in theorem and "Assumes: " in theorem
-
-
-# --- words of the field -----------------------------------------------------------------------------------------------
-
-
-ENTRIES = [(entry, name) for entry in words() for name in entry.names]
-
-
-def test_every_word_of_the_glossary_is_answered_in_any_spelling(printed):
-    for _, name in ENTRIES:
-        for spelled in {name, name.upper(), name.replace(" ", "-"), name.replace("-", " ")} if len(name) > 2 else {name}:
-            assert named(spelled), spelled
-    for line in ("dominating pair", "Dominating-Pair", "DOMINATING_PAIR"):
-        assert printed(f"explain {line}").startswith("Dominating pair: two distributions that are at least as easy"), line
-        assert printed(f"help {line}") == printed(f"explain {line}")
-
-
-def test_the_glossary_has_no_two_entries_of_one_name():
-    names = [comparable(name) if len(name) > 2 else name for entry in words() for name in set(entry.names)]
-    assert sorted(names) == sorted(set(names))
-
-
-@pytest.mark.parametrize("word", ["RDP", "zCDP", "prv", "adam", "opacus", "microbatch", "federated", "Histogram", "budget", "DP-SGD",
-                                  "exit-codes", "csv", "sweep", "python", "Rényi order", "last-iterate", "Lipschitz", "tuning",
-                                  "moments accountant", "early-stopping", "user-level dp", "K", "k", "ε", "w0"])
-def test_words_that_people_ask_about(word, printed):
-    assert printed(f"explain '{word}'").strip()
-
-
-def test_letters_of_two_cases_are_two_entries(printed):
-    assert printed("explain K").startswith("K, w₀: constraint set") and printed("explain k").startswith("k: ")
-
-
-@pytest.mark.parametrize("word, says", [
-    ("feldman", ("Bounds (dpcalc explain NAME):", "shuffled-ldp-exact", "more")),
-    ("clamp", ("Topics (dpcalc help NAME):", "sensitivity  how much one person", "--per-key")),
-    ("laplace", ("laplace-exact", "--scale", "Topics")), ("Renyi", ("--alpha", "rdp", "RDP"))])
-def test_another_word_lists_what_mentions_it(word, says, printed):
-    text = printed(f"help {word}")
-    assert f"{word!r} is not a name" in text and all(part in text for part in says)
-    assert max(map(len, text.splitlines())) <= 100
-    assert json.loads(printed(f"explain {word} --json"))[0]["kind"] == "search"
-
-
-def test_no_dissimilar_name_is_suggested(capsys):
-    for word in ("frobenius", "zzz", "strange", "xyzzy", "q" * 10_000):
-        assert main(["explain", word]) == 2
-        assert "did you mean" not in capsys.readouterr().err
 
 
 # --- the help ---------------------------------------------------------------------------------------------------------

@@ -240,3 +240,13 @@ def test_widths_and_colours_are_those_of_a_pipe(tmp_path):
     environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
     piped = subprocess.run(line, capture_output=True, text=True, env=environment).stdout
     assert (tmp_path / "a").read_text(encoding="utf-8") == piped
+
+
+def test_an_unknown_format_is_no_fault_of_a_file(capsys, tmp_path):
+    assert main(["rdp", "--sigma", "2", "--delta", "1e-5", "--output", str(tmp_path / "o"), "--format", "bogus"]) == 2
+    assert "'bogus' is not one of" in capsys.readouterr().err and not (tmp_path / "o").exists()
+
+
+def test_a_plot_in_the_terminal_does_not_replace_json_that_is_asked_for(capsys, tmp_path):
+    line = ["rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", "--json", "--output", str(tmp_path / "o.json"), "--output", "-"]
+    assert main(line) == 2 and "--plot" in capsys.readouterr().err

@@ -57,7 +57,7 @@ def test_json_quiet_and_points_without_an_answer(cli, levels):
     explained = cli(*LINE, "--c1", "50", "--explain")
     assert (explained.returncode, explained.stdout) == (2, "") and "--explain: no bound is used" in explained.stderr
     lines = cli(*LINE, "--c1", "50", "--batch", "-q", stdin="{}")
-    assert lines.returncode == 1 and "has no number of a first line" in lines.stderr and "--quiet" not in lines.stderr
+    assert lines.returncode == 1 and "has no single number" in lines.stderr and "--quiet" not in lines.stderr
 
 
 def test_a_swept_roc_curve_is_shown_where_it_was_asked_for(cli):

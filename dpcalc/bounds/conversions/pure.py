@@ -132,6 +132,8 @@ ZCDP = PointBound(
     gives=("rho",), params=("points",), value=lambda points: {"rho": _share_of_squares(points, 2)},
     exact=lambda mp, points: {"rho": _squares(mp, points) / 2}, rtol=2.3e-16)
 
+BOUNDED_RANGE_LOSS = ("the privacy loss of each release must lie in an interval of length ε, as that of the "
+                      "exponential mechanism does")
 BOUNDED_RANGE_ZCDP = PointBound(
     Theorem(
         name="bounded-range-zcdp",

@@ -17,6 +17,7 @@ from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, topic_record
 from dpcalc.core import quantities as q
 from dpcalc.core.command import OUTPUT, Option, Page
 from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import brief
 from dpcalc.output.catalogue import explained
 from dpcalc.output.formats import Document, render
 from dpcalc.output.theorem import bibtex
@@ -28,6 +29,8 @@ def text(words: tuple[str, ...], format: str, json: bool = False, all: bool = Fa
     if not words:
         raise DpcalcError("missing", "name a bound, a command, an option, a topic or a word of the field; dpcalc "
                                      "bounds lists the bounds, dpcalc help the topics")
+    if "" in map(comparable, words):
+        raise DpcalcError("unknown-value", "a name has a letter or a digit")
     phrase = "-".join(words)
     names = (phrase,) if len(words) > 1 and named(phrase) else tuple(dict.fromkeys(words))
     found = [record for name in names for record in named(name) or [_search(name)]]
@@ -65,7 +68,7 @@ def _search(word: str) -> dict[str, Any]:
     if (is_value or not close) and (found := mentions(word)):
         return found
     instead = f"did you mean {close}?" if close else "dpcalc bounds lists the bounds, dpcalc help the topics"
-    raise DpcalcError("unknown-value", f"{word!r} is no bound, command, option, topic or word of the glossary; "
+    raise DpcalcError("unknown-value", f"{brief(word)} is no bound, command, option, topic or word of the glossary; "
                                         f"{instead}")
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from dpcalc.core import style
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, MissingExtra, flag
 from dpcalc.core.numbers import brief
-from dpcalc.core.text import report
+from dpcalc.core.text import printable, report
 from dpcalc.output.plot import terminal
 from dpcalc.output.plot.data import has_table
 from dpcalc.output.plot.records import Plot
@@ -49,21 +50,27 @@ class Target(NamedTuple):
         from dpcalc.output.plot.figure import draw
 
         _warn(plot.notes)
-        content = draw(self._worded(plot), _suffix(self.name), self.size)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            content = draw(self._worded(plot), _suffix(self.name), self.size)
+        if any("Glyph" in str(warning.message) for warning in caught):
+            _warn(["the font of the picture lacks letters of the title or the names, and draws boxes in their place"])
         with whole_file(self.name, "--plot") as file:
             file.write(content)
         report(f"plot: {self.name}")
 
     def _worded(self, plot: Plot) -> Plot:
         """The plot with the title and the names that were given. Raises DpcalcError for too many or too few names."""
-        if self.title is not None:
-            plot = plot._replace(title="", subtitle="") if self.title == "none" else plot._replace(title=self.title)
+        if self.title == "none":
+            plot = plot._replace(title="", subtitle="")
+        elif self.title is not None:
+            plot = plot._replace(title=printable(self.title))  # other characters are no XML
         if self.names is None:
             return plot
         if plot.is_map and not self.in_terminal:
-            raise DpcalcError("unneeded", f"{len(plot.series)} values are drawn as colours, which have no legend",
+            raise DpcalcError("unneeded", "a map of colours has no curves to name",
                               "--plot-names")
-        names, curves = [name.strip() for name in self.names.split(",")], [s.label for s in plot.curves]
+        names, curves = [printable(name.strip()) for name in self.names.split(",")], [s.label for s in plot.curves]
         if len(names) != len(curves):
             raise DpcalcError("contradictory", f"{len(names)} names for {len(curves)} curves; give one for each of "
                               f"these, in this order: {', '.join(curves)}", "--plot-names")

@@ -85,7 +85,7 @@ def test_curves_have_the_names_that_are_given(tmp_path):
      "gaussian-exact, gaussian-rdp (rdp-optimal)"),
     ("--plot a.svg --plot-names a,b,c", "--plot-names", "3 names for 2 curves"),
     ("--steps 1:99:11 --sigma 1:9:9 --bound gaussian-exact --plot a.svg --plot-names a,b", "--plot-names",
-     "9 values are drawn as colours, which have no legend"),
+     "a map of colours has no curves to name"),
     ("--batch --plot-size 3x2", "--plot-size", "--batch prints lines")])
 def test_mistakes(more, option, says, tmp_path):
     sigma = () if "--sigma" in more else ("--sigma", "1,2")
