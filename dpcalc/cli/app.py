@@ -42,7 +42,7 @@ def _option(option: Option) -> CliOption:
 
 
 # Short forms of options.
-_SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
+_SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",), "output": ("-o",), "format": ("-f",)}
 
 
 def switches() -> list[CliOption]:

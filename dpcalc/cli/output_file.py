@@ -90,6 +90,9 @@ def _refuse_other_suffix(file: str, given: str, in_batch: bool, is_json: bool) -
     if (way_out := _NOT_WRITTEN.get(suffix.lower())) is not None:
         raise DpcalcError("unknown-value", f"{file!r}: no {suffix} is written; {way_out.format(file=file, name=name)}",
                           "--output")
+    if file in FORMATS:
+        raise DpcalcError("unknown-value", f"{file!r} is a format, no file: write --format {file}, or --output "
+                          f"NAME.{file}", "--output")
     if (own := format_of(file)) is None:
         return
     # in a batch either kind of JSON is an object on each line

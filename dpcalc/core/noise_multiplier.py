@@ -45,7 +45,7 @@ OF_TRAINING = {
     **dict.fromkeys(("clients", "num-clients", "clients-per-round", "num-clients-per-round", "users"),
                     "a client is a record: --n all clients, --batch-size those of a round, --steps the rounds, and the "
                     "noise relative to the norm that an update is clipped to"),
-    **dict.fromkeys(("records-per-user", "images-per-patient", "max-per-user", "examples-per-user", "group"),
+    **dict.fromkeys(("images-per-patient", "images-per-person", "max-per-user", "examples-per-user"),
                     "write --group-size N, the largest number of records of a user"),
     "noise": "write --noise-multiplier Z, or --mechanism for another kind of noise",
 }

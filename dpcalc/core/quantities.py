@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from dpcalc.core import mechanism_names
+from dpcalc.core.relations import ADD_REMOVE, REPLACE_ONE, SPELLINGS, ZERO_OUT
 from dpcalc.core.symbols import IN_ANSWERS
 
 
@@ -91,7 +92,7 @@ WEIGHTS = Quantity("weights", "probabilities of mechanisms of which one is drawn
 ORDERS = Quantity("orders", "Rényi orders to try; without them the best order is searched for", "α", kind="numbers",
                   gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise; the σ of e^(−x²/(2σ²)) where it is discrete", "σ",
-                 gt=0, safe_direction=+1, unit="units of the sensitivity")
+                 aliases=("std", "stddev", "noise_std"), gt=0, safe_direction=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise multiplier, as in Opacus (standard deviation of the noise on "
                             "the sum of a batch's clipped gradients, divided by the clipping norm)", "Z", gt=0,
                             safe_direction=+1)
@@ -114,11 +115,13 @@ FLIP_PROBABILITY = Quantity("flip_probability", "probability that a 0 is reporte
 CATEGORIES = Quantity("categories", "number of categories of k-ary randomised response, with --step-epsilon", "",
                       kind="count", ge=2, le=2.0**53 - 1)
 STEPS = Quantity("steps", "number of steps; each is one release, and all of them are composed", "T", **WHOLE,
-                 safe_direction=-1, aliases=("iterations", "num_steps"))
-EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
-N = Quantity("n", "number of records", "n", **WHOLE, safe_direction=+1, aliases=("dataset_size", "num_examples"))
+                 safe_direction=-1, aliases=("iterations", "num_steps", "compositions", "num_compositions"))
+EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1,
+                  aliases=("num_epochs",))
+N = Quantity("n", "number of records", "n", **WHOLE, safe_direction=+1,
+             aliases=("dataset_size", "num_examples", "num_records", "num_samples", "sample_size"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **WHOLE,
-                      safe_direction=-1, aliases=("expected_batch_size",))
+                      safe_direction=-1, aliases=("expected_batch_size", "lot_size"))
 MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "
                           "that size stays (needs --n)", "B", **WHOLE, aliases=("truncated_batch_size",))
 BANDS = Quantity("bands", "number of groups that batches are drawn from in turn (--scheme cyclic-poisson)", "m",
@@ -166,12 +169,13 @@ DECAY = Quantity("decay", "exponent of the decay of the noise; a of Sordello et 
 LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss; its gradient is never longer", "L", gt=0)
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
 STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss; 0 for convex ones", "ρ", ge=0)
-LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safe_direction=+1, both=True)
+LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safe_direction=+1, both=True,
+                         aliases=("lr", "eta", "step_size"))
 DIAMETER = Quantity("diameter", "diameter of the constraint set K, in which w₀ lies (b − a for Laplace noise on "
                     "[a, b])", "D", gt=0)
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order; from 1 to n", "i", **WHOLE)
-PASSES = Quantity("epochs", "passes over the data", "E", **WHOLE, safe_direction=-1)
+PASSES = Quantity("epochs", "passes over the data", "E", **WHOLE, safe_direction=-1, aliases=EPOCHS.aliases)
 TAU = Quantity("tau", "τ of Berthier 2019, Conj 1/2 (fraction of the records in each pass); --epochs E makes E/τ "
                "passes", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of Berthier 2019, Conj 2 (without-replacement-conjecture)", "C", ge=16)
@@ -228,23 +232,21 @@ MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY, FLIP_PROBABILITY, STEP_EPSILON, 
 SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice",
                   choices=("poisson", "cyclic-poisson", "without-replacement", "weighted", "random-allocation",
                            "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False,
-                  aliases=("batches",))
+                  aliases=("batches", "sampling"))
 DROP_LAST = Quantity("drop_last", "an epoch leaves out the records that do not fill a batch, those at the end of its "
                      "own order (shuffled batches; PyTorch's drop_last=True)", kind="switch")
 RESHUFFLE = Quantity("reshuffle", "when the records are shuffled (shuffled batches; default: every-epoch)",
                      kind="choice", choices=("every-epoch", "once"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "
                      "allocation, zero-out for shuffled, truncated and cyclic ones, else replace-one)", kind="choice",
-                     choices=("add-remove", "replace-one", "zero-out"))
+                     choices=(ADD_REMOVE, REPLACE_ONE, ZERO_OUT), spellings=SPELLINGS)
 GROUP_SIZE = Quantity("group_size", "records in a group, as those of one user; neighbouring data sets differ in such a "
-                      "group (default: 1)", "", **WHOLE)
+                      "group (default: 1)", "", **WHOLE, aliases=("group", "records_per_user"))
 _LETTERS = (("rho", "zcdp"), ("mu", "gdp"), ("cdp", "zcdp"), ("eps-delta", "dp"))  # and the guarantees they stand for
 FROM = Quantity("from", "guarantee that you have", kind="choice",
-                choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"),
-                spellings=_LETTERS)
+                choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"), spellings=_LETTERS)
 TO = Quantity("to", "guarantee that you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"),
               spellings=_LETTERS)
-
 RUN = Quantity("run", "read the run from a TOML or JSON file; - is standard input, and options override the file",
                kind="text", metavar="FILE|-", reads=True)
 FILE = Quantity("file", "a ledger of releases, an earlier result, or the state of Opacus' accountant (TOML or JSON; - "
@@ -258,7 +260,7 @@ DELTA_RESERVE = Quantity("delta_reserve", "part of δ for (ε, δ) releases in a
 BATCHES = Quantity("batches", "how batches are formed (DataLoader(shuffle=True) forms shuffled ones)", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream",
                             "random-allocation"), spellings=(("shuffle", "shuffled"),), hints=False,
-                   aliases=("scheme",))
+                   aliases=("scheme", "sampling"))
 RELEASE = Quantity("release", "what is released (default: every-iterate)", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"),
                    spellings=(("all-iterates", "every-iterate"), ("all", "every-iterate")))
@@ -274,7 +276,7 @@ BOUND = Quantity("bound", "use only this bound (repeatable); dpcalc bounds lists
 BATCH = Quantity("batch", "read one set of options per line (JSON, or CSV with a header) and print one result per "
                  "line; options given here are defaults", kind="text", metavar="[FILE|-]")
 OUTPUT_FILE = Quantity("output", "write the answer to this file, too, in the format of its suffix (repeatable); with "
-                       "-q or --batch to the file alone", kind="file")
+                       "-q or --batch to the file alone", kind="file", aliases=("out", "outfile", "output_file"))
 SOLVE = Quantity("solve", "option to find, with the value that just meets the budget", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))

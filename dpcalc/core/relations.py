@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 ADD_REMOVE, REPLACE_ONE, ZERO_OUT = "add-remove", "replace-one", "zero-out"
+# (another name of a relation, and that relation)
+SPELLINGS = (("add-or-remove", ADD_REMOVE), ("unbounded", ADD_REMOVE), ("zeroed-out", ZERO_OUT), *(
+    (name, REPLACE_ONE) for name in ("replace", "substitute", "substitution", "swap", "bounded", "change-one")))
 
 
 class Relation(NamedTuple):

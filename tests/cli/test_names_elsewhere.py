@@ -74,6 +74,20 @@ def test_names_do_not_clash():
         assert len(spelled) == len(set(spelled)), name
 
 
+@pytest.mark.parametrize("line, ours", [
+    ("rdp --std 2 --num-compositions 3 -d 1e-5", "rdp --sigma 2 --steps 3 --delta 1e-5"),
+    ("rdp --mechanism warner --probability .7 --adjacency substitute --delta 0",
+     "rdp --mechanism randomized-response --probability .7 --adjacency replace-one --delta 0"),
+    ("rdp --mechanism grr --step-epsilon 1 --categories 4 --delta 0 -f csv",
+     "rdp --mechanism k-randomized-response --step-epsilon 1 --categories 4 --delta 0 --format csv"),
+    ("subsample --num-records 1000 --lot-size 10 --num-epochs 2 --noise-multiplier 2 --group 2 --adjacency unbounded --delta 1e-5",
+     "subsample --n 1000 --batch-size 10 --epochs 2 --noise-multiplier 2 --group-size 2 --adjacency add-remove --delta 1e-5"),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --smoothness .5 --lr .1 --diameter 1 --sample-size 99 --num-epochs 3 --delta 1e-5",
+     "shuffle-pnsgd --sigma 1 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 99 --epochs 3 --delta 1e-5")])
+def test_more_names_from_elsewhere(line, ours, cli):
+    assert cli(*line.split()).stdout == cli(*ours.split()).stdout != ""
+
+
 def test_options_may_be_written_with_underscores(cli):
     line = "subsample --n 1000 --batch_size 10 --epochs 2 --noise_multiplier 2 --max_grad_norm 1 --delta 1e-5"
     assert cli(*line.split()).stdout == cli(*line.replace("_", "-").split()).stdout != ""

@@ -95,8 +95,8 @@ def test_refusals_say_what_is_allowed():
         with pytest.raises(DpcalcError) as refused:
             validate(calculators()["rdp"], {name: value})
         assert str(refused.value) == f"--{name}: {message}"
-    with pytest.raises(DpcalcError, match=r"^--adjacency: 'replace' is not one of add-remove, .*did you mean replace-one"):
-        validate(calculators()["rdp"], {"adjacency": "replace"})
+    with pytest.raises(DpcalcError, match=r"^--adjacency: 'replaceone' is not one of add-remove, .*did you mean replace-one"):
+        validate(calculators()["rdp"], {"adjacency": "replaceone"})
 
 
 @pytest.mark.parametrize("rate", ["1e-308", "9e-301"])
