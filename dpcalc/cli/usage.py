@@ -32,6 +32,9 @@ def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
     close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:
         return DpcalcError("unknown-option", f"no such option; did you mean {close}?", name)
+    if ctx.parent is None and (commands or name in ("--json", "-q", "--quiet", "--all", "--explain", "--certify")):
+        after = commands[0] if commands else "rdp"
+        return DpcalcError("unknown-option", f"options stand after the command, as in dpcalc {after} {name}", name)
     where = f"it belongs to {', '.join(commands)}" if commands else f"{ctx.command_path} --help lists the options"
     return DpcalcError("unknown-option", f"no such option; {where}", name)
 

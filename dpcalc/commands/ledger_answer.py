@@ -33,8 +33,8 @@ _FIXED = ("noise, rates and steps of all releases must be fixed before the first
 _OR_BUDGET = ("if noise, length or number of releases were chosen by looking at earlier outputs, what may be stated is "
               "the budget {}, provided that it was fixed before the first release, and that no release would have been "
               "made that exceeds it")
-_UNLESS_ADAPTIVE = ("holds if the noise, length and number of releases were fixed before the first output; if they "
-                    "are chosen in view of outputs, use adaptive = true from the first release on")
+_UNLESS_ADAPTIVE = ("if the noise, length or number of releases are chosen by looking at outputs, use adaptive = true "
+                    "from the first release on")
 _OF_TOTAL = ("bound", "orders", "precision")  # options that the composition of all releases takes
 _OF_FILTER = ("filter", "order", "delta_reserve")  # options of an adaptive ledger
 

@@ -84,7 +84,9 @@ def toml(text: str, source: str, option: str, expected: str) -> dict[str, Any]:
     except RecursionError:
         raise DpcalcError("bad-toml", f"{source} is nested too deeply", option) from None
     except (tomllib.TOMLDecodeError, ValueError) as e:
-        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", option) from None
+        of_csv = ("; a table of releases is answered line by line, and then composed: dpcalc rdp --batch FILE.csv "
+                  "--format jsonl | dpcalc ledger -") if source.endswith(".csv") else ""
+        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}{of_csv}", option) from None
     if not data:
         raise DpcalcError("bad-toml", f"{source} is empty; {expected}", option)
     return data

@@ -198,7 +198,7 @@ def _with_texts(x: Any) -> Any:
 
 def describe(q: Quantity) -> str:
     """What a quantity is, with its symbol, for a message and for the JSON Schema."""
-    return f"{q.help}{f' {q.symbol}' if q.symbol else ''}"
+    return f"{q.symbol}: {q.help}" if q.symbol else q.help
 
 
 def _parsed(x: Any) -> Any:
