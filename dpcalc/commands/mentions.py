@@ -14,8 +14,8 @@ _SIMILAR = 0.85  # of 2·(letters in common)/(letters of both): two slips in twe
 
 
 def mentions(word: str) -> dict[str, Any] | None:
-    """The JSON record of everything that mentions a word or the beginning of one: names with a line each. None where
-    nothing does, or where the word has fewer than three letters."""
+    """The JSON record of everything that mentions a word or the beginning of one: names with a line each; and the
+    options that it is a value of. None where nothing does, or where the word has fewer than three letters."""
     if len(comparable(word)) < 3:
         return None
     has_word = _finder(word)
@@ -28,7 +28,8 @@ def mentions(word: str) -> dict[str, Any] | None:
         "bounds": {entry.bound.name: entry.bound.source for entry in mentioning((word.replace("-", " "),))
                    or mentioning((comparable(word),))},
     }
-    return {"name": word, "kind": "search", **found} if any(found.values()) else None
+    value_of = [q.option for q in named_quantities().values() if comparable(word) in q.choices]
+    return {"name": word, "kind": "search", "value_of": value_of, **found} if any(found.values()) else None
 
 
 def _finder(word: str) -> Callable[[str], bool]:

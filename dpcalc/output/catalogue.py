@@ -81,7 +81,8 @@ _KINDS = {"topics": "help", "words": "explain", "commands": "help", "options": "
 def _findings(record: dict[str, Any]) -> str:
     """What mentions a word: names with the beginning of their text, a line each."""
     wide = min(width(), PIPE_WIDTH)
-    found = [heading(f"{record['name']!r} is not a name in dpcalc. What mentions it:")]
+    what = f"a value of {', '.join(record['value_of'])}" if record["value_of"] else "not a name in dpcalc"
+    found = [heading(f"{record['name']!r} is {what}. What mentions it:")]
     for kind, command in _KINDS.items():
         rows = [(name, short_source(text) if kind == "bounds" else text) for name, text in record[kind].items()]
         column = max((len(name) for name, _ in rows[:_LISTED]), default=0)
