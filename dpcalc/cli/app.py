@@ -172,7 +172,8 @@ def _instead_of_command(word: str) -> str:
         return there_are + close
     known = f"dpcalc help {word} explains it, and " if word in WORDS or option_record(word) else ""
     asked = {"delta": "rdp --sigma 1 --epsilon 1 asks for δ",
-             "batch": "rdp --batch FILE answers a file of questions"}.get(word, f"{EXAMPLES[0][0]} asks for ε")
+             "batch": "rdp --batch FILE answers a file of questions"}.get(
+                 word, f"{EXAMPLES[0][0]} asks for ε, dpcalc subsample for that of a training run")
     return f"{known}dpcalc {asked}; {there_are}"
 
 

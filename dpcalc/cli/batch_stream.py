@@ -43,7 +43,8 @@ def _check_options(command: Command, raw: Mapping[str, Any], source: str, inputs
     format = raw.get("format")
     of_lines = [name for name, form in FORMATS.items() if form.is_of_lines]
     if format not in (None, *of_lines):
-        raise DpcalcError("contradictory", f"--batch prints {', '.join(of_lines)}, or with -q numbers", "--format")
+        raise DpcalcError("contradictory", f"--batch prints {', '.join(of_lines)}, or with -q numbers; a "
+                            "sweep of one or two options can be a table", "--format")
     check_format(format, switches, JSON_FORMATS)
     if drawing := next((q.option for q in plotting.OPTIONS if raw.get(q.name)), None):
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", drawing)

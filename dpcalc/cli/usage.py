@@ -1,5 +1,6 @@
 """Errors about options and words that a command does not have, as one line that names what was probably meant."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,8 @@ def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
     from dpcalc.commands.catalogue import calculators
 
     command, word = calculators().get(ctx.info_name), name.lstrip("-").replace("_", "-")
+    if command and command.elsewhere and re.search(r"per-(user|patient|person|client|subject|customer)$", word):
+        word = "images-per-patient"
     if command and (instead := command.elsewhere.get(word) or _IN_EVERY_COMMAND.get(word)):
         return DpcalcError("unknown-option", f"no such option; {instead.format(command=ctx.info_name)}", name)
     commands = [other.name for other in calculators().values()

@@ -31,10 +31,19 @@ def noise_note(noise: str) -> str:
     return f"{level} the noise on every gradient; the noise on the iterate is η times that"
 
 
+def setting_note(head: Row) -> tuple[str, ...]:
+    """What the theorem of a row assumes of the losses and of the order of the records, which no option states."""
+    assumed = [text for theorem in head.route.theorems for text in theorem.theorem.assumptions
+               if text.startswith(("the loss of every record", "the order is"))]
+    return (f"the bound assumes that {' and that '.join(dict.fromkeys(assumed))}",) if assumed else ()
+
+
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
     """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
     needs = any(START in theorem.theorem.assumptions for row in found for theorem in row.route.theorems)
-    return ("the first iterate w₀ must lie in K, and neither may depend on the data",) if needs else ()
+    has_set = any(row.params.get("diameter") is not None for row in found)
+    where = "lie in the constraint set K, and neither may" if has_set else "not"
+    return (f"the first iterate w₀ must {where} depend on the data",) if needs else ()
 
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------

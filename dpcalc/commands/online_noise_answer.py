@@ -42,7 +42,8 @@ def answer(given: Given) -> Answer:
     params, noise, index = run.params, run["noise"], run["index"]
     epsilon = c.epsilon_for_companions(run, head)
     numbers: dict[str, float] = {_LEVEL[noise]: params["levels"].at(index)}
-    notes, only = (c.noise_note(noise), *c.start_note(rows)), for_one(index)
+    notes = (*c.setting_note(rows[0]), c.noise_note(noise), *c.start_note(rows))
+    only = for_one(index)
     if epsilon is not None:
         more, only = c.worst_companions_at_epsilon(run, head, epsilon, *_worst(run, epsilon, rows))
         numbers |= more

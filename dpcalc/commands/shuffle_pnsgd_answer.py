@@ -85,7 +85,8 @@ def answer(given: Given) -> Answer:
     if _passes(run) > 1 and run["tau"] is None and run["release"] != "last-iterate":
         released += " in every epoch, from which the next one starts" if released == RELEASED else " of every epoch"
     return run.answer(rows, c.guarantee(run, rows), "replace-one", released,
-                      (noise, *c.start_note(rows), *notes), {_NOISE[run["noise"]]: run.params["level"], **numbers},
+                      (*c.setting_note(rows[0]), noise, *c.start_note(rows), *notes),
+                      {_NOISE[run["noise"]]: run.params["level"], **numbers},
                       only=only)
 
 

@@ -139,7 +139,7 @@ RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (zCDP
                safe_direction=-1)
 TV = Quantity("tv", "total variation distance", "TV", ge=0, le=1)
 KL = Quantity("kl", "Kullback–Leibler divergence of each release", "KL", ge=0, safe_direction=-1)
-FPR = Quantity("fpr", "false-positive rate of an attack, or a list; prints the largest true-positive rate", "f",
+FPR = Quantity("fpr", "false-positive rate of an attack, or a list; prints the largest true-positive rate", "FPR",
                kind="numbers", gt=0, lt=1)
 TPR = Quantity("tpr", "budget on the true-positive rate (at --fpr, for --solve)", "TPR", gt=0, le=1)
 PRIOR = Quantity("prior", "probability of one of the two data sets, before the output is seen", "π", gt=0, lt=1)

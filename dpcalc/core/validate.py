@@ -23,6 +23,7 @@ from dpcalc.core.strict_json import dumps
 from dpcalc.core.suggest import NO_THEOREM, meant, way_out
 
 _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
+_OF_DELTA = "; usual is a tenth of 1/n or less, as 1/600000 for n = 60000 (dpcalc help delta)"
 _LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ def describe(q: Quantity) -> str:
 def _parsed(x: Any) -> Any:
     """The double that a number or a text denotes. Raises NotANumber."""
     if isinstance(x, bool) or not isinstance(x, str | int | float):
-        raise NotANumber(f"{brief(x)} is not a number")
+        once = ": ask once for each value" if isinstance(x, list | tuple | range) else ""
+        raise NotANumber(f"{brief(x)} is not a number{once}")
     try:
         return number(x) if isinstance(x, str) else float(x)
     except OverflowError:
@@ -241,7 +243,8 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
         return DpcalcError("unknown-value", f"{brief(shown)}: {instead}", q.option)
     if issue["type"] == "value_error":
         is_file = q.kind in ("series", "ranges") and isinstance(shown, str) and shown.strip()[:1].isalpha()
-        return DpcalcError("not-a-number", f"{issue['ctx']['error']}{_LIST_OR_FILE if is_file else ''}", q.option)
+        hint = _LIST_OR_FILE if is_file else _OF_DELTA if q.name == "delta" and isinstance(shown, str) else ""
+        return DpcalcError("not-a-number", f"{issue['ctx']['error']}{hint}", q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices

@@ -11,7 +11,7 @@ from dpcalc.core.quantities import symbol
 from dpcalc.core.results import RESULT, Answer, Row
 from dpcalc.output.answer import full_table, record, rounded_roc, table_of_numbers
 from dpcalc.output.formats import Document
-from dpcalc.output.sweep_columns import Columns
+from dpcalc.output.sweep_columns import columns, fit, fold
 from dpcalc.output.sweep_words import Point, Points, as_given, label, lines_below, title, unanswered
 from dpcalc.output.tables import TextTable, TitledTable, aligned, is_aligned, paragraph
 from dpcalc.output.theorem import of_answers
@@ -158,11 +158,12 @@ def _one_option(points: Points, is_fitted: bool) -> tuple[TextTable, list[str]]:
              if any(_cell(name, answer) != shown_value(answer, answer.quantity, answer.headline) for answer in answers)]
     said = list[str]()
     if not any(answer.every_row for answer in answers):
-        columns = Columns(answers, names)
-        said += columns.fold(_asked(answers[0]))
+        reported, others = columns(answers, names, _asked(answers[0]))
+        shown, said = fold(reported, others)
         if is_fitted:
-            said += columns.fit(lambda names: is_aligned(_rows(points, names)))
-        names = columns.names
+            shown, left_out = fit(reported, shown, lambda some: is_aligned(_rows(points, [c.name for c in some])))
+            said += left_out
+        names = [column.name for column in shown]
     return _rows(points, names), said
 
 

@@ -86,7 +86,7 @@ MISTAKES = [
     ("completion", "name one shell: bash, zsh, fish"),
     ("explain verify", "dpcalc help verify shows its help"),
     ("-v", "did you mean --version?"),
-    ("epsilon", "dpcalc help epsilon explains it, and dpcalc rdp --sigma 1 --delta 1e-5 asks for ε; there are rdp"),
+    ("epsilon", "dpcalc help epsilon explains it, and dpcalc rdp --sigma 1 --delta 1e-5 asks for ε, dpcalc subsample for that of a training run; there are rdp"),
     ("privacy", "no command 'privacy'; dpcalc rdp --sigma 1 --delta 1e-5 asks for ε"),
     ("delta", "dpcalc rdp --sigma 1 --epsilon 1 asks for δ"), ("batch", "dpcalc rdp --batch FILE"),
     ("subsample --no-used-microbatching", "give half the noise multiplier"),

@@ -279,7 +279,7 @@ def test_statement_and_explain_name_the_filter():
 
 
 def test_several_releases_with_a_budget_say_what_they_assume():
-    says = "holds if the noise, length and number of releases were fixed before the first output"
+    says = "if the noise, length or number of releases are chosen by looking at outputs, use adaptive = true"
     fixed = {"release": [LAPLACE, GAUSSIAN]}
     assert any(says in note for note in answer("ledger", file=fixed, delta=1e-5, epsilon=3).notes)
     assert not any(says in note for note in answer("ledger", file=fixed, delta=1e-5).notes)

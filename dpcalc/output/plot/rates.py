@@ -31,13 +31,18 @@ def plot_rates(answer: Answer) -> Plot:
     kind = "log" if high_f < _SMALL else "linear"
     least = places["fpr"][0] if kind == "log" else 0.0
     low_f, f = max(low_f, least), max(f, least)
+    if kind == "log":
+        low_t = max(low_t, places["fpr"][0])
     box = Series(f"seen: {hits} and {alarms}, with intervals of {in_percent(float(1 - error))}",
                  (low_f, high_f, high_f, low_f, low_f, low_f, f), (low_t, low_t, high_t, high_t, low_t, None, t),
                  is_outline=True)
-    lines = [Series(label, places["fpr"], places[name], proven=name != "tpr_lower_gaussian")
+    def on_axis(rates: tuple[float, ...]) -> tuple[float | None, ...]:  # a logarithmic axis has no 0
+        return tuple(rate if rate > 0 or kind == "linear" else None for rate in rates)
+
+    lines = [Series(label, places["fpr"], on_axis(places[name]), proven=name != "tpr_lower_gaussian")
              for name, label in _LABELS.items() if name in places]
     verdict = {True: ": the claim is refuted", False: ": consistent with the claim", None: ""}[answer.refuted]
-    found = f"ε ≥ {human(answer.value, upward=False)} at δ = {plain(own['delta'])}"
+    found = f"ε ≥ {human(answer.value, 3, upward=False)} at δ = {plain(own['delta'])}"
     return Plot(f"An attack that shows {found}{verdict}", f"audit: TP = {hits}, FP = {alarms}, confidence {confidence}",
-                Scale("false-positive rate FPR", kind), Scale("true-positive rate TPR"), (*lines, box),
+                Scale("false-positive rate FPR", kind), Scale("true-positive rate TPR", kind), (*lines, box),
                 strong=next(k for k, line in enumerate(lines) if line.label == _LABELS["tpr_lower"]))

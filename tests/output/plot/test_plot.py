@@ -114,7 +114,7 @@ WORDS = [
     ("tv --tv .1,.2 --solve sigma", "σ for each TV", "tv, gaussian", "total variation distance TV",
      "noise σ [units of the sensitivity]"),
     ("tv --sigma 1 --fpr .1,.2", "Largest true-positive rate of any attack", "tv, gaussian: σ = 1",
-     "false-positive rate f", "true-positive rate TPR"),
+     "false-positive rate FPR", "true-positive rate TPR"),
     ("online-noise --schedule 1:9 --c1 9 --c2 9 --decay 2 --diameter 2 --learning-rate .01 --smoothness .5",
      "σ of each step",
      "online-noise, gaussian: C1 = 9, C2 = 9, a = 2, β = .5, η = .01, D = 2", "step j",
