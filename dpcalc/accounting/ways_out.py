@@ -104,7 +104,12 @@ def different_neighbours(names: Sequence[str], places: Mapping[str, Sequence[int
     """What makes inputs with these names agree, from relation → their places: to convert them, or to compute those of
     added and removed records for zeroed-out ones."""
     others = [names[k] for relation, those in places.items() if relation != REPLACE_ONE for k in those]
-    way = f"add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
-    if {ADD_REMOVE, ZERO_OUT} <= places.keys():
-        way += f", or compute {listed([names[k] for k in places[ADD_REMOVE]])} with --adjacency {ZERO_OUT}"
-    return way
+    return f"{computed_as_zeroed(names, places)}add --adjacency {REPLACE_ONE}, which converts {listed(others)}"
+
+
+def computed_as_zeroed(names: Sequence[str], places: Mapping[str, Sequence[int]]) -> str:
+    """What makes inputs of added and removed records agree with those of zeroed-out ones, with "or" behind it: this
+    costs less than converting both. Empty where there are not both."""
+    if not {ADD_REMOVE, ZERO_OUT} <= places.keys():
+        return ""
+    return f"compute {listed([names[k] for k in places[ADD_REMOVE]])} with --adjacency {ZERO_OUT}, or "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.accounting.guarantee import read
 from dpcalc.accounting.neighbours import Composed, compose
+from dpcalc.accounting.ways_out import computed_as_zeroed
 from dpcalc.commands import calculator
 from dpcalc.commands.ask import answer, command_of, named
 from dpcalc.commands.best_of_runs import best_of, keys_of_tries
@@ -260,7 +261,8 @@ def _way_out(entries: Sequence[Entry], places: Mapping[str, Sequence[int]]) -> s
         if all(entry.can_be_for(relation) for entry in changed):
             which = " and ".join(f"release {entry.number}" for entry in changed)
             return f'set adjacency = "{relation}" in {which}, or convert with {convert}'
-    return f"write {convert}, which converts the others"
+    first = computed_as_zeroed([entry.title for entry in entries], places)
+    return f"{first}write {convert}, which converts the others"
 
 
 def composed_of(entries: Sequence[Entry], wanted: str | None, unknown: Unknown | None = None,
