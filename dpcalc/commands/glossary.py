@@ -58,12 +58,12 @@ def plain(markdown: str) -> str:
 def glossary_record(word: str) -> dict[str, Any] | None:
     """The JSON record of the entry that a word names, also in the plural; None where there is none. Of letters, K and k
     are two."""
-    asked = comparable(word)
+    key = comparable(word)
     spelled: dict[str, Word] = {}
     for entry in words():
         for name in entry.names:
             spelled.setdefault(name, entry)
             spelled.setdefault(comparable(name), entry)
-    found = next((spelled[name] for name in (word.strip(), asked, asked.removesuffix("s"), f"{asked}s")
+    found = next((spelled[name] for name in (word.strip(), key, key.removesuffix("s"), f"{key}s")
                   if name in spelled), None)
     return {"name": found.title, "kind": "word", "meaning": found.text} if found else None

@@ -234,7 +234,7 @@ SCHEME = Quantity("scheme", "how batches are drawn at every step", kind="choice"
                            "shuffle", "with-replacement"), spellings=(("shuffled", "shuffle"),), hints=False,
                   aliases=("batches", "sampling"))
 DROP_LAST = Quantity("drop_last", "an epoch leaves out the records that do not fill a batch, those at the end of its "
-                     "own order (shuffled batches; PyTorch's drop_last=True)", kind="switch")
+                     "order (shuffled batches; PyTorch's drop_last=True)", kind="switch")
 RESHUFFLE = Quantity("reshuffle", "when the records are shuffled (shuffled batches; default: every-epoch)",
                      kind="choice", choices=("every-epoch", "once"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours (default: add-remove for Poisson batches and random "

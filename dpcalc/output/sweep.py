@@ -213,7 +213,7 @@ def _tables(points: Points, table_of: Callable[[Answer], TextTable | None]) -> T
 
 
 def _asked(answer: Answer) -> str:
-    """The header of the numbers that were asked for."""
+    """The header of the numbers that answer the question."""
     return f"{'resulting ' if answer.has_given_namesake else ''}{symbol(answer.quantity)}"
 
 

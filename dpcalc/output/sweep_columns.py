@@ -41,14 +41,14 @@ def fold(first: Column, others: Sequence[Column]) -> tuple[list[Column], list[st
     """One of several columns that are nearly equal at every point: the first, or the proven one that is reported at
     most points; with a sentence about each group."""
     equal: dict[str, list[str]] = {}
-    kept = [first]
+    shown = [first]
     for column in sorted(others, key=lambda c: (not c.is_proven, -c.best)):
-        same = next((c.name for c in kept if max(column.distances(c)) <= log1p(NEARLY_EQUAL)), None)
+        same = next((c.name for c in shown if max(column.distances(c)) <= log1p(NEARLY_EQUAL)), None)
         if same is None:
-            kept.append(column)
+            shown.append(column)
         else:
             equal.setdefault(same, []).append(column.name)
-    return ([column for column in others if column in kept],
+    return ([column for column in others if column in shown],
             [f"{listed(names)} {'is' if len(names) == 1 else 'are'} within {100 * NEARLY_EQUAL:g} % of {same} at every "
              "point." for same, names in equal.items()])
 
