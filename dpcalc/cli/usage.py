@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.suggest import meant, synonym
 
@@ -34,12 +35,20 @@ def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
     # An option of another command is hardly ever a mistyped one of this command.
     close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:
-        return DpcalcError("unknown-option", f"no such option; did you mean {close}?", name)
+        return DpcalcError("unknown-option", f"no such option; did you mean {close}?{_letters(command, word)}", name)
     if ctx.parent is None and (commands or name in ("--json", "-q", "--quiet", "--all", "--explain", "--certify")):
         after = commands[0] if commands else "rdp"
         return DpcalcError("unknown-option", f"options stand after the command, as in dpcalc {after} {name}", name)
     where = f"it belongs to {', '.join(commands)}" if commands else f"{ctx.command_path} --help lists the options"
-    return DpcalcError("unknown-option", f"no such option; {where}", name)
+    return DpcalcError("unknown-option", f"no such option; {where}{_letters(command, word)}", name)
+
+
+def _letters(command: Command | None, word: str) -> str:
+    """Beside an option of one letter, as papers write it: the letters of the usual options of the command."""
+    if command is None or len(word) > 1:
+        return ""
+    usual = (command.option(name).quantity for name in command.usual)
+    return f"; here {', '.join(f'{quantity.symbol} is {quantity.option}' for quantity in usual if quantity.symbol)}"
 
 
 def unexpected_word(word: str, known: Iterable[str], path: str) -> DpcalcError:

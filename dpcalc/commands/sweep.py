@@ -63,7 +63,8 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
             raise DpcalcError("not-a-number", f"{text!r} has no value beside one of its commas", flag(quantity.name))
         if len(set(parts)) < len(parts):
             decimal = f"; did you mean {text.replace(',', '.')}?" if _DECIMAL_COMMA.fullmatch(text) else ""
-            raise DpcalcError("not-a-number", f"{text} has one value twice{decimal}", flag(quantity.name))
+            raise DpcalcError("not-a-number", f"{text} has one value twice{decimal}; pairs of options are lines of "
+                              "--batch, and phases of one run a ledger", flag(quantity.name))
         return parts
     parts = tuple(text.split(":"))
     try:
