@@ -7,11 +7,22 @@ import tomllib
 from importlib.metadata import distribution
 from importlib.resources import files
 
+import pytest
 from conftest import ROOT
 
 import dpcalc
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_top_level_holds_what_belongs_there():
+    """A test or a command that writes into the current folder would leave its file here."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no repository")
+    top = {name.partition("/")[0] for name in listed.stdout.splitlines()}
+    assert {name for name in top if not name.startswith(".")} == {
+        "pyproject.toml", "dpcalc", "tests", "completions", "docs", "README.md", "mkdocs.yml", "LICENSE", "CHANGELOG.md"}
 
 
 def test_the_lowest_versions_are_those_declared():

@@ -51,7 +51,10 @@ def guarantee_of(record: Mapping[str, Any]) -> Any:
         isinstance(g, Mapping) and g.get("kind") == "dp" for g in inputs))
     if record.get("bound") != BOUNDED_RANGE_ZCDP.name or not of_points or not isinstance(found, Mapping):
         return found
-    return {"promises": [BOUNDED_RANGE_LOSS], **found}
+    known = found.get("promises", [])
+    if not isinstance(known, list) or BOUNDED_RANGE_LOSS in known:
+        return found
+    return {**found, "promises": [*known, BOUNDED_RANGE_LOSS]}
 
 
 def lacks(version: Any, path: str) -> bool:

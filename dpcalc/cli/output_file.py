@@ -53,9 +53,9 @@ def as_standard_output(name: str) -> Iterator[None]:
 def outputs(names: tuple[str, ...], raw: Mapping[str, Any], switches: Mapping[str, bool]) -> Outputs:
     """Where the answer goes by --output, --format, --json and --quiet.
 
-    A file has the format of its suffix, and standard output is for people beside it, unless --quiet silences it or
-    --output - says that it is written, too. A file without such a suffix has the format that the options choose. Raises
-    DpcalcError where a file cannot be written, or where its suffix names another format than they do.
+    A file has the format of its suffix, and a table is printed as well, unless --quiet silences it. With --output -
+    standard output has the format that the options choose, as has a file without such a suffix. Raises DpcalcError
+    where a file cannot be written, or where its suffix names another format than they do.
     """
     given = "json" if switches["json"] else raw.get("format")
     chosen = given or (QUIET if switches["quiet"] else "table")

@@ -104,6 +104,8 @@ TOPICS = (
          "replacing a record, where the others are for adding, removing or zeroing out one.",
          "Never report a Poisson number for a shuffled loader: it is no guarantee for that run."),
         ((f"subsample --scheme random-allocation {_EXAMPLE}", "ε = 2.87315"),
+         (f"subsample {_EXAMPLE}", "ε = 2.94804"),
+         (f"subsample --scheme without-replacement {_EXAMPLE}", "ε = 13.0133"),
          ("subsample --scheme shuffle --n 50000 --batch-size 999 --drop-last --epochs 50 --noise-multiplier 1.6 "
           "--delta 1e-5", "ε = 6.96299")),
     ),

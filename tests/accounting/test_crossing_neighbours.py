@@ -240,6 +240,7 @@ def test_promises_are_carried_on():
     assert promise in again.promises
 
 
+@pytest.mark.slow
 def test_shuffled_batches_are_converted_to_replaced_records():
     """A law on a grid is infinite with some probability; the conversion costs more than the theorem about replaced ones."""
     run = {"scheme": "shuffle", "n": 1000, "batch_size": 100, "noise_multiplier": 2, "epochs": 1, "drop_last": True}

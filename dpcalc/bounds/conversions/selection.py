@@ -259,7 +259,7 @@ PROFILE: ProfileBound = _OfCandidate(
              in_words="What publishing the best of K runs costs, such as a search over hyper-parameters, as a privacy "
                       "profile: K is drawn at random from the stated law, and only the best run is published. It is "
                       "false where the number of runs is fixed or shown, where other runs or their scores are shown, "
-                      "or where the search looked at the data before.",
+                      "or where the search used the data before.",
              source=f"{_SHARPER.format(2)}; of the kind of Koskela, Redberg & Wang 2024, arXiv:2402.06701"),
     params=_PARAMS, value=value, exact=exact, rtol=1e-12, pure=pure, inverse=inverse, choices=Choices(search=search))
 RDP = RdpBound(

@@ -185,8 +185,7 @@ LIMIT = ProfileBound(Theorem(
     statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
     in_words="This is no guarantee at a finite n: an upper bound of what the δ of online-contraction for the record at "
              "index i falls to as the stream goes on without end. A record is replaced. At a finite n that δ may be "
-             "much larger (26.6 times in a figure of the paper), and a run that was stopped has only that δ as its "
-             "guarantee.",
+             "many times as large, and a run that was stopped has only that δ as its guarantee.",
     source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"), status="limit",
     errata=("Sordello et al. 2021, eq. 13, has −ε/2 in A_i; it must be +ε/2.",
