@@ -12,7 +12,7 @@ from dpcalc.core.suggest import meant, synonym
 _IN_EVERY_COMMAND = {
     **{name: f"write --format {name}" for name in ("csv", "tsv", "jsonl", "markdown", "latex", "statement", "bibtex")},
     "to": "pipe the result: dpcalc {command} … --json | dpcalc convert - --to zcdp",
-    "best": "-q prints the best number alone, and --batch one line of it for each question",
+    "best": "-q prints the best number alone, and --batch prints it for each question of a file",
     **dict.fromkeys(("max-epsilon", "epsilon-budget", "max-eps", "fail-above"), "to check a budget: dpcalc {command} … "
                     "--json | dpcalc ledger - --epsilon X --delta D, whose exit code is 3 where it is exceeded"),
 }
@@ -44,7 +44,7 @@ def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
 
 
 def _letters(command: Command | None, word: str) -> str:
-    """Beside an option of one letter, as papers write it: the letters of the usual options of the command."""
+    """For an option of one letter, as papers write it: the letters of the usual options of the command."""
     if command is None or len(word) > 1:
         return ""
     usual = (command.option(name).quantity for name in command.usual)

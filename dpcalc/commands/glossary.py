@@ -44,7 +44,7 @@ def words() -> tuple[Word, ...]:
 
 
 def _names(title: str, brackets: str) -> tuple[str, ...]:
-    """The title, its words in the plural or joined by "and", and the other names in the brackets behind it."""
+    """The title, its parts where it has an "and", and the names behind "also" in the brackets."""
     also = brackets.partition("also ")[2].split(", ") if "also " in brackets else []
     return (title, *title.split(" and "), *also)
 
@@ -56,8 +56,8 @@ def plain(markdown: str) -> str:
 
 
 def glossary_record(word: str) -> dict[str, Any] | None:
-    """The JSON record of the entry that a word names, also in the plural; None where there is none. Of letters, K and k
-    are two."""
+    """The JSON record of the entry that a word names, also in the plural; None where there is none. The letters K and k
+    are different names."""
     key = comparable(word)
     spelled: dict[str, Word] = {}
     for entry in words():

@@ -119,7 +119,7 @@ STEPS = Quantity("steps", "number of steps; each is one release, and all of them
 EPOCHS = Quantity("epochs", "passes over the data; in place of --steps", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1,
                   aliases=("num_epochs",))
 N = Quantity("n", "number of records", "n", **WHOLE, safe_direction=+1,
-             aliases=("dataset_size", "num_examples", "num_records", "num_samples", "sample_size"))
+             aliases=("dataset_size", "num_examples", "num_records", "num_samples"))
 BATCH_SIZE = Quantity("batch_size", "records in a batch; the expected number under Poisson sampling", "b", **WHOLE,
                       safe_direction=-1, aliases=("expected_batch_size", "lot_size"))
 MAX_BATCH_SIZE = Quantity("max_batch_size", "most records in a Poisson batch; if more are drawn, a uniform subset of "

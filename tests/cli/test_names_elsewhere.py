@@ -82,7 +82,7 @@ def test_names_do_not_clash():
      "rdp --mechanism k-randomized-response --step-epsilon 1 --categories 4 --delta 0 --format csv"),
     ("subsample --num-records 1000 --lot-size 10 --num-epochs 2 --noise-multiplier 2 --group 2 --adjacency unbounded --delta 1e-5",
      "subsample --n 1000 --batch-size 10 --epochs 2 --noise-multiplier 2 --group-size 2 --adjacency add-remove --delta 1e-5"),
-    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --smoothness .5 --lr .1 --diameter 1 --sample-size 99 --num-epochs 3 --delta 1e-5",
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --smoothness .5 --lr .1 --diameter 1 --num-samples 99 --num-epochs 3 --delta 1e-5",
      "shuffle-pnsgd --sigma 1 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 99 --epochs 3 --delta 1e-5")])
 def test_more_names_from_elsewhere(line, ours, cli):
     assert cli(*line.split()).stdout == cli(*ours.split()).stdout != ""
