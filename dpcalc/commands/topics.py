@@ -100,8 +100,8 @@ TOPICS = (
          "--batches fixed-order, full or stream.",
          "One run in several ways: 50,000 records, batches of 1,000, 50 epochs, noise multiplier 1.6, δ = 1e-5. Random "
          "allocation: ε = 2.87315. Poisson batches: ε = 2.94804. A shuffled loader: ε = 7.28557 (the true ε is at "
-         "least 6.51305), or 6.96299 with batches of 999 and --drop-last. Without replacement ε is larger still, as "
-         "a record is replaced there; the others are for adding, removing or zeroing out one.",
+         "least 6.51305), or 6.96299 with batches of 999 and --drop-last. Without replacement, where a record is "
+         "replaced, ε is larger still.",
          "Never report a Poisson number for a shuffled loader: it is no guarantee for that run."),
         ((f"subsample --scheme random-allocation {_EXAMPLE}", "ε = 2.87315"),
          (f"subsample {_EXAMPLE}", "ε = 2.94804"),
