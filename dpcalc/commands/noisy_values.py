@@ -7,7 +7,7 @@ from typing import Any
 from dpcalc.accounting import contributions
 from dpcalc.accounting.mechanisms import Mechanism
 from dpcalc.accounting.mechanisms.record import NUMBER
-from dpcalc.accounting.solve import solve
+from dpcalc.accounting.solve import Search, solve
 from dpcalc.bounds.mechanisms import noise_accuracy
 from dpcalc.commands import thresholded_values
 from dpcalc.commands.asking import read_unknown
@@ -115,7 +115,7 @@ def size_params(mechanism: Mechanism, run: Mapping[str, Any], answers: int = 1) 
 
 def question_at_solution(run: Run, mechanism: Mechanism) -> Run:
     """The run with the most noise that stays within --error, asked for its δ at --epsilon or its ε at --delta."""
-    row = solve(SIZE, run)
+    row = solve(Search(SIZE, run))
     beside = Question("epsilon", delta=run["delta"]) if run.given.has("delta") else Question(
         "delta", epsilon=run["epsilon"])
     return run.at(row.result[str(run.unknown)]).asking(beside)

@@ -10,6 +10,9 @@ from math import asinh, exp, log
 
 from dpcalc.numerics.elementary import log_ratio
 
+_NEAR = 0.01  # relative: how near an infeasible value is to a solution that leaves some of the slack to spare
+_STRAIGHT = 1.0  # a residual, a logarithm, up to which it is nearly a straight line
+
 
 class Unreachable(ValueError):
     """No value of the unknown is feasible. `at` is the safe end of the range, and `gap` the residual there."""
@@ -34,9 +37,9 @@ def bracket(residual: Callable[[float], float], start: float, safe_direction: fl
     x = min(max(start, low), high)
     residual_x = residual(x)
     feasible = residual_x <= 0
-    # Near the boundary, a residual that is a logarithm is about the distance in log x. A first step that is half or
-    # twice as long costs about one evaluation more.
-    step = step or min(max(2 * abs(residual_x), 0.004), 0.4)
+    # Near the boundary, a residual that is a logarithm is about the distance in log x, or less: a privacy loss falls at
+    # least about like 1/σ. It grows with the number of steps at least about like its root.
+    step = step or min(max((2.2 if whole else 1.1) * abs(residual_x), 0.004), 0.4)
     upward = (safe_direction > 0) != feasible
     while True:
         y = x * exp(min(step, 700.0)) if upward else x * exp(-min(step, 700.0))
@@ -54,29 +57,36 @@ def bracket(residual: Callable[[float], float], start: float, safe_direction: fl
 
 
 def boundary(residual: Callable[[float], float], feasible: float, infeasible: float, rtol: float = 1e-13,
-             slack: float = 0.0, whole: bool = False) -> float:
+             slack: float = 0.0, aim: float = 0.0, whole: bool = False) -> float:
     """A feasible x close to the boundary, from a bracket.
 
     The residual was found to be positive at a value within rtol·|x| of it (for whole numbers, next to it). With a
-    `slack`, the search also ends at a residual between −slack and 0 if an infeasible value was seen within 1 %. Raises
-    Unreachable if the end `feasible` of the bracket is infeasible.
+    `slack`, the search also ends at a residual between −slack and 0 if an infeasible value is within 1 %. With an `aim`
+    it looks for the residual −aim, as values may be noisy, and interpolation may show the 1 %. Raises Unreachable if
+    the end `feasible` of the bracket is infeasible.
 
     Chandrupatla's method (inverse quadratic interpolation, or bisection where that is not safe), in log x if both ends
     are positive, on asinh of the residual, which is nearly linear both where log δ falls like −x² and close to the
     boundary. """
     in_log = min(feasible, infeasible) > 0
     a, b = infeasible, feasible
-    f_a, f_b = _finite(residual(a)), _finite(residual(b))
-    if f_a <= 0:
+    f_a, f_b = _finite(residual(a) + aim), _finite(residual(b) + aim)
+    if f_a <= aim:
         return a
-    if f_b > 0:
+    if f_b > aim:
         raise Unreachable(b, f_b)
-    c, f_c = a, f_a
+    if slack and f_b >= aim - slack and _is_near(b, f_b, a, f_a, bool(aim)):
+        return b
+    if f_b > 0:
+        return boundary(residual, feasible, infeasible, rtol, whole=whole)
+    (c, f_c), (missed, f_missed) = (a, f_a), (a, f_a)
     share = f_a / (f_a - f_b)  # of the way from a to b, where the next x is
     while True:
-        good, f_good, bad = (a, f_a, b) if f_a <= 0 else (b, f_b, a)
+        good, bad = (a, b) if f_a <= 0 else (b, a)
         width, size = abs(good - bad), abs(good)
-        if width <= rtol * size or (whole and width <= 1) or (slack and f_good >= -slack and width <= 0.01 * size):
+        if slack and aim - slack <= f_a <= aim and _is_near(a, f_a, missed, f_missed, bool(aim)):
+            return a
+        if width <= rtol * size or (whole and width <= 1):
             return good
         least = 0.45 * rtol * size / width  # from either end, so that in the end the other one moves, too
         share = min(max(share, least), 1 - least) if least < 0.5 else 0.5
@@ -85,13 +95,22 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
             x = min(max(round(x), int(min(a, b)) + 1), int(max(a, b)) - 1)
         if x in (a, b):
             return good
-        f_x = _finite(residual(x))
+        f_x = _finite(residual(x) + aim)
+        if f_x > aim:
+            missed, f_missed = x, f_x
         if (f_x > 0) == (f_a > 0):
             c, f_c = a, f_a
         else:
             c, f_c, b, f_b = b, f_b, a, f_a
         a, f_a = x, f_x
         share = _inverse_quadratic(a, f_a, b, f_b, c, f_c, in_log)
+
+
+def _is_near(x: float, f: float, missed: float, f_missed: float, interpolated: bool) -> bool:
+    """Whether the boundary is within 1 % of a feasible x: if an infeasible value is, or also by interpolation."""
+    width, size = abs(x - missed), abs(x)
+    by_line = interpolated and f_missed <= _STRAIGHT and width * abs(f) <= _NEAR * size * (f_missed - f)
+    return width <= _NEAR * size or by_line
 
 
 def smallest_feasible(residual: Callable[[float], float]) -> float:

@@ -233,8 +233,13 @@ def holds_for(answer: Answer) -> str:
 
 
 def _notes(answer: Answer) -> list[str]:
-    """All promises and the first notes as sentences, three together, or all notes with --all."""
+    """A note on bounds without a solution, all promises, and the first notes as sentences: three together, or all
+    with --all."""
     promises, notes = ([f"Note: {x}." for x in texts] for texts in (answer.promises, notes_beside_headline(answer)))
+    if answer.question.unknown and any(answer.quantity not in row.result for row in answer.rows):
+        asks, unknown = symbol(answer.question.asks), symbol(answer.quantity)
+        promises.insert(0, f"Note: a bound with {asks} in the column {unknown} misses the budget at this {unknown}; "
+                           "--bound NAME finds its own.")
     shown = len(notes) if answer.every_row or answer.adaptive else max(0, 3 - len(promises))
     left = len(notes) - shown
     return [*promises, *notes[:shown], *([f"({left} more note{'s' if left > 1 else ''}: --all)"] if left > 0 else [])]

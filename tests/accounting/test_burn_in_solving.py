@@ -53,6 +53,25 @@ def test_the_profile_is_solved_too(said, budget, solve, worse):
     assert back(solved.value) <= budget < back(type(solved.value)(solved.value * worse))
 
 
+def test_a_theorem_that_cannot_win_says_what_it_gives_at_the_solution():
+    """It is not solved for, unless it is named; and what it gives is what it answers to the question at that σ."""
+    run = {**PROFILE, "n": "10000", "batch_size": "1024", "steps": "195"}
+    solved = answer(**run, epsilon="4", solve="sigma")
+    head, unsolved = solved.headline, [row for row in solved.rows if "sigma" not in row.result]
+    assert {row.route.bound.name for row in solved.rows if row not in unsolved} >= {"burn-in-rdp", "burn-in-profile"}
+    for row in unsolved:
+        at_solution = answer(**run, sigma=repr(solved.value), bound=(row.route.bound.name,)).value
+        assert row.result["epsilon"] == pytest.approx(at_solution, rel=1e-9) and row.result["epsilon"] > 4
+    assert solved.rows[0] is head and all("sigma" in row.result for row in solved.rows[:-len(unsolved) or None])
+
+
+def test_bounds_that_are_named_are_all_solved_for():
+    run = {**PROFILE, "steps": "195", "epsilon": "2"}
+    named = answer(**run, solve="sigma", bound=("burn-in-profile", "composition-profile", "burn-in-rdp"))
+    assert all(row.result["epsilon"] <= 2 and row.result["sigma"] >= named.value for row in named.rows)
+    assert named.value == pytest.approx(answer(**run, solve="sigma").value, rel=2e-4)
+
+
 @pytest.mark.slow
 def test_contraction_is_solved_with_less_noise_and_for_every_number_of_steps():
     said = {**PROFILE, "steps": "1e6"}

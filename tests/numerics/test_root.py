@@ -28,6 +28,19 @@ def test_a_boundary_is_met_and_nothing_much_before_it_is(shape):
         found = boundary(gap, meets, fails)
         assert gap(found) <= 0 < gap(found * (1 - side * 1.1e-13)), (root, side)
         assert -1e-3 <= gap(boundary(gap, meets, fails, slack=1e-3)) <= 0
+        assert -1e-3 <= gap(boundary(gap, meets, fails, slack=1e-3, aim=5e-4)) <= 0
+
+
+def test_with_an_aim_noisy_values_end_within_the_slack():
+    rng = random.Random(5)
+    for root in [rng.uniform(0.5, 2) for _ in range(100)]:
+        seen = dict[float, float]()
+
+        def gap(x, root=root, seen=seen):
+            return seen.setdefault(x, -1.3 * log(x / root) + rng.uniform(-1e-4, 1e-4))
+
+        found = boundary(gap, 2.2, 0.45, 1e-5, slack=2.5e-4, aim=1.25e-4)
+        assert -2.5e-4 <= seen[found] <= 0 and found == pytest.approx(root, rel=1e-3)
 
 
 @pytest.mark.parametrize("root", [1, 2, 3, 57, 10**6, 10**12 + 7, 2**53 - 2])
