@@ -3,7 +3,8 @@ and random ones.
 
     python tests/benchmarks/profiles.py
 
-Every question runs in a process of its own. The comparison needs dp-accounting (pip install dp-accounting).
+Every question runs in a process of its own. The comparisons need dp-accounting and prv-accountant (pip install
+dp-accounting prv-accountant).
 """
 
 import json
@@ -135,6 +136,38 @@ def compare():
           f"speed {speed[0]:.1f} - {speed[25]:.1f} - {speed[-1]:.1f} × (least, median, most)")
 
 
+def compare_with_prv(count=20):
+    """The ordinary runs that prv-accountant answers, at its usual error of .1 in ε and 1e-10 in δ."""
+    try:
+        from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
+    except ImportError:
+        print("prv-accountant is not installed: no comparison")
+        return
+    from dpcalc.pld.bracket import epsilon_at_delta
+    from dpcalc.pld.pair import Gaussian
+    from dpcalc.pld.sampled import poisson
+
+    ratios, widths, refused = [], [], 0
+    for rate, sigma, steps, delta in runs(count, seed=2):
+        start = time.perf_counter()
+        ours = epsilon_at_delta(((poisson(Gaussian(1 / sigma), rate), steps),), log(delta))
+        between = time.perf_counter()
+        try:
+            one = PoissonSubsampledGaussianMechanism(sampling_probability=rate, noise_multiplier=sigma)
+            accountant = PRVAccountant(prvs=[one], max_self_compositions=[steps], eps_error=0.1, delta_error=1e-10)
+            lower, _, upper = accountant.compute_epsilon(delta=delta, num_self_compositions=[steps])
+        except (RuntimeError, ValueError):
+            refused += 1
+            continue
+        ratios.append((time.perf_counter() - between) / (between - start))
+        widths.append((ours.upper - ours.lower) / (upper - lower))
+        assert ours.lower <= upper and lower <= ours.upper
+    ratios.sort()
+    print(f"{len(ratios)} of {count} random runs (prv refuses {refused}): speed {ratios[0]:.1f} - "
+          f"{ratios[len(ratios) // 2]:.1f} - {ratios[-1]:.1f} × (least, median, most); width of the bracket at most "
+          f"{max(widths):.1g} of theirs")
+
+
 def solve_beside_theirs():
     """σ for ε = 2 at (.01, ·) × 1e4, δ = 1e-6, all of dpcalc's rows."""
     import dp_accounting
@@ -165,4 +198,5 @@ if __name__ == "__main__":
     hard()
     recorded()
     compare()
+    compare_with_prv()
     print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
