@@ -1,6 +1,7 @@
 """README and docs/: every command runs and prints what is shown there; links lead somewhere; pages are short and say
 first what they answer."""
 
+import csv
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from calling import call
 from conftest import ROOT, slow, spread
 from generate_docs import DOCS, PAGES, WIDTH, commands, console, generated, printed, rounded
 
+from dpcalc import answer
 from dpcalc.bounds import all_bounds
 from dpcalc.commands import COMMANDS
 from dpcalc.commands import PAGES as PAGES_OF_TEXT
@@ -145,29 +147,46 @@ def test_the_page_on_python_names_every_calculator():
 
 BLOCKS = [(name, code) for name,
           text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
+IN_PROCESSES = re.compile(r"^import (dask|ray)\b", re.M)
 
 
-@pytest.mark.parametrize("name, code", [slow(*block) if "dask" in block[1] else block for block in BLOCKS],
-                         ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [code for _, code in BLOCKS if IN_PROCESSES.search(code)],
+                         ids=lambda code: " ".join(IN_PROCESSES.findall(code)))
+def test_the_python_of_several_processes_answers_every_question_once_and_in_order(code, tmp_path):
+    """Nine questions in several blocks, in JSON Lines and in CSV; a block is skipped where what it imports, and pip
+    does not install with the tests, is missing."""
+    for imported, package in (("dask", "dask"), ("dask.dataframe", "pandas"), ("dask.dataframe", "pyarrow"),
+                              ("dask.distributed", "distributed"), ("import ray", "ray")):
+        if imported in code:
+            pytest.importorskip(package)
+    sigmas = [1 + k / 8 for k in range(9)]
+    (tmp_path / "questions.jsonl").write_text("".join(f'{{"sigma": {x}{" " * 30_000}}}\n' for x in sigmas))
+    (tmp_path / "runs.csv").write_text("sigma,name\n" + "".join(f"{x},{'a' * 30_000}\n" for x in sigmas))
+    (tmp_path / "page.py").write_text(code)  # as a file, because it starts the program again
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    paths = sorted(tmp_path.glob("answers-*"))
+    assert len(paths) != 1
+    if "csv" in code:
+        found = [float(row["epsilon"]) for path in paths for row in csv.DictReader(path.read_text().splitlines())]
+    else:
+        written = "".join(path.read_text() for path in paths) or done.stdout  # as cat joins them
+        found = [json.loads(line)["result"]["epsilon"] for line in written.splitlines()]
+    assert found == [answer("rdp", sigma=x, delta=1e-5).value for x in sigmas]
+
+
+BLOCKS_HERE = [block for block in BLOCKS if not IN_PROCESSES.search(block[1])]
+
+
+@pytest.mark.parametrize("name, code", BLOCKS_HERE, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS_HERE)])
 def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tmp_path):
     """A number with an ellipsis after `# ` is how the value of that line begins."""
-    # spaces, so that Dask splits the questions into two blocks of 4 MB
-    (tmp_path / "questions.jsonl").write_text(f'{{"sigma": 1 {" " * 900_000}}}\n' * 9)
     shown = re.findall(r"^([^\s#].*?)\s+# (\d+\.\d+)…", code, re.M)
-    end = "\n".join(f"print(repr({expression}))" for expression, _ in shown)
-    program = f"{code}\nif __name__ == '__main__':\n    {end.replace(chr(10), chr(10) + '    ')}\n" if shown else code
-    if "dask" in code:  # it starts the program again
-        (tmp_path / "page.py").write_text(program)
-        done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-        printed = done.stdout
-        written = "".join(path.read_text() for path in sorted(tmp_path.glob("answers-*")))  # as cat joins them
-        assert [json.loads(line)["result"]["epsilon"] > 0 for line in written.splitlines()] == [True] * 9
-    else:
-        with chdir(tmp_path), redirect_stdout(io.StringIO()) as out:
-            exec(program, {"__name__": "__main__"})
-        printed = out.getvalue()
-    values = printed.splitlines()[-len(shown):] if shown else []
+    program = "\n".join([code, *(f"print(repr({expression}))" for expression, _ in shown)])
+    with chdir(tmp_path), redirect_stdout(io.StringIO()) as out:
+        exec(program, {"__name__": "__main__"})
+    values = out.getvalue().splitlines()[-len(shown):] if shown else []
     assert all(value.startswith(start) for value, (_, start) in zip(values, shown, strict=True)), (values, shown)
 
 
