@@ -3,7 +3,8 @@
 from dpcalc.core import quantities as q
 from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Option, options
 
-LONGEST = 10**7  # steps: so many coefficients take seconds, and a gigabyte of memory
+# Steps: so many coefficients take a second and 200 MB, or 20 s and a gigabyte where a series is inverted.
+LONGEST = 10**7
 
 COMMAND = Command(
     "correlated",

@@ -57,7 +57,7 @@ class Correlated(NamedTuple):
 
     def mu(self, design: Design, change: float, sigma: float) -> float:
         """μ, rounded up."""
-        return ratio_up((self.sensitivity(design), change), (sigma,))
+        return ratio_up((design.sensitivity(self.sensitivity), change), (sigma,))
 
     def exact_sensitivity(self, mp: Any, design: Design) -> Any:
         """The sensitivity at the precision of mp, from whole numbers that are rounded up. Raises OutOfScope for too

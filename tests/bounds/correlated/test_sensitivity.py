@@ -1,6 +1,7 @@
 """Sensitivities of correlated noise: every pattern of participation of short runs, laws, and long runs in integers."""
 
 import random
+import tracemalloc
 from itertools import pairwise
 
 import correlated_designs as designs
@@ -74,15 +75,26 @@ def test_more_participation_costs_more(strategy):
 
 
 @pytest.mark.parametrize("strategy", MANY, ids=lambda s: s.label)
-@pytest.mark.parametrize("separation, count", [(5000, 1), (700, 3), (13, None)])
+@pytest.mark.parametrize("separation, count", [(20_000, 1), (2800, 3), (13, None)])
 def test_long_runs_agree_with_whole_numbers(strategy, separation, count):
     """Doubles by transforms and doubling, against recurrences in integers of 256 bits that are rounded up."""
     import mpmath
 
-    design = Design(strategy, 5000, "separated", separation, count)
+    design = Design(strategy, 20_000, "separated", separation, count)
     found = sensitivity(routes(design)[0].bound, design)
     exact = routes(design)[0].bound.mu.exact(mpmath.mp, design, 1.0, 1.0)
     assert 0 <= found / exact - 1 < 2e-11
+
+
+@pytest.mark.parametrize("strategy", [MANY[0], MANY[1], Strategy("square-root", contraction=0.9999)], ids=str)
+def test_a_long_run_takes_the_memory_of_its_coefficients_twice(strategy):
+    """Of C, and of one more series at a time; 10 % for all else."""
+    n = 2_000_000
+    for design in (Design(strategy, n), Design(strategy, n, "separated", 7)):
+        tracemalloc.start()
+        found = sensitivity(routes(design)[0].bound, design), design.errors
+        assert found and tracemalloc.get_traced_memory()[1] < 2.2 * 8 * n
+        tracemalloc.stop()
 
 
 def test_a_majorant_covers_coefficients_that_rise():
@@ -100,11 +112,11 @@ def test_a_majorant_covers_coefficients_that_rise():
                                       Strategy("banded-inverse-sqrt", 5, contraction=0.7),
                                       Strategy("coefficients", listed=(1.0, -0.3, 0.2), contraction=0.95),
                                       Strategy("independent", contraction=0.5)], ids=str)
-def test_errors_are_those_of_the_matrices(strategy):
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_errors_are_those_of_the_matrices(strategy, n):
     """RMSE and largest error from A C⁻¹, with A the (contracted) prefix sums."""
     from dpcalc.bounds.correlated._engine.coefficients_array import noise_coefficients
 
-    n = 40
     design = Design(strategy, n)
     lower = np.subtract.outer(np.arange(n), np.arange(n))
     sums = np.where(lower >= 0, strategy.contraction ** np.maximum(lower, 0), 0.0)

@@ -1,4 +1,5 @@
-"""The coefficients of C, of C⁻¹ and of the error of prefix sums, in double precision, for up to ten million steps."""
+"""The coefficients of C, of C⁻¹ and of the error of prefix sums, in double precision, for up to ten million steps. An
+array then takes 80 MB, so that formulas are computed by blocks, and arrays of no further use are not held."""
 
 from collections.abc import Callable, Sequence
 from math import comb, inf, isfinite, pi
@@ -9,7 +10,7 @@ import numpy as np
 from dpcalc.bounds.correlated._engine import strategies as s
 from dpcalc.bounds.correlated._engine.strategies import Strategy
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array, by_index, weighted_squares
 from dpcalc.numerics.power_series_array import reciprocal
 from dpcalc.numerics.rounding import UNIT
 
@@ -68,13 +69,17 @@ def prefix_coefficients(strategy: Strategy, n: int) -> Array:
 def errors(strategy: Strategy, n: int) -> Errors:
     """The errors of prefix sums over n steps: that of prefix t has the variance Σ_{k≤t} B_k², where B is what
     `prefix_coefficients` returns. Raises OutOfScope where they are above all doubles."""
-    with np.errstate(over="ignore"):
-        terms = [prefix_coefficients(found, n) ** 2
-                 for found in (strategy, Strategy(s.INDEPENDENT, contraction=strategy.contraction))]
-        times = np.arange(n, 0, -1) / n
-        noise = noise_coefficients(strategy, n)
-        rmse, of_independent = (float((x * times).sum()) ** 0.5 for x in terms)
-        found = Errors(float((noise * noise).sum()) ** 0.5, rmse, float(terms[0].sum()) ** 0.5, of_independent)
+    independent = Strategy(s.INDEPENDENT, contraction=strategy.contraction)
+
+    def share(k: Array) -> Array:
+        return np.asarray((n - k) / n)  # of the prefixes, those that hold the last noise but k
+
+    with np.errstate(over="ignore"):  # one array after another, as each may take 80 MB
+        of_independent = weighted_squares(prefix_coefficients(independent, n), share)
+        step_noise = weighted_squares(noise_coefficients(strategy, n))
+        prefix = prefix_coefficients(strategy, n)
+        found = Errors(*(x**0.5 for x in (step_noise, weighted_squares(prefix, share), weighted_squares(prefix),
+                                          of_independent)))
     if not all(map(isfinite, found)):
         raise _unknown(strategy)
     return found
@@ -85,25 +90,41 @@ def errors(strategy: Strategy, n: int) -> Errors:
 
 def _root(n: int) -> Array:
     """The coefficients of (1 − z)^(−1/2), c_k = Γ(k + 1/2)/(√π Γ(k + 1)), to a few units of rounding each."""
-    head = np.array([comb(2 * k, k) / 4**k for k in range(min(n, 64))])  # then the error of the series is below 1e-17
-    x = np.arange(len(head), n) + 0.25
-    y = 1 / (x * x)  # the asymptotic series of the ratio of the two gamma functions
-    return np.concatenate((head, (1 - y * (1 / 64 - y * (21 / 8192 - y * (671 / 524288)))) / np.sqrt(pi * x)))
+
+    def series(_: Array, k: Array) -> Array:
+        """The asymptotic series of the ratio of the two gamma functions."""
+        x = k + 0.25
+        y = 1 / (x * x)
+        return np.asarray((1 - y * (1 / 64 - y * (21 / 8192 - y * (671 / 524288)))) / np.sqrt(pi * x))
+
+    found = by_index(np.empty(n), series)
+    first = min(n, 64)  # from there on the error of the series is below 1e-17
+    found[:first] = [comb(2 * k, k) / 4**k for k in range(first)]
+    return found
 
 
 def _inverse_root(n: int) -> Array:
     """The coefficients of (1 − z)^(1/2)."""
-    return _root(n) / (1 - 2 * np.arange(n))
+    return by_index(_root(n), lambda x, k: x / (1 - 2 * k))
 
 
 def _contracted(x: Array, strategy: Strategy) -> Array:
-    """r^k·x_k."""
-    return x if strategy.contraction == 1 else x * np.power(strategy.contraction, np.arange(len(x)))
+    """r^k·x_k, in place."""
+    return x if strategy.contraction == 1 else by_index(x, lambda x, k: x * np.power(strategy.contraction, k))
+
+
+def _powers(r: float, n: int) -> Array:
+    """r^k."""
+    return by_index(np.empty(n), lambda _, k: np.power(r, k))
 
 
 def padded(x: Array, n: int) -> Array:
     """The first n coefficients: x, and zeros."""
-    return np.concatenate((x, np.zeros(n - len(x)))) if len(x) < n else x[:n]
+    if len(x) >= n:
+        return x[:n]
+    found = np.zeros(n)
+    found[: len(x)] = x
+    return found
 
 
 def _sums(w: Array, strategy: Strategy, n: int) -> Array:
@@ -135,12 +156,14 @@ def _unknown(strategy: Strategy) -> OutOfScope:
 
 
 def _feedback(strategy: Strategy, n: int) -> tuple[Array, float]:
-    return np.power(strategy.number, np.arange(n)), 0.0
+    return _powers(strategy.number, n), 0.0
 
 
 def _feedback_prefix(strategy: Strategy, n: int) -> Array:
     r = strategy.contraction
-    return np.concatenate((np.ones(1), (r - strategy.number) * np.power(r, np.arange(n - 1))))
+    found = np.ones(n)
+    by_index(found[1:], lambda _, k: (r - strategy.number) * np.power(r, k))
+    return found
 
 
 def _banded(strategy: Strategy, n: int) -> Array:
@@ -165,7 +188,9 @@ def _inverse_banded(strategy: Strategy, n: int) -> tuple[Array, float]:
 
 def _inverse_banded_prefix(strategy: Strategy, n: int) -> Array:
     sums = _root(min(int(strategy.number), n))
-    return _contracted(np.concatenate((sums, np.full(n - len(sums), sums[-1]))), strategy)
+    found = np.full(n, sums[-1])
+    found[: len(sums)] = sums
+    return _contracted(found, strategy)
 
 
 def _buffered(strategy: Strategy, n: int) -> tuple[Array, float]:
@@ -206,7 +231,7 @@ def _listed_noise(strategy: Strategy, n: int) -> Array:
 # The name of a strategy → the functions that give the coefficients of C with their error, of C⁻¹, and of prefix sums.
 _FORMS: dict[str, _Form] = {
     s.INDEPENDENT: (lambda strategy, n: (np.ones(1), 0.0), lambda strategy, n: np.ones(1),
-                    lambda strategy, n: np.power(strategy.contraction, np.arange(n))),
+                    lambda strategy, n: _powers(strategy.contraction, n)),
     s.FEEDBACK: (_feedback, lambda strategy, n: np.array((1.0, -strategy.number)), _feedback_prefix),
     s.SQUARE_ROOT: (lambda strategy, n: (_contracted(_root(n), strategy), 0.0),
                     lambda strategy, n: _contracted(_inverse_root(n), strategy),

@@ -3,6 +3,7 @@ when."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ class Design:
         self.separation = steps if order == "once" else separation
         self.most = -(-steps // self.separation)  # participations that there is room for
         self.participations = min(participations or self.most, self.most)
+        self._sensitivities: dict[Callable[[Design], float], float] = {}
 
     @property
     def is_banded(self) -> bool:
@@ -44,6 +46,12 @@ class Design:
         from dpcalc.bounds.correlated._engine.coefficients_array import errors
 
         return errors(self.strategy, self.steps)
+
+    def sensitivity(self, function: Callable[[Design], float]) -> float:
+        """The sensitivity that this function gives, which is computed once."""
+        if function not in self._sensitivities:
+            self._sensitivities[function] = function(self)
+        return self._sensitivities[function]
 
     def magnitudes(self, bits: int) -> list[int]:
         """|c_0|, |c_1|, … in units of 2^−bits, rounded up."""

@@ -7,7 +7,7 @@ of its steps to a sum of columns of C.
 import numpy as np
 
 from dpcalc.bounds.correlated._engine.coefficients_array import Coefficients, padded
-from dpcalc.numerics.arrays import Array
+from dpcalc.numerics.arrays import Array, blocks, weighted_squares
 from dpcalc.numerics.rounding import UNIT, up
 
 _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds them
@@ -16,29 +16,27 @@ _ROUNDINGS_OF_SUM = 64  # of a pairwise sum of up to 2^40 numbers, as numpy adds
 def column_sums(columns: Coefficients, n: int, separation: int, count: int) -> float:
     """The norm of the sum of `count` columns of |C|, the first ones of those at 0, b, 2b, …, rounded up.
 
-    The sum of `count` shifted copies is taken by sums over 1, 2, 4, … of them: all terms are non-negative, so that
-    every addition costs one rounding only. An error of the coefficients enters at most once for each copy.
+    The sum of `count` shifted copies grows along the binary digits of `count`, by doubling it or by adding one copy:
+    all terms are non-negative, so that every addition costs one rounding only. An error of the coefficients enters at
+    most once for each copy.
     """
-    copies = np.abs(columns.c) if count == 1 else padded(np.abs(columns.c), n)
-    total, before, length = np.zeros(len(copies)), 0, 1
-    rest = count
-    while rest:
-        if rest & 1:
-            total = _shifted_sum(total, copies, before * separation)
-            before += length
-        rest >>= 1
-        if rest:
-            copies = _shifted_sum(copies, copies, length * separation)
-            length *= 2
+    total, copies = padded(np.abs(columns.c), n), 1
+    for digit in bin(count)[3:]:
+        _add_shifted(total, copies * separation)
+        copies *= 2
+        if digit == "1":
+            total[separation:], total[:separation] = total[:-separation], 0.0
+            for part in blocks(len(columns.c)):
+                total[part] += np.abs(columns.c[part])
+            copies += 1
     roundings = 2 * (4 * count.bit_length() + 1) + _ROUNDINGS_OF_SUM
-    return _norm(float((total * total).sum()), roundings, count * columns.error)
+    return _norm(weighted_squares(total), roundings, count * columns.error)
 
 
 def orthogonal_columns(columns: Coefficients, n: int, separation: int, count: int) -> float:
     """√Σ_j ‖column at jb‖² over `count` columns, rounded up: c_t is in those with t < n − jb."""
-    rows = np.arange(len(columns.c))
-    times = np.minimum(count, -(-(n - rows) // separation))
-    return _norm(float((columns.c * columns.c * times).sum()), 4 + _ROUNDINGS_OF_SUM, count * columns.error)
+    square = weighted_squares(columns.c, lambda t: np.minimum(count, -(-(n - t) // separation)))
+    return _norm(square, 4 + _ROUNDINGS_OF_SUM, count * columns.error)
 
 
 def least_nonincreasing_majorant(columns: Coefficients) -> Coefficients:
@@ -51,11 +49,10 @@ def least_nonincreasing_majorant(columns: Coefficients) -> Coefficients:
     return Coefficients(np.maximum.accumulate(np.abs(columns.c)[::-1])[::-1], 1.5 * columns.error)
 
 
-def _shifted_sum(x: Array, y: Array, shift: int) -> Array:
-    """x_k + y_{k−shift}."""
-    if shift >= len(x):
-        return x
-    return np.concatenate((x[:shift], x[shift:] + y[: len(y) - shift]))
+def _add_shifted(x: Array, shift: int) -> None:
+    """Adds x_{k−shift} to each x_k, the last ones first."""
+    for part in reversed(blocks(len(x) - shift)):
+        x[part.start + shift : part.stop + shift] += x[part]
 
 
 def _norm(square: float, roundings: int, error: float) -> float:
