@@ -133,10 +133,12 @@ def optimistic(levels: list[Level], tilt: float) -> tuple[MultiscalePmf, tuple[f
     offsets: list[float] = []
     excess: list[Array] = []
     inside = None
+    covered = inf, -inf  # ends of the cells so far; a coarser level may have no points beyond one of them
     for level in levels:
         points = level.edges
         log_p, loss = np.full(len(points), -inf), points.copy()
-        for first, edges in _cells_around_points(level, inside):
+        for first, edges in _cells_around_points(level, inside, covered):
+            covered = min(covered[0], float(edges[0])), max(covered[1], float(edges[-1]))
             here = slice(first - level.first, first - level.first + len(edges) - 1)
             log_p[here], loss[here] = level.pair.masses(edges)
         has_mass = log_p > -inf
@@ -151,13 +153,13 @@ def optimistic(levels: list[Level], tilt: float) -> tuple[MultiscalePmf, tuple[f
             raise TooLarge("too-large", "cells are too wide to show anything from below")
         excess.append(-np.expm1(difference))
         inside = level
-    above = level.pair.masses(np.array([(level.last + 0.5) * level.step, inf]))
+    above = level.pair.masses(np.array([covered[1], inf]))
     return _normalized(levels, log_weights, offsets, excess), (float(above[0][0]), float(log_q(above)[0]))
 
 
-def _cells_around_points(level: Level, inside: Level | None) -> list[tuple[int, Array]]:
-    """The edges of the cells around the points of a level, in one range or in two beside the finer level inside; each
-    range with the index of its first point."""
+def _cells_around_points(level: Level, inside: Level | None, covered: tuple[float, float]) -> list[tuple[int, Array]]:
+    """The edges of the cells around the points of a level, in one range or in two beside the cells of all finer levels,
+    which cover the losses between the given ends; each range with the index of its first point."""
     h = level.step
     edges = (np.arange(level.first, level.last + 2) - 0.5) * h
     if inside is None:
@@ -165,7 +167,7 @@ def _cells_around_points(level: Level, inside: Level | None) -> list[tuple[int, 
     ratio = round(h / inside.step)
     left, right = inside.first // ratio - 1, inside.last // ratio + 1  # the last point below it, the first one above it
     below, above = edges[: left - level.first + 2].copy(), edges[right - level.first :].copy()
-    below[-1:], above[:1] = (inside.first - 0.5) * inside.step, (inside.last + 0.5) * inside.step
+    below[-1:], above[:1] = covered
     return [x for x in ((level.first, below), (right, above)) if len(x[1]) > 1]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import log
+from math import inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.verify.composition_plans import Level
@@ -86,9 +86,11 @@ def merge_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merge
     pair dominates the result."""
     zero = mp.mpf(0)
     in_p, in_q, offsets, finer = [], [], [], None
+    covered = inf, -inf  # ends of the cells so far
     for level in grid:
         p_row, q_row = ([zero] * (level.last - level.first + 1) for _ in "PQ")
-        for first, edges in _cells_outside(level, finer):
+        for first, edges in _cells_outside(level, finer, covered):
+            covered = min(covered[0], edges[0]), max(covered[1], edges[-1])
             masses = [masses_above(use, mp, mp.mpf(x)) for x in edges]
             for k, ((p, q), (p_next, q_next)) in enumerate(pairwise(masses), first):
                 point = mp.mpf(k * level.step)
@@ -98,7 +100,7 @@ def merge_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merge
         in_q.append(q_row)
         offsets.append(_mean_offset(p_row, q_row, level.step))
         finer = level
-    p, q = masses_above(use, mp, mp.mpf((grid[-1].last + 0.5) * grid[-1].step))
+    p, q = masses_above(use, mp, mp.mpf(covered[1]))
     return MergedMasses(in_p, in_q, offsets, (p + infinite_mass(use, mp), q))
 
 
@@ -135,9 +137,10 @@ def _ranges_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, in
     yield finer.last // ratio, level.last
 
 
-def _cells_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, list[float]]]:
+def _cells_outside(level: Level, finer: Level | None, covered: tuple[float, float],
+                   ) -> Iterator[tuple[int, list[float]]]:
     """Yield, for each range of a level that the next finer level does not cover, its first point and the edges of the
-    cells around all its points."""
+    cells around all its points, up to those of the finer levels, which cover the losses between the given ends."""
     h = level.step
 
     def edges_below(first: int, last: int) -> list[float]:
@@ -149,6 +152,6 @@ def _cells_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, lis
     ratio = round(h / finer.step)
     left, right = finer.first // ratio - 1, finer.last // ratio + 1
     if level.first <= left:
-        yield level.first, [*edges_below(level.first, left), (finer.first - 0.5) * finer.step]
+        yield level.first, [*edges_below(level.first, left), covered[0]]
     if right <= level.last:
-        yield right, [(finer.last + 0.5) * finer.step, *edges_below(right + 1, level.last + 1)]
+        yield right, [covered[1], *edges_below(right + 1, level.last + 1)]

@@ -119,7 +119,7 @@ def test_dp_sgd_as_other_engines_have_it(rate, sigma, steps, log_delta, low, hig
 
 @spread("parts, log_delta", [
     (dp_sgd(0.01, 0.1, 1000), log(1e-6)), (dp_sgd(0.01, 0.05, 1), log(1e-6)), (dp_sgd(0.999, 0.3, 1000), log(1e-6)),
-    (dp_sgd(0.01, 1, 10**9), log(1e-6)),
+    (dp_sgd(0.01, 1, 10**9), log(1e-6)), (dp_sgd(0.001, 1.2, 10**6), log(1e-5)),
     (dp_sgd(0.01, 1, 10_000), log(1e-16)), (dp_sgd(0.01, 1, 10_000), log(1e-30)), (dp_sgd(1e-4, 1.5, 1000), log(1e-9)),
     (dp_sgd(1e-8, 1, 10**9), log(1e-6)), (dp_sgd(1e-4, 0.5, 10**6), log(1e-6)),
     (dp_sgd(2.27e-7, 0.672, 2748650), -30.2), (replaced(7.8e-5, 0.6, 10**6), -21.0),
