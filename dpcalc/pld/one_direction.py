@@ -4,8 +4,9 @@
    (pilot.py).
 2. With that tilt each pair is discretized, with an error budget, and composed to an upper and a lower profile
    (profiles_on_grids.py).
-3. While the bracket is too wide, step 2 is repeated with a quarter of the budget, as long as it helps. The budgets do
-   not depend on the required precision, only their number does: a higher precision never gives a worse bound.
+3. While the bracket is too wide, step 2 is repeated with a quarter of the budget, as long as it helps. A required
+   precision of `COARSE` or more begins with a larger budget, which saves time. All others have the same budgets, only
+   not as many of them: among those a higher precision never gives a worse bound.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from dpcalc.pld.profiles_on_grids import compose_on_grids, largest_epsilon, smal
 
 PRECISION = 1e-3  # default width of a bracket: relative to ε, absolute in log δ
 BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # change of log δ that discretization may cause, in each try
+COARSE = 10 * PRECISION  # a bracket of this width takes 25 to 80 % of the time of a default one
 FIRST_BUDGET = 30 * PRECISION  # the budget of a first try, which only locates ε roughly
 LOG_TRUNCATION = 14.0  # log of δ over the P-mass that may be truncated: 1e-6 of δ
 SMALLEST_LOG_TAIL = -1e6  # log of a truncated mass: a smaller mass does not matter even for the bound by moments
-MAX_WORK = 1_500_000  # in all tries together, as in Profiles.work: no try follows beyond it, which takes a few seconds
+# Of all tries together, as in Profiles.work: no try follows beyond it, as it would take many seconds. Only the first
+# one is always followed by another, which is coarse where the first one exceeds this, as with hundreds of parts.
+MAX_WORK = 1_500_000
 
 
 class Bracket(NamedTuple):
@@ -63,7 +67,7 @@ class Question:
     def budgets(self) -> tuple[float, ...]:
         """The error budgets of all tries after the first, rough one; none where a rough answer is enough."""
         if self.bracket:
-            return BUDGETS
+            return (COARSE / 8, *BUDGETS) if self.precision >= COARSE else BUDGETS
         return (self.precision / 8,) if self.precision < FIRST_BUDGET else ()
 
     def width(self, answer: Bracket) -> float:
@@ -155,16 +159,9 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
         return answer._replace(witness=at_zero.witness if at_zero.upper <= log_delta else answer.witness)
     if "largest" in answer.witness and question.width(answer) <= question.precision:
         return answer
-    for _ in range(4):  # a smaller ε allows a lower cap on losses, and that lowers the bound by moments
-        before, c_before, c = answer, c, c.capped_for(answer.upper)
-        if c is c_before:
-            break
-        largest_tilt = c.best_tilt(None, log_delta)
-        answer = answer.improved(c.chernoff_epsilon(largest_tilt, log_delta), 0.0, _by_moments(largest_tilt))
-        if answer.upper > 0.9 * before.upper:
-            break
-    work = 0
-    for tries, budget in enumerate((FIRST_BUDGET, *question.budgets)):
+    c, answer, largest_tilt = _with_lower_cap(c, answer, largest_tilt, log_delta)
+    work, budgets = 0, [FIRST_BUDGET, *question.budgets]
+    for tries, budget in enumerate(budgets):
         if answer.upper <= max(0.0, question.enough if tries else 0.0):
             break
         tilt, slope = c.tilt_at(answer.upper, largest_tilt)
@@ -179,13 +176,30 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
         lower = (largest_epsilon(profiles.lower.log_delta, log_delta, best, log_delta_budget / slope)
                  if profiles.lower else 0.0)
         answer = answer.improved(upper, lower, profiles.witness)
-        if best == 0 or work > MAX_WORK or (
+        if not tries and work > MAX_WORK:
+            budgets[1:] = [min(COARSE / PRECISION * finer, COARSE / 8) for finer in budgets[1:2]]
+        if best == 0 or (tries and work > MAX_WORK) or (
                 tries and question.is_answered(answer, before, profiles.upper.rounding(best) / (slope * best))):
             break
         if best < before.upper:  # the next try is for the smaller ε
             c_before, c = c, c.capped_for(best)
             largest_tilt = largest_tilt if c is c_before else c.best_tilt(None, log_delta)
     return answer
+
+
+def _with_lower_cap(c: Composition, answer: Bracket, tilt: float,
+                    log_delta: float) -> tuple[Composition, Bracket, float]:
+    """The composition with a lower cap on losses, as a smaller ε allows; the bound by moments, which that lowers; and
+    its tilt."""
+    for _ in range(4):
+        before, c_before, c = answer, c, c.capped_for(answer.upper)
+        if c is c_before:
+            break
+        tilt = c.best_tilt(None, log_delta)
+        answer = answer.improved(c.chernoff_epsilon(tilt, log_delta), 0.0, _by_moments(tilt))
+        if answer.upper > 0.9 * before.upper:
+            break
+    return c, answer, tilt
 
 
 def _epsilon_by_moments(c: Composition, log_delta: float) -> tuple[Bracket, float]:

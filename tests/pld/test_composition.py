@@ -164,6 +164,14 @@ def test_a_thousand_different_mechanisms():
     assert found.lower <= found.upper <= found.lower * (1 + PRECISION)
 
 
+@pytest.mark.slow
+def test_a_hundred_different_mechanisms_of_a_thousand_uses():
+    """Which would take long to compose to the precision."""
+    parts = [(poisson(Gaussian(1 / (0.6 + k / 100)), 0.001), 1000) for k in range(100)]
+    found = epsilon_at_delta(parts, log(1e-5))
+    assert found.lower <= found.upper <= found.lower * 1.005
+
+
 # --- directions, and losses that are infinite -------------------------------------------------------------------------
 
 
