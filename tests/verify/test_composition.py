@@ -131,6 +131,13 @@ def test_a_direction_that_moments_nearly_decide_is_verified(steps):
                       "--bound poisson-profile")).holds
 
 
+def test_the_cells_of_nested_grids_leave_out_no_losses():
+    """The finest grid begins where the next one does, and a third one goes on below."""
+    record = ask("subsample --sigma 1.2 --sampling-rate .001 --steps 1e6 --delta 1e-5 --bound poisson-profile")
+    assert record["result"]["epsilon_lower"] > record["result"]["epsilon"] * (1 - 1e-3)
+    assert [f.verdict for f in verify(record).head] == ["verified"] * 2
+
+
 def test_bends_far_out_are_no_balls_around_zero():
     c = Context(128)
     deltas = {0.0: 0.5, 1.0: 0.1, 800.0: 0.05, 900.0: 0.01}
