@@ -259,6 +259,8 @@ def enumerate_sums(parts: Parts) -> Sums | None:
 def _sums_of_one_part(loss: Array, log_p: Array, count: int) -> tuple[Array, Array]:
     """The sums of `count` uses of one pair, one for each way to distribute them over its losses, and the logs of their
     multinomial probabilities."""
+    if count == 1:
+        return loss, log_p
     log_factorials = np.array([lgamma(k + 1) for k in range(count + 1)])
     left, sums, logs = np.array([count]), np.zeros(1), np.array([log_factorials[count]])  # left: uses not yet assigned
     all_sums, all_logs = [], []
