@@ -11,7 +11,6 @@ a record is removed and decreasing where it is added. So the laws of log_normal_
 from dataclasses import replace
 from functools import lru_cache
 from math import expm1, floor, frexp, inf, ldexp, log, log1p, nextafter, sqrt
-from typing import TypeVar
 
 import numpy as np
 
@@ -20,13 +19,16 @@ from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld.atoms import Atoms
-from dpcalc.pld.log_normal_sums import Lower, Upper
+from dpcalc.pld.log_normal_sums import UNDERFLOW, Law, Steps
 from dpcalc.pld.pair import Gaussian, Pair, check_noise, gaussian_from_below
 from dpcalc.pld.sampled import poisson
 
-RESOLUTION = 0.03  # step of the grid over the spread of log S: brackets of ε are about 1e-3 wide; width ~ its square
-
-AnyLaw = TypeVar("AnyLaw", Upper, Lower)
+RESOLUTION = 0.0125  # step of the grid over the spread of S: brackets of ε are about 3e-4 wide; width ~ its square
+# Points between the mean and the end of a part, per unit of −log(tail), to which the square of the distance of the tail
+# from the mean in deviations is proportional. With half as many, brackets are up to twice as wide.
+POINTS_ABOVE = 12.0
+LEAST = 1e-270  # lighter cells, which UNDERFLOW may change by a rounding error or more, are left out of lower bounds
+END = 1.4  # of the part of the last grid that has the mean, over the mean: the bulk of the law is in one part
 
 
 @lru_cache(maxsize=64)
@@ -34,7 +36,7 @@ def dominating_pair(sigma: float, steps: int, tail: float) -> Pair:
     """A pair that dominates one epoch in both directions (by its `reverse`). At most about 40·`tail` of its P-mass is
     at an infinite loss only because laws are truncated, for up to 2^20 steps. With one step it is the Gaussian pair."""
     check_noise(sigma, "random allocation is")
-    return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(Upper, sigma, steps, tail))
+    return Gaussian(ratio_up((1.0,), (sigma,))) if steps == 1 else _upper_pair(_law(sigma, steps, tail))
 
 
 @lru_cache(maxsize=64)
@@ -43,12 +45,13 @@ def dominated_pair(sigma: float, steps: int, tail: float, unused: float = 0.0) -
     the probability ρ = `unused` the record is in no step: (1−ρ)P + ρQ takes the place of P."""
     check_noise(sigma, "random allocation is")
     if steps > 1:
-        return _lower_pair(_law(Lower, sigma, steps, tail), unused)
+        return _lower_pair(_law(sigma, steps, tail), unused)
     one = gaussian_from_below(sigma)
     return poisson(one, nextafter(1 - unused, 0.0)) if unused else one
 
 
-def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
+@lru_cache(maxsize=64)
+def _law(sigma: float, steps: int, tail: float) -> Law:
     """The law of the sum of `steps` ratios, by the binary digits of their number. Raises OutOfScope where losses are
     too large or too small for doubles."""
     mu = 1 / sigma
@@ -64,51 +67,48 @@ def _law(kind: type[AnyLaw], sigma: float, steps: int, tail: float) -> AnyLaw:
                                          "rounding errors of doubles; less noise gives an upper bound",
                          "--noise-multiplier")
 
-    def wanted(count: int) -> float:
-        """The step of the grid for a sum of `count` ratios; any step is valid. With an exponent of 1/2, as of the
-        spread, all sums would contribute equally to the width of a bracket; with 0.2 the sums of few ratios would take
-        most of the time."""
-        return min(spread, last * float((steps / count) ** 0.4))
+    def grid(count: int) -> Steps:
+        """The steps of the grid for a sum of `count` ratios; any steps are valid. With an exponent of 1/2, as of the
+        spread, sums of few ratios would contribute most to the width of a bracket; with 0.2 they would take most of the
+        time."""
+        return Steps(min(spread, last * float((steps / count) ** 0.35)), -POINTS_ABOVE * log(tail))
 
-    mantissa, exponent = frexp(wanted(1))
-    step = first_step = ldexp(floor(16 * mantissa), exponent - 4)  # four bits: products with indices are exact
-    law = kind.one(mu, step, tail, steps)
+    mantissa, exponent = frexp(END * last * steps)
+    step = ldexp(floor(16 * mantissa), exponent - 4)  # four bits: products with indices are exact
+    total = one = Law.one(mu, step, grid(1), tail, steps)
     for digit in bin(steps)[3:]:
-        if step > 1.4 * wanted(2 * law.count):  # the nearer one of two powers of 2
-            step /= 2
-        law = law.doubled(step).truncated(tail, steps)
+        total = total.plus(total)
         if digit == "1":
-            # One more ratio among k needs a grid that is only 1/√k as fine for the same effect on the law.
-            coarse = min(2 ** ((law.count.bit_length() - 1) // 2), 16)
-            law = law.plus(kind.one(mu, coarse * first_step, tail, steps)).truncated(tail, steps)
-    return law
+            total = total.plus(one)
+        total = total.settled(grid(total.count)).truncated(tail, steps)
+    return total
 
 
-def _upper_pair(law: Upper) -> Atoms:
+def _upper_pair(law: Law) -> Atoms:
     """The pair where a record is removed, with losses log S, and its reverse, where one is added. Masses are rounded up
-    by the error of the law, and both losses by its shift. Without rounding, the law is that of two probability
-    distributions, as splitting preserves mass and mean; so a composition may take each finite mass and the infinite one
-    to be upper bounds of those of such a pair."""
-    loss, log_p = law.log_ratio, np.log(law.p) + law.error
-    added = _atoms(law, law.shift - loss, log_p, log(law.zero) + law.error)
-    removed = _atoms(law, loss + law.shift, log_p + loss + law.shift, log(law.infinite / law.count) + law.error)
-    return replace(removed, reverse=added)
+    by the error of the law. Without rounding, the law is that of two probability distributions, as splitting preserves
+    mass and mean; so a composition may take each finite mass and the infinite one to be upper bounds of those of such a
+    pair."""
+    points, p = (np.concatenate(x) for x in zip(*((part.points, part.rows[0]) for part in law.parts), strict=True))
+    loss, log_p = np.log(points / law.count), np.log(p + UNDERFLOW) + law.error
+    removed = _atoms(loss, log_p + loss, log(law.infinite / law.count) + law.error)
+    return replace(removed, reverse=_atoms(-loss, log_p, log(law.zero) + law.error))
 
 
-def _lower_pair(law: Lower, unused: float) -> Atoms:
+def _lower_pair(law: Law, unused: float) -> Atoms:
     """The pair where a record is removed, and its reverse. A test proves δ >= P(A) − e^ε Q(A), so the first masses are
     rounded down and the second ones up by the error of the law."""
-    is_safe = (law.p > 1e-290) & (law.m > 1e-290)  # lighter cells, which have lost digits, are left out
-    log_q, log_p = np.log(law.p[is_safe]), np.log(law.m[is_safe]) - log(law.count)
+    p, m = np.concatenate([part.rows for part in law.parts], axis=1)
+    is_safe = (p > LEAST) & (m > LEAST)
+    log_q, log_p = np.log(p[is_safe]), np.log(m[is_safe] / law.count)
     (q_low, q_high), (low, high) = ((x - law.error, x + law.error) for x in (log_q, log_p))
     if unused:
         low, high = (np.logaddexp(log1p(-unused) + p, log(unused) + q) for p, q in ((low, q_low), (high, q_high)))
         size = 1 + np.abs(log_p - log_q)  # what the rounding errors of both are relative to, beside themselves
         low, high = low - 4e-15 * (size + np.abs(low)), high + 4e-15 * (size + np.abs(high))
-    added = replace(_atoms(law, q_low - high, q_low), attained=True)
-    return replace(_atoms(law, low - q_high, low), attained=True, reverse=added)
+    added = replace(_atoms(q_low - high, q_low), attained=True)
+    return replace(_atoms(low - q_high, low), attained=True, reverse=added)
 
 
-def _atoms(law: Upper | Lower, loss: Array, log_p: Array, log_infinite: float = -inf) -> Atoms:
-    return Atoms(tuple(loss.tolist()), tuple(log_p.tolist()), min(0.0, log_infinite),
-                 rounding_scale=1 + log(law.count))
+def _atoms(loss: Array, log_p: Array, log_infinite: float = -inf) -> Atoms:
+    return Atoms(tuple(loss.tolist()), tuple(log_p.tolist()), min(0.0, log_infinite), rounding_scale=1.0)

@@ -6,23 +6,19 @@ of all convex φ >= 0. From above, atoms are split between two points of a grid,
 be split between 0 and infinity. From below, the atoms of a cell are merged at their mean.
 
 The masses of one w come from closed forms in balls, rounded outwards to doubles. Sums are computed in doubles. All
-terms are positive, so that masses have a relative error that is known beforehand: a product or a share of a few units,
-and one unit for each term of a sum.
+terms are positive, so that masses have a relative error that is known beforehand: a product of a few units, and one
+unit for each term of a sum. What underflows is less than UNDERFLOW in all sums together, which is added from above.
 
-The points of a grid are the numbers e^{step·k}. A sum e^{step·m} + e^{step·n} is e^{step·m}V with
-V = 1 + e^{step·(n−m)}, and is split between e^{step·m}L and e^{step·m}R for the neighbours L and R of V. As doubles,
-L and R have a relative error of 3 units and V one of 4. The shares (R − V)/(R − L) and (V − L)/(R − L) preserve the
-mean of these doubles up to the relative error of masses, and so that of the exact points up to 8 units. From above,
-atoms are therefore known up to a factor (1 ± shift). An increasing φ is bounded with the atoms (1 + shift)x, and a
-decreasing one with (1 − shift)x, which are the φ of a record removed and of one added.
+The points of a grid are multiples of its step, which doubles from part to part of the grid. They are exact as doubles,
+and so are sums of points of one part. A point moves to twice the step, alone or before it is added to a coarser part,
+by halves to both of its neighbours there: that keeps mass and mean. Steps are half as large as those of the calculator,
+and parts end at the same points. """
 
-The steps of the grids are smaller than those of the calculator.
-"""
-
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
-from math import ceil, exp, expm1, floor, inf, log, log2, nextafter, sqrt
+from math import ceil, exp, expm1, floor, frexp, inf, ldexp, log, log2, nextafter, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,31 +28,48 @@ from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT
 from dpcalc.verify.arb.context import is_ball_context
 from dpcalc.verify.composition_atoms import Atoms, atomic_pair
-from dpcalc.verify.directed_array import UNDERFLOW
 from dpcalc.verify.loss_distributions import LossPair, gaussian
 
-RESOLUTION = 0.025  # step over the spread of log S; at 0.032 the least accurate numbers of those tried are not proven
+RESOLUTION = 0.00625  # step over the spread of the sum: half the calculator's
+POINTS_ABOVE = 24.0  # between the mean of a sum and the end of a part of its grid, per unit of −log(tail)
+END = 1.4  # of the part of the last grid with the mean, over the mean
 TAIL = 0.01  # part of the calculator's tails that is cut off here
-POINT_ERROR = 4 * UNIT  # relative, of a point as a double
-SUM_ERROR = 8 * UNIT  # relative, of the point that stands for a sum
+LEAST = 1e-270  # cells with a smaller mass, which underflow may change, are left out from below
+UNDERFLOW = 2.0**-960  # more than what underflows in 2^70 products of masses, each of which stands for many
 LIGHT = 1e-9  # relative allowance for the masses at 0 and infinity, which are negligible
 DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbouring tails lose twenty
 
 
-class Law(NamedTuple):
-    """The law of a sum of ratios: the points x = e^{step(first + k)}, their masses p and mean parts m, which from above
-    are p·x. `zero` and `infinite` are the mass at 0 and the mean part at infinity, from above."""
+class Part(NamedTuple):
+    """Cells at the points step·(first + i) of a grid: from above one row, their masses p; from below also one of their
+    mean parts m."""
 
-    number: int  # of ratios
     step: float
     first: int
-    x: Array
-    p: Array
-    m: Array
+    rows: Array
+
+    @property
+    def x(self) -> Array:
+        return np.asarray(self.step * (self.first + np.arange(len(self.rows[0]))))
+
+
+class Law(NamedTuple):
+    """The law of a sum of ratios, by parts with increasing steps. `zero` and `infinite` are the mass at 0 and the mean
+    part at infinity, from above."""
+
+    number: int  # of ratios
+    parts: tuple[Part, ...]
     zero: float
     infinite: float
     error: float  # relative, of masses and mean parts
-    shift: float  # relative, of points
+
+    @property
+    def x(self) -> Array:
+        return np.concatenate([part.x for part in self.parts])
+
+    @property
+    def rows(self) -> Array:
+        return np.concatenate([part.rows for part in self.parts], axis=1)
 
 
 def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
@@ -69,10 +82,8 @@ def from_above(noise_multiplier: float, steps: int, tail: float) -> LossPair:
 
     def atoms(mp: Any, added: bool) -> Atoms:
         found, more = law(mp), mp.mpf(1 + law(mp).error)
-        shift = found.shift + POINT_ERROR
-        moved = mp.mpf(1 - shift if added else 1 + shift) / steps
-        both = [(log(x / steps), more * mp.mpf(p) * mp.mpf(x) * moved, more * mp.mpf(p))
-                for x, p in zip(found.x.tolist(), found.p.tolist(), strict=True) if p > 0]
+        q = [more * mp.mpf(p + UNDERFLOW) for p in found.rows[0].tolist()]
+        both = [(log(x / steps), mass * mp.mpf(x) / steps, mass) for x, mass in zip(found.x.tolist(), q, strict=True)]
         return [(-loss, q, p) for loss, p, q in both] if added else both
 
     def infinite(mp: Any, added: bool) -> Any:
@@ -92,7 +103,7 @@ def from_below(noise_multiplier: float, steps: int, tail: float) -> LossPair:
     def atoms(mp: Any, added: bool) -> Atoms:
         law = _law(Epoch(noise_multiplier, steps, tail, mp), False)
         down, up = mp.mpf(1 - law.error), mp.mpf(1 + law.error)
-        cells = [(p, m) for p, m in zip(law.p.tolist(), law.m.tolist(), strict=True) if min(p, m) > 1e-290]
+        cells = [(p, m) for p, m in law.rows.T.tolist() if min(p, m) > LEAST]
         if added:
             return [(log(p / m * steps), down * mp.mpf(p), up * mp.mpf(m) / steps) for p, m in cells]
         return [(log(m / p / steps), down * mp.mpf(m) / steps, up * mp.mpf(p)) for p, m in cells]
@@ -111,51 +122,75 @@ class Epoch:
     mp: Any = field(compare=False)
 
 
+class Widths(NamedTuple):
+    """How large the steps of a grid may be: so many times the points, or the distance from the mean over `above`."""
+
+    relative: float
+    above: float
+
+    def last_index(self, step: float, number: int) -> int:
+        """Return the last index of a part of the grid for the sum of so many ratios."""
+        return floor(min(1 / self.relative, number / step + self.above))
+
+
 @lru_cache(maxsize=16)
 def _law(epoch: Epoch, above: bool) -> Law:
     """Return the law of the sum of all ratios, by the binary digits of their number."""
     mu, steps, tail = 1 / epoch.sigma, epoch.steps, TAIL * epoch.tail
-    spread = RESOLUTION * min(mu, 1.0)
+    spread = RESOLUTION * min(mu, 1.2)
     last = min(spread, RESOLUTION * sqrt(expm1(mu * mu) / (2 * steps)))
 
-    def step_at(number: int) -> float:
-        # Grids whose steps differ by powers of 2 share points: large ratios stay at them when small ones are added.
-        return spread / float(2 ** max(0, ceil(log2(spread / last) - 0.4 * log2(steps / number))))
+    def widths(number: int) -> Widths:
+        return Widths(float(min(spread, last * (steps / number) ** 0.35)), -POINTS_ABOVE * log(epoch.tail))
 
-    one = {k: _one(epoch, k * step_at(1), above) for k in (1, 4, 16)}
-    law = one[1]
+    mantissa, exponent = frexp(END * last * steps)
+    law = one = _one(epoch, ldexp(floor(16 * mantissa), exponent - 4), widths(1), above)
     for digit in bin(steps)[3:]:
-        step = step_at(2 * law.number)
-        law = _cut(_sum(epoch.mp, law, law, step, above), tail * law.number / steps, tail, above)
-        if digit == "1":  # a ratio among k may be on a grid that is √k times as coarse
-            other = one[1 if law.number < 16 else 4 if law.number < 256 else 16]
-            law = _cut(_sum(epoch.mp, law, other, step, above), tail * law.number / steps, tail, above)
+        law = _sum(law, law)
+        if digit == "1":
+            law = _sum(law, one)
+        law = _cut(_moved_up(law, widths(law.number)), tail * law.number / steps, tail, above)
     return law
 
 
-def _one(epoch: Epoch, step: float, above: bool) -> Law:
-    """Return the law of one ratio on a geometric grid."""
+def _one(epoch: Epoch, step: float, widths: Widths, above: bool) -> Law:
+    """Return the law of one ratio on a grid whose steps are powers of 2 times this one."""
     mp, mu, tail = epoch.mp, 1 / epoch.sigma, TAIL * epoch.tail
-    low, high = -mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2), mu * (sqrt(-2 * log(tail)) + mu / 2)
-    first = floor(low / step)
-    x = _points(mp, step, first, ceil(high / step) + 1 - first)
+    low, high = exp(-mu * (sqrt(-2 * log(tail / epoch.steps)) + mu / 2)), exp(mu * (sqrt(-2 * log(tail)) + mu / 2))
+    step *= 2.0 ** (floor(log2(low * widths.relative / step)) + 1)
+    ranges, begin = list[tuple[float, int, int]](), floor(low / step)  # without the last point, which is the next one
+    while not ranges or ranges[-1][0] * ranges[-1][2] < high:
+        end = max(widths.last_index(step, 1) // 2 * 2, begin + begin % 2)
+        ranges.append((step, begin, max(min(end, ceil(high / step)), begin)))
+        step, begin = 2 * step, end // 2
+    x = np.array([h * i for h, first, last in ranges for i in range(first, last)] + [ranges[-1][0] * ranges[-1][2]])
+    rows, zero, infinite = _cells_of_one(mp, epoch.sigma, x, above)
+    parts, begin = list[Part](), 0
+    for k, (h, first, last) in enumerate(ranges):
+        end = begin + last - first + (k == len(ranges) - 1)
+        parts += [Part(h, first, rows[:, begin:end])] if end > begin else []
+        begin = end
+    return Law(1, tuple(parts), zero, infinite, 4 * UNIT)
+
+
+def _cells_of_one(mp: Any, sigma_as_double: float, x: Array, above: bool) -> tuple[Array, float, float]:
+    """Return the masses of one ratio at the points x, from below with mean parts, its mass at 0, and its mean part at
+    infinity: from above, that of an interval between points is split between them, and from below, it is merged in the
+    cells around points."""
     with mp.workdps(DIGITS):
-        edges = x.tolist() if above else [sqrt(a * b) for a, b in pairwise(x.tolist())]
-        sigma = mp.mpf(epoch.sigma)
+        edges = x.tolist() if above else [(a + b) / 2 for a, b in pairwise(x.tolist())]
+        sigma = mp.mpf(sigma_as_double)
         z = [mp.log(mp.mpf(e)) * sigma + 1 / (2 * sigma) for e in edges]
         in_q, in_p = (normal_cells(mp, z, 1, mean) for mean in (0, 1 / sigma))  # below, between and above the edges
         if not above:
-            rows = [[double_outwards(mp, mass, -1) for mass in masses] for masses in (in_q, in_p)]
-            return Law(1, step, first, x, np.array(rows[0]), np.array(rows[1]), 0.0, 0.0, 4 * UNIT, 0.0)
+            return np.array([[double_outwards(mp, mass, -1) for mass in masses] for masses in (in_q, in_p)]), 0.0, 0.0
         left, right = np.zeros(len(x)), np.zeros(len(x))
         for k, (mass, mean) in enumerate(zip(in_q[1:-1], in_p[1:-1], strict=True)):
             a, b = mp.mpf(edges[k]), mp.mpf(edges[k + 1])
             share = (mean - a * mass) / (b - a)
             left[k], right[k + 1] = double_outwards(mp, mass - share, 1), double_outwards(mp, share, 1)
         right[0], left[-1] = double_outwards(mp, in_p[0] / mp.mpf(edges[0]), 1), double_outwards(mp, in_q[-1], 1)
-        zero, infinite = double_outwards(mp, in_q[0], 1), double_outwards(mp, in_p[-1], 1)
-    p = left + right
-    return Law(1, step, first, x, p, p * x, zero, infinite, 4 * UNIT, POINT_ERROR)
+        return (left + right)[None], double_outwards(mp, in_q[0], 1), double_outwards(mp, in_p[-1], 1)
 
 
 def double_outwards(mp: Any, x: Any, direction: int) -> float:
@@ -164,85 +199,101 @@ def double_outwards(mp: Any, x: Any, direction: int) -> float:
     return max(float(high if direction > 0 else low), 0.0)
 
 
-def _points(mp: Any, step: float, first: int, count: int) -> Array:
-    """Return e^{step·k} for `count` numbers k, to a relative error of 3 units: a product of two of fewer powers."""
-    k = first + np.arange(count)
-    block = max(1, round(sqrt(count)))
-    small = [float(mp.exp(mp.mpf(step) * j)) for j in range(block)]
-    large = [float(mp.exp(mp.mpf(step) * (j * block))) for j in range(first // block, int(k[-1]) // block + 1)]
-    points: Array = np.array(small)[k % block] * np.array(large)[k // block - first // block]
-    return points
+def _twice_the_step(part: Part) -> Part:
+    """Return the cells on a grid of twice the step, halves of those at odd points moving to both neighbours."""
+    odd = part.first % 2
+    count = len(part.rows[0]) + odd
+    rows = np.zeros((len(part.rows), count + 1 - count % 2))
+    rows[:, odd:count] = part.rows
+    even = rows[:, ::2].copy()
+    even[:, 1:] += rows[:, 1::2] / 2
+    even[:, :-1] += rows[:, 1::2] / 2
+    return Part(2 * part.step, (part.first - odd) // 2, even)
 
 
-def _splits(mp: Any, step: float, first: int, count: int) -> tuple[Array, Array, Array]:
-    """Return for V = 1 + e^{step·k}, with `count` numbers k, the index of its lower neighbour in the grid, and its
-    shares at both neighbours."""
-    v = 1 + _points(mp, step, first, count)
-    cell = np.floor(np.log(v) / step).astype(int)  # up to rounding
-    lowest = max(int(cell[0]) - 1, -1)
-    x = _points(mp, step, lowest, int(cell[-1]) + 4 - lowest)
-    cell -= v < x[cell - lowest]
-    cell += v >= x[cell + 1 - lowest]
-    left, right = x[cell - lowest], x[cell + 1 - lowest]
-    return cell, (right - v) / (right - left), (v - left) / (right - left)
+def _added(parts: Iterable[Part | None], step: float) -> Part | None:
+    """Return the cells of all these parts on a grid with this step."""
+    moved = list[Part]()
+    for part in parts:
+        while part and part.step < step:
+            part = _twice_the_step(part)
+        moved += [part] if part else []
+    if len(moved) < 2:
+        return moved[0] if moved else None
+    first = min(part.first for part in moved)
+    rows = np.zeros((len(moved[0].rows), max(part.first + len(part.rows[0]) for part in moved) - first))
+    for part in moved:
+        rows[:, part.first - first : part.first - first + len(part.rows[0])] += part.rows
+    return Part(step, first, rows)
 
 
-def _sum(mp: Any, a: Law, b: Law, step: float, above: bool) -> Law:
-    """Return the law of the sum of two independent sums on a geometric grid with this step, of which both have
-    multiples."""
-    strides = [round(law.step / step) for law in (a, b)]
-    if any(law.step != stride * step for law, stride in zip((a, b), strides, strict=True)):
-        raise ValueError("the step of a sum does not divide those of its terms")
-    i, j = (stride * (law.first + np.arange(len(law.x))) for law, stride in zip((a, b), strides, strict=True))
-    least = int(j[0] - i[-1])
-    cells, at_left, at_right = _splits(mp, step, least, int(j[-1] - i[0]) - least + 1)
-    first = int(i[0] + cells[j[0] - i[0] - least]) - 1  # a cell to spare at either end, for rounding
-    out = np.zeros((2, int(i[-1] + cells[j[-1] - i[-1] - least]) - first + 3))
-    for k, (index, p, m) in enumerate(zip(j.tolist(), b.p.tolist(), b.m.tolist(), strict=True)):
-        begin, factor = (k, 2.0) if a is b else (0, 1.0)  # of two equal laws, each pair is taken once
-        of_split = slice(int(index - i[begin] - least), None, -strides[0])
-        cell = i[begin:] - first + cells[of_split][: len(i) - begin]
-        masses = factor * p * a.p[begin:]
-        if factor == 2.0:
-            masses[0] /= 2
-        if above:
-            rows = masses * at_left[of_split][: len(masses)], masses * at_right[of_split][: len(masses)]
-        else:
-            rows = masses, factor * (p * a.m[begin:] + m * a.p[begin:])
-            if factor == 2.0:
-                rows[1][0] /= 2
-        lowest = int(cell.min())
-        for row, values in zip(out, rows, strict=True):
-            sums = np.bincount(cell - lowest, values)
-            row[lowest : lowest + len(sums)] += sums
-    error = a.error + b.error + (2 * (len(a.x) + len(b.x)) + 20) * UNIT
-    x = _points(mp, step, first, out.shape[1])
-    if not above:
-        return Law(a.number + b.number, step, first, x, out[0], out[1], 0.0, 0.0, error, 0.0)
-    p = out[0] + np.append(0.0, out[1][:-1]) + (len(a.x) + len(b.x)) * UNDERFLOW
+def _sums_of_points(a: Part | None, b: Part | None) -> Part | None:
+    """Return the cells of the sums of two cells on the same grid."""
+    if not a or not b:
+        return None
+    rows = [np.convolve(a.rows[0], b.rows[0])]
+    if len(a.rows) > 1:
+        rows.append(np.convolve(a.rows[0], b.rows[1]) + np.convolve(a.rows[1], b.rows[0]))
+    return Part(a.step, a.first + b.first, np.array(rows))
+
+
+def _sum(a: Law, b: Law) -> Law:
+    """Return the law of the sum of two independent sums. Two points are added on the coarser one of both grids."""
+    of_a, of_b = ({part.step: part for part in law.parts} for law in (a, b))
+    steps, found, terms, finer_a, finer_b = sorted({*of_a, *of_b}), list[Part](), 0, None, None
+    for step in steps:
+        up_to_b = _added((finer_b, of_b.get(step)), step)
+        finer_a = _added((finer_a,), step)
+        pairs = (of_a.get(step), up_to_b), (finer_a, of_b.get(step))
+        if part := _added((_sums_of_points(x, y) for x, y in pairs), step):
+            found.append(part)
+        terms = max(terms, *(min(len(x.rows[0]), len(y.rows[0])) if x and y else 0 for x, y in pairs))
+        finer_a, finer_b = _added((finer_a, of_a.get(step)), step), up_to_b
     zero, infinite = a.zero * b.zero, 0.0
     for one, other in ((a, b), (b, a)):  # 0 + y is split between 0 and infinity
-        mass, mean = float(other.p.sum()), float(other.m.sum())
+        mass, mean = float(other.rows[0].sum()), float((other.rows[0] * other.x).sum())
         zero += one.zero * mass * (1 + LIGHT)
         infinite += (one.infinite * (mass + other.zero) + one.zero * mean) * (1 + LIGHT)
-    return Law(a.number + b.number, step, first, x, p, p * x, zero, infinite, error, max(a.shift, b.shift) + SUM_ERROR)
+    error = a.error + b.error + (terms + 10 * log2(steps[-1] / steps[0]) + 20) * UNIT
+    return Law(a.number + b.number, tuple(found), zero, infinite, error)
+
+
+def _moved_up(law: Law, widths: Widths) -> Law:
+    """Return the law with all cells beyond the end of their part moved to twice its step."""
+    of_step, found = {part.step: part for part in law.parts}, list[Part]()
+    step, moved, moves = law.parts[0].step, None, 0
+    while of_step or moved:
+        if part := _added((moved, of_step.pop(step, None)), step):
+            moved = None
+            cells = max(widths.last_index(step, law.number) + 1 - part.first, 0)
+            if cells:
+                found.append(part._replace(rows=part.rows[:, :cells]))
+            if cells < len(part.rows[0]):
+                moved = _twice_the_step(Part(step, part.first + cells, part.rows[:, cells:]))
+        step, moves = 2 * step, moves + 1
+    return law._replace(parts=tuple(found), error=law.error + 3 * moves * UNIT)
 
 
 def _cut(law: Law, low_tail: float, high_tail: float, above: bool) -> Law:
     """Return the law without its light ends: from above they are split between the last point left and 0 or infinity,
     from below they are merged into the last cell left."""
-    i = int(np.searchsorted(np.cumsum(law.p), low_tail))
-    j = len(law.p) - int(np.searchsorted(np.cumsum(law.m[::-1]) / law.number, high_tail))
-    i, j = min(i, len(law.p) - 1), max(j, min(i, len(law.p) - 1) + 1)
-    x, p, m = law.x[i:j], law.p[i:j].copy(), law.m[i:j].copy()
-    error = law.error + (len(law.p) + 20) * UNIT
-    if not above:
-        for row, whole in ((p, law.p), (m, law.m)):
-            row[0] += whole[:i].sum()
-            row[-1] += whole[j:].sum()
-        return law._replace(first=law.first + i, x=x, p=p, m=m, error=error)
-    p[0] += float((law.p[:i] * (law.x[:i] / x[0])).sum())
-    p[-1] += float(law.p[j:].sum())
-    zero = law.zero + float((law.p[:i] * ((x[0] - law.x[:i]) / x[0])).sum())
-    infinite = law.infinite + float((law.p[j:] * (law.x[j:] - x[-1])).sum())
-    return law._replace(first=law.first + i, x=x, p=p, m=p * x, zero=zero, infinite=infinite, error=error)
+    order = np.argsort(law.x, kind="stable")
+    x, rows = law.x[order], law.rows[:, order]
+    i = min(int(np.searchsorted(np.cumsum(rows[0]), low_tail)), len(x) - 1)
+    j = max(len(x) - int(np.searchsorted(np.cumsum((rows[0] * x)[::-1]) / law.number, high_tail)), i + 1)
+    at_low, zero, infinite = rows[:, :i].sum(axis=1), law.zero, law.infinite
+    if above:
+        at_low = (rows[:, :i] * (x[:i] / x[i])).sum(axis=1)
+        zero += float((rows[0, :i] * ((x[i] - x[:i]) / x[i])).sum()) * (1 + LIGHT)
+        infinite += float((rows[0, j:] * (x[j:] - x[j - 1])).sum()) * (1 + LIGHT)
+    rows[:, i] += at_low
+    rows[:, j - 1] += rows[:, j:].sum(axis=1)
+    left, parts, begin = np.full_like(rows, -1.0), list[Part](), 0
+    left[:, order[i:j]] = rows[:, i:j]
+    for part in law.parts:  # of each part, adjacent cells are left
+        cells = left[:, begin : begin + len(part.rows[0])]
+        begin += len(part.rows[0])
+        if len(which := np.flatnonzero(cells[0] >= 0)):
+            parts.append(Part(part.step, part.first + int(which[0]), cells[:, which[0] : which[-1] + 1]))
+    error = law.error + (max(i, len(x) - j) + 20) * UNIT
+    return law._replace(parts=tuple(parts), zero=zero, infinite=infinite, error=error)

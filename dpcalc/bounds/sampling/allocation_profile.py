@@ -2,8 +2,8 @@
 epoch.
 
 The statement is exact for one epoch and one participation. The laws of the ratio S that are composed are a little above
-it; dpcalc/pld/log_normal_sums.py says why. The allowance for rounding is about 1e-12·t in every loss, so brackets are
-wide where that is not small against 1/(Z√t), the spread of log S: at Z = 10 and t = 1e6 that of ε is 5e-3 of it.
+it; dpcalc/pld/log_normal_sums.py says why. The allowance for rounding is about 7e-13·t of every mass, so brackets are
+wide where that is not small against 1/(Z√t), the spread of log S: at Z = 10 and t = 1e6 that of ε is 1.6e-2 of it.
 
 Proof. (1) Let the others' contributions to the steps not depend on the record. From y ~ P or Q = N(0, σ²I_t) the run is
 rebuilt step by step: output i is the others' sum plus g_i·y_i plus N(0, σ²(I − g_i g_iᵀ)), where |g_i| <= 1 is the
