@@ -22,5 +22,7 @@ def log_expm1(x: Array) -> Array:
 def log_sums(logs: Array) -> Array:
     """log Σ e^x along axis 1."""
     top = logs.max(axis=1, keepdims=True, initial=-1e300)
+    parts = logs - top
+    np.exp(parts, out=parts)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(logs - top).sum(axis=1)) + top[:, 0])
+        return np.asarray(np.log(parts.sum(axis=1)) + top[:, 0])

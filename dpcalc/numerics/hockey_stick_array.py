@@ -25,6 +25,24 @@ def log_theta(epsilon: Array, ratio: Array) -> Array:
     return np.concatenate([_log_theta(epsilon[k : k + rows], ratio[k : k + rows]) for k in range(0, shape[0], rows)])
 
 
+def log_theta_to(end: Array, ratio: Array) -> Array:
+    """An upper bound on log θ(br − r²/2, r) = log(Q(b − r) − e^{br − r²/2} Q(b)), also where br − r²/2 < 0, for every
+    b >= 0 of a column and r >= 0 of a table: an array with the axis of b before those of r."""
+    rows = max(1, _BLOCK // max(ratio.size, 1))
+    return np.concatenate([_log_theta_to(end[k : k + rows, :, None], ratio) for k in range(0, len(end), rows)])
+
+
+def _log_theta_to(b: Array, ratio: Array) -> Array:
+    with np.errstate(all="ignore"):
+        a = b - ratio
+        size = np.abs(a)
+        complement = a < -1
+        mills_a, mills_b = mills(np.where(complement, size, a)), mills(b)
+        rounding = np.maximum(size, b)  # as in _log_theta; here |a| may be above b
+        rounding = 1.5e-15 * rounding * (rounding + 1)
+        return _log_of_mills(a, b, mills_a, mills_b, ratio, rounding, complement if complement.any() else None)
+
+
 def _log_theta(epsilon: Array, ratio: Array) -> Array:
     smallest = ratio.min(initial=1.0)
     with np.errstate(all="ignore"):
@@ -37,24 +55,32 @@ def _log_theta(epsilon: Array, ratio: Array) -> Array:
         if complement is not None:
             np.abs(a, out=arguments[0], where=complement)
         mills_a, mills_b = mills(arguments)
-        log_density = a * a
-        log_density *= -0.5
-        log_density -= LOG_SQRT_2PI
         # Rounding errors of a (through the exponent) and of the exponent itself: at most 5e-16(|a| + 1)(s + r + |a|),
         # where |a| and r/2 are at most b.
         rounding = b + 1
         rounding *= b
         rounding *= 1.5e-15
-        log_bound = mills_a * (1 + _MILLS_ERROR)
-        log_bound -= mills_b
-        if smallest < 1e-3:  # for larger ratios the bound by R′ is not the smaller one
-            slopes = 2 - a * mills_a - b * mills_b + _MILLS_ERROR * (2 + np.abs(a) * mills_a + b * mills_b)
-            log_bound = np.minimum(log_bound, ratio * (0.5 + _MILLS_ERROR) * slopes)
-        np.log(log_bound, out=log_bound)
-        log_bound += log_density
-        log_bound += rounding
-        if complement is not None:
-            rest = np.exp(log_density - rounding) * (mills_a + mills_b) * (1 - _MILLS_ERROR)
-            log_bound = np.where(complement, np.log1p(-np.minimum(rest, 1.0)), log_bound)
-        np.clip(log_bound, -1e300, 0.0, out=log_bound)  # finite, even where θ underflows
-        return np.where(ratio == 0, -np.inf, log_bound) if smallest == 0 else log_bound
+        return _log_of_mills(a, b, mills_a, mills_b, ratio, rounding, complement)
+
+
+def _log_of_mills(a: Array, b: Array, mills_a: Array, mills_b: Array, ratio: Array, rounding: Array,
+                  complement: Array | None) -> Array:
+    """log φ(a)(R(a) − R(b)), rounded up, for b = a + r; and from 1 − φ(a)(R(−a) + R(b)) in `complement`, where
+    `mills_a` is R(−a)."""
+    smallest = ratio.min(initial=1.0)
+    log_density = a * a
+    log_density *= -0.5
+    log_density -= LOG_SQRT_2PI
+    log_bound = mills_a * (1 + _MILLS_ERROR)
+    log_bound -= mills_b
+    if smallest < 1e-3:  # for larger ratios the bound by R′ is not the smaller one
+        slopes = 2 - a * mills_a - b * mills_b + _MILLS_ERROR * (2 + np.abs(a) * mills_a + b * mills_b)
+        log_bound = np.minimum(log_bound, ratio * (0.5 + _MILLS_ERROR) * slopes)
+    np.log(log_bound, out=log_bound)
+    log_bound += log_density
+    log_bound += rounding
+    if complement is not None:
+        rest = np.exp(log_density - rounding) * (mills_a + mills_b) * (1 - _MILLS_ERROR)
+        log_bound = np.where(complement, np.log1p(-np.minimum(rest, 1.0)), log_bound)
+    np.clip(log_bound, -1e300, 0.0, out=log_bound)  # finite, even where θ underflows
+    return np.where(ratio == 0, -np.inf, log_bound) if smallest == 0 else log_bound

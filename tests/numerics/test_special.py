@@ -131,6 +131,19 @@ def test_theta_of_arrays_is_never_below_and_close():
     assert abs(tails_array.mills(x) / np.array([normal.mills(y) for y in x.tolist()]) - 1).max() < 5e-15
 
 
+def test_theta_to_an_end_is_never_below_and_close():
+    """θ(br − r²/2, r) at high precision, also where its ε is below 0."""
+    ends, ratios = 10 ** np.linspace(-3, 3, 25), 10 ** np.linspace(-6, 2.5, 40).reshape(4, 10)
+    got = hockey_stick_array.log_theta_to(ends[:, None], ratios)
+    assert got.shape == (25, 4, 10)
+    for (i, j, k), found in np.ndenumerate(got):
+        b, r = mp.mpf(float(ends[i])), mp.mpf(float(ratios[j, k]))
+        with mp.workdps(60):
+            last = mp.exp(b * r - r * r / 2) * mp.ncdf(-b)
+            true = float(mp.log1p(-mp.ncdf(b - r) - last) if r > b else mp.log(mp.ncdf(r - b) - last))
+        assert true <= found <= true + 1e-6 * max(1, -true), (b, r)
+
+
 def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
     rng = random.Random(5)
     for _ in range(300):

@@ -75,6 +75,7 @@ OTHERS = ("at equal iterates the gradients of any two records that can occur dif
 FIXED = ("L, η, σ, the batch size and the number of passes do not depend on the data; η, σ and the contraction are "
          "the same in every step")
 EQUAL = "n ≥ 2; all batches have b records, and what is left over in a pass is not used in it"
+_AT_ONCE = 8  # ε for which the bound by contraction is computed before it is given up
 ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, STEP_SIZE, "Gaussian noise")
 
 
@@ -95,22 +96,24 @@ def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list
                       p: dict[str, float]) -> tuple[Array, list[Witness]]:
     """The smaller of `bound` and the bound by contraction within a bounded set (contracted.py), and the witnesses.
 
-    The latter is at least the term of the last place alone, so it is computed only where `bound` is above that. """
+    The latter is smaller next to ε = 0 only, so it is computed from the first ε on up to where it is not. It is at
+    least the term of the last place alone: it is not needed where `bound` is at most that. """
     from numpy import log, minimum, nonzero
 
     from dpcalc.bounds.hiding._engine import contracted
     from dpcalc.numerics.hockey_stick_array import log_theta
 
     improvable = nonzero(bound > log_theta(epsilons, places.own[:1]) - log(places.total))[0]
-    if not len(improvable):
-        return bound, found
-    reach = reaches(p["level"], diameter, p["learning_rate"], p["strong_convexity"])
-    other, first, end = contracted.profile(places, epsilons[improvable], reach)
-    for k, new, a, s in zip(improvable.tolist(), other.tolist(), first.tolist(), end.tolist(), strict=True):
-        if new < bound[k]:
-            found[k] = [found[k][0], int(a), int(s)]
-    bound = bound.copy()
-    bound[improvable] = minimum(bound[improvable], other)
+    reach, bound = reaches(p["level"], diameter, p["learning_rate"], p["strong_convexity"]), bound.copy()
+    for k in range(0, len(improvable), _AT_ONCE):
+        here = improvable[k : k + _AT_ONCE]
+        other, first, end = contracted.profile(places, epsilons[here], reach)
+        smaller = other < bound[here]
+        if not smaller.any():
+            break
+        for j, a, s in zip(here[smaller].tolist(), first[smaller].tolist(), end[smaller].tolist(), strict=True):
+            found[j] = [found[j][0], int(a), int(s)]
+        bound[here] = minimum(bound[here], other)
     return bound, found
 
 

@@ -37,8 +37,9 @@ def profile(places: Places, epsilons: Array, reach: Callable[[Array], Array]) ->
     i, j = np.triu_indices(len(begins), 1)
     k = begins[j] - begins[i]
     kappa = reach(k)
-    # Any a and k are valid. A block with a larger κ hardly contracts, and one with a smaller κ is longer than needed.
-    tried = (kappa <= 12) & (kappa >= 0.3) | (j == i + 1)
+    # Any a and k are valid. A block with a larger κ hardly contracts (the best κ is about 2), and one with a smaller κ
+    # is longer than needed.
+    tried = (kappa <= 4) & (kappa >= 0.3) | (j == i + 1)
     i, j, k, kappa = i[tried], j[tried], k[tried], kappa[tried]
     logs = log_theta(epsilons[:, None], places.own)
     if not len(i):

@@ -19,7 +19,6 @@ Places are taken in blocks, each with the largest μ of its places.
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from math import inf, log
 from typing import Any, NamedTuple
 
@@ -28,13 +27,20 @@ import numpy as np
 from dpcalc.bounds.mechanisms.gaussian import theta
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary_array import log_sums
-from dpcalc.numerics.hockey_stick_array import log_theta
+from dpcalc.numerics.hockey_stick_array import log_theta, log_theta_to
 
 # Relative margin for the rounding of the sums and exponentials of a plan. The rounding of ε in sums with other
 # logarithms (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
 MARGIN = 1e-12
 _LEAST_LOG = 1e-9  # smaller −log t and −log π count as 0, so that rounding does not decide which places are early
-_TARGET_LOG_F = 1e-8  # the search for Z ends with log F at most 1.9 times this and above 0; it costs 1e-8 of log δ
+# The search for Z ends with log F at most 1.9 times this above what is lost by rounding; it costs 1e-8 of log δ.
+_TARGET_LOG_F = 1e-8
+_UNDERFLOW = 745.0  # e^−745 is about the least double above 0
+_MOST_STEPS = 25  # of the search for Z: about 4 are needed, and more where next to ε = 0 no Z has F >= 1
+# So many ε are taken at once, the smallest first: their largest array, of which there are a few, has an element for
+# every ε and pair of a block that is late and one that is early at some of them.
+_AT_ONCE = 16
+_SLOPE = 2.0  # log F falls at least twice this with log Z next to the root, so that a first step by it passes the root
 _EARLY_RATIO = 0.6  # largest μ/√(2ε) of an early place; any limit is valid; with 1, log δ was up to .3 larger
 
 
@@ -56,10 +62,9 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
     places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
     has_early = (epsilons > 0) & (places.own[-1] < _EARLY_RATIO * np.sqrt(2 * epsilons)) & (len(places.own) > 1)
-    # The largest array of a plan has an element for every ε and pair of blocks: ε are taken in chunks, of 1.6 MB.
-    candidates, rows = np.nonzero(has_early)[0], max(1, 200_000 // places.pair.size)
-    for k in range(0, len(candidates), rows):
-        here = candidates[k : k + rows]
+    candidates = np.nonzero(has_early)[0]
+    for k in range(0, len(candidates), _AT_ONCE):
+        here = candidates[k : k + _AT_ONCE]
         with np.errstate(all="ignore"):  # logarithms of 0, and bounds that are infinite where F is
             plan = Plan(places, epsilons[here])
             z = plan.best_z()
@@ -76,68 +81,96 @@ def alone(places: Places, epsilons: Array) -> Array:
     return found
 
 
+class Parts(NamedTuple):
+    """What the plans at an array of Z consist of, for every ε (rows)."""
+
+    early: Array  # whether a block is early
+    first: int  # the first block that is early at some ε
+    log_f: Array  # of every block from `first` on
+    log_pi: Array  # of every block that is late at some ε
+    log_rest: Array  # log(1 − π), up to the last block in which that is positive at some ε
+    log_q: Array  # log(qF) of every block from `first` on
+    log_whole: Array  # log F
+
+
 class Plan:
     """The plans for an array of ε > 0; the methods take an array with one Z for each ε."""
 
     def __init__(self, places: Places, epsilons: Array) -> None:
-        self.places, self.e = places, epsilons[:, None]
-        self.log_lengths = np.log(places.lengths)
-        self.may_be_early = places.own < _EARLY_RATIO * np.sqrt(2 * self.e)
+        self.places, self.e, self.log_lengths = places, epsilons[:, None], np.log(places.lengths)
 
-    @cached_property
-    def first(self) -> int:
-        """The first block that may be early at some ε."""
-        return int(self.may_be_early.any(axis=0).argmax())
-
-    def shares(self, z: Array) -> tuple[Array, Array, Array, Array]:
-        """For every Z (rows): which blocks are early, log f of the early blocks, log π of the late ones, and log t of
-        the pairs."""
-        mu, e, z = self.places.own, self.e, z[:, None]
+    def parts(self, z: Array) -> Parts:
+        """The parts of the plans at every Z."""
+        mu, e, z, lengths = self.places.own, self.e, z[:, None], self.log_lengths
         log_t = np.minimum(mu * z - mu * mu / 2 - e, 0.0)
-        early = self.may_be_early & (log_t < -_LEAST_LOG)
-        f = np.where(early, -np.expm1(log_t), 0.0)
-        weights = f * self.places.lengths
+        early = (mu < _EARLY_RATIO * np.sqrt(2 * e)) & (log_t < -_LEAST_LOG)
+        first, late = int(np.append(early.any(axis=0), True).argmax()), int((~early).sum(axis=1).max())
+        f = np.where(early, -np.expm1(log_t), 0.0)[:, first:]
+        weights = f * self.places.lengths[first:]
         weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-        late, j = int((~early).sum(axis=1).max()), self.first  # the numbers of blocks that are late at some ε
-        pair = self.places.pair[:late, j:]
-        mean = weights[:, j:] @ pair.T
         own = mu[:late]
-        log_pi = e - own * (z - mean + own) + own * own / 2
+        log_pi = e - own * (z - weights @ self.places.pair[:late, first:].T + own) + own * own / 2
         log_pi = np.where(early[:, :late] | (log_pi > -_LEAST_LOG), 0.0, log_pi)
-        return early, np.log(f[:, j:]), log_pi, pair * z[:, :, None] - pair * pair / 2 - e[:, :, None]
+        moving = int(np.nonzero((log_pi < 0).any(axis=0))[0].max(initial=-1)) + 1
+        rest = -np.expm1(log_pi[:, :moving])
+        log_q = np.where(f > 0, np.log(f) - self.log_totals(z, rest, first), -inf)
+        return Parts(early, first, np.log(f), log_pi, np.log(rest), log_q, log_sums(log_q + lengths[first:]))
 
-    def parts(self, z: Array) -> tuple[Array, Array, Array, tuple[Array, Array, Array, Array]]:
-        """log F, log(qF), log(1 − π), and the result of `shares`."""
-        _, log_f, log_pi, log_t = shares = self.shares(z)
-        log_rest, lengths = np.log(-np.expm1(log_pi)), self.log_lengths
-        log_total = log_sums(log_t + (log_rest + lengths[: log_pi.shape[1]])[:, :, None])
-        log_q = np.where(np.isneginf(log_f), -inf, log_f - log_total)
-        return log_sums(log_q + lengths[self.first :]), log_q, log_rest, shares
+    def log_totals(self, z: Array, rest: Array, first: int) -> Array:
+        """log T of every block from `first` on, from the 1 − π of the first blocks, for every Z (a column).
+
+        e^{μZ − μ²/2} is in units of its largest value up to the largest μ of the column, which is that at Z or there.
+        """
+        moving = rest.shape[1]
+        pair = self.places.pair[:moving, first:]
+        largest = np.minimum(pair.max(axis=0, initial=0.0), z)
+        t = pair - z[:, :, None]
+        t *= t
+        t -= ((largest - z) ** 2)[:, None, :]
+        t *= -0.5
+        np.exp(t, out=t)
+        total = ((rest * self.places.lengths[:moving])[:, None, :] @ t)[:, 0]
+        return np.asarray(np.log(total) + largest * (z - largest / 2) - self.e)
+
+    def rounding(self, z: Array) -> Array:
+        """A bound on the relative rounding error of T, and so of the sum of c over the late places: 1e-12 for sums and
+        some units in the last place of ε, of Z² and of an exponent that does not underflow, for the exponents."""
+        return np.asarray(4 * MARGIN + 2e-15 * (self.e[:, 0] + z * z + 2 * _UNDERFLOW))
+
+    def slope(self, parts: Parts) -> Array:
+        """How fast log F falls with Z, as far as it is by the f of the early blocks."""
+        share = np.exp(parts.log_q - parts.log_whole[:, None] + self.log_lengths[parts.first:])
+        return np.asarray((share * self.places.own[parts.first:] * np.expm1(-parts.log_f)).sum(axis=1))
 
     def best_z(self) -> Array:
         """Z with F slightly above 1, by regula falsi (the Illinois method), as F falls in Z. Any Z with F >= 1 is
         valid, and `bound` checks that."""
         mu, e = self.places.own, self.e[:, 0]
-        low: Array = np.zeros(len(e))
-        high: Array = (e + log(2 * self.places.total) + 1) / mu[0] + 2 * mu[0]
-        at_low, at_high = np.full(len(e), inf), np.full(len(e), -inf)
-        z, side = self._guess(), np.zeros(len(e))
+        found, going = np.zeros(len(e)), np.arange(len(e))
+        low, high = np.zeros(len(e)), (e + log(2 * self.places.total) + 1) / mu[0] + 2 * mu[0]
+        at_low, at_high, side = np.full(len(e), inf), np.full(len(e), -inf), np.zeros(len(e))
+        z = self._guess()
         z = np.where((z > low) & (z < high), z, high / 2)
-        for _ in range(60):  # about 8 are needed
-            value = self.parts(z)[0] - _TARGET_LOG_F
+        for _ in range(_MOST_STEPS):
+            plan = Plan(self.places, e[going])
+            parts = plan.parts(z)
+            value = parts.log_whole - _TARGET_LOG_F - plan.rounding(z)
             up = ~(value < 0)  # where every π is 1, F is infinite and the value may be NaN
             at_high = np.where(up & (side > 0), at_high / 2, at_high)
             at_low = np.where(~up & (side < 0), at_low / 2, at_low)
             low, at_low = np.where(up, z, low), np.where(up, value, at_low)
             high, at_high = np.where(up, high, z), np.where(up, at_high, value)
-            side = np.where(up, 1.0, -1.0)
             done = np.abs(value) < 0.9 * _TARGET_LOG_F
-            low = np.where(done, z, low)
-            if (done | (high - low <= 4e-16 * high)).all():
+            found[going] = np.where(done, z, low)
+            first_step = np.where(up, -np.expm1(-value), value) / (_SLOPE / z + plan.slope(parts))
+            z = np.where(at_low - at_high < inf, low + (high - low) * at_low / (at_low - at_high), z + first_step)
+            z = np.where((z > low) & (z < high), z, (low + high) / 2)
+            wide = ~done & (high - low > 4e-16 * high)
+            if not wide.any():
                 break
-            z_next = low + (high - low) * at_low / (at_low - at_high)
-            z = np.where(done, z, np.where((z_next > low) & (z_next < high), z_next, (low + high) / 2))
-        return low
+            going, side = going[wide], np.where(up, 1.0, -1.0)[wide]
+            low, high, at_low, at_high, z = np.array([low, high, at_low, at_high, z])[:, wide]
+        return found
 
     def _guess(self) -> Array:
         """A Z near the root: where the mean of e^{μ_m Z − μ_m²/2} over all places is e^ε, by Newton's method from
@@ -153,16 +186,18 @@ class Plan:
     def bound(self, z: Array) -> Array:
         """Upper bounds on log δ; inf where F < 1. The margins make the rows of p add up to slightly more than 1, and
         the columns of c to slightly less, as the theorem allows."""
-        log_whole, log_q, log_rest, (early, log_f, log_pi, log_t) = self.parts(z)
-        valid = (log_whole > MARGIN) & (log_whole < inf)
-        log_q = log_q - np.where(valid, log_whole, 0.0)[:, None] + MARGIN
-        e, lengths, late, j = self.e, self.log_lengths, log_pi.shape[1], self.first
-        pair, own = self.places.pair[:late, j:], self.places.own
-        exchanged = _log_theta(log_t + e[:, :, None], pair)
-        exchanged = exchanged + (log_rest + lengths[:late])[:, :, None] + (log_q + lengths[j:])[:, None, :]
-        late_own = np.where(early[:, :late], -inf, log_theta(e - log_pi, own[:late]) + log_pi + lengths[:late])
-        log_c = np.log1p(-np.minimum(np.exp(log_f - np.where(valid, log_whole, 0.0)[:, None]) * (1 + 4 * MARGIN), 1.0))
-        early_own = np.where(early[:, j:], _log_theta(e + log_c, own[j:]) + lengths[j:], -inf)
+        parts, e, lengths, own = self.parts(z), self.e, self.log_lengths, self.places.own
+        j, (late, moving) = parts.first, (parts.log_pi.shape[1], parts.log_rest.shape[1])
+        valid = (parts.log_whole > MARGIN) & (parts.log_whole < inf)
+        log_whole = np.where(valid, parts.log_whole, 0.0)[:, None]
+        pair = self.places.pair[:moving, j:]
+        exchanged = log_theta_to(z[:, None], pair)  # as ε + log t = μZ − μ²/2
+        exchanged += (parts.log_rest + lengths[:moving])[:, :, None]
+        exchanged += (parts.log_q - log_whole + MARGIN + lengths[j:])[:, None, :]
+        late_own = log_theta(e - parts.log_pi, own[:late]) + parts.log_pi + lengths[:late]
+        late_own = np.where(parts.early[:, :late], -inf, late_own)
+        log_c = np.log1p(-np.minimum(np.exp(parts.log_f - log_whole) * (1 + self.rounding(z)[:, None]), 1.0))
+        early_own = np.where(parts.early[:, j:], _log_theta(e + log_c, own[j:]) + lengths[j:], -inf)
         total = log_sums(np.concatenate([exchanged.reshape(len(z), -1), late_own, early_own], axis=1))
         found: Array = np.where(valid, np.minimum(total - log(self.places.total) + 2 * MARGIN, 0.0), inf)
         return found
@@ -170,10 +205,7 @@ class Plan:
 
 def _log_theta(x: Array, mu: Array) -> Array:
     """log θ(x, μ) for every real x, rounded up; log_theta takes x >= 0 only."""
-    above = log_theta(np.abs(x).reshape(-1, mu.shape[-1]),
-                      np.broadcast_to(mu, x.shape).reshape(-1, mu.shape[-1])).reshape(x.shape)
-    if (x >= 0).all():
-        return above
+    above = log_theta(np.abs(x), mu)
     below = np.minimum(x, 0.0)
     other = np.log(-np.expm1(below) + np.exp(below + above)) + MARGIN
     return np.where(x >= 0, above, np.minimum(other, 0.0))

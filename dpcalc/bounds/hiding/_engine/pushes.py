@@ -87,6 +87,13 @@ def cost_of_two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, An
 SINGLE_PLACES = 16
 
 
+def _begins(mu: Ratio, n: int, fine: int) -> list[int]:
+    """The first places of the blocks; the last one holds all places with the same μ in doubles (for c > 1 many)."""
+    found = starts(n, fine, SINGLE_PLACES)
+    own = mu.many(np.array(found, float))
+    return found[: int((own <= own[-1]).argmax()) + 1]
+
+
 @lru_cache(maxsize=8)
 def places(mu: Ratio, n: int, fine: int) -> Places:
     """The places of a pass of n slots in blocks, each with the largest μ of its places.
@@ -100,7 +107,7 @@ def places(mu: Ratio, n: int, fine: int) -> Places:
     1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost share(m′−m−1) + share(m) is convex, as share
     is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of its first or its last
     place, and the larger of the two is taken. """
-    begins = np.array(starts(n, fine, SINGLE_PLACES), float)
+    begins = np.array(_begins(mu, n, fine), float)
     lengths, own, (first, log_c) = np.diff(np.append(begins, n)), mu.many(begins), mu
     if isinstance(mu, Powers):
         return Places(lengths, own, (own[:, None] + own) * (1 + 4e-16))
@@ -115,7 +122,7 @@ def places(mu: Ratio, n: int, fine: int) -> Places:
 @cached_by_precision()
 def places_exact(mp: Any, family: Family, n: int, fine: int, **p: float) -> PlacesExact:
     """The blocks of `places` at high precision. They do not depend on ε, and with them every μ is cached."""
-    begins = starts(n, fine, SINGLE_PLACES)
+    begins = _begins(family.ratios(**p), n, fine)
     lengths = [b - a for a, b in pairwise([*begins, n])]
     (first, c), own = family.start_exact(mp, **p), family.ratios_exact(mp, **p)
 
