@@ -42,9 +42,12 @@ to 1, columns of c to at most 1, and every e^ε c/p is at least 1. ∎
 The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 the bound is shuffled-contraction.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from functools import lru_cache
 from math import exp, inf, log, log1p
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
@@ -64,6 +67,9 @@ from dpcalc.bounds.pnsgd._engine.step import (
 from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from dpcalc.numerics.arrays import Array
 
 Choice = tuple[int, int, float]  # k, h and log t of the Theorem
 _NO_HIDING: Choice = (0, 0, 0.0)
@@ -107,6 +113,17 @@ def _log_power_sum(s: Step, start: int, end: int) -> float:
     return first + log_average_power(s.log_b, s.log_rest, end - start) + log(end - start)
 
 
+@lru_cache(maxsize=4)
+def _candidates(n: int) -> tuple[Array, Array, Array]:
+    """The k and h that are tried, in a column, and the parts of the largest s."""
+    import numpy as np
+
+    late = np.unique(np.floor(np.geomspace(1, max(1, 0.7 * n), 48)))
+    early_over_late, part_of_s = (1.0, 1.25, 1.6, 2.5, 5.0, 12.0), (0.97, 0.6, 0.25, 0.08, 0.02)
+    k, times = (x.reshape(-1, 1) for x in np.meshgrid(late, early_over_late, indexing="ij"))
+    return k, np.minimum(np.ceil(k * times), n - 1), np.array(part_of_s)
+
+
 def _search(epsilon: float, p: dict[str, Any]) -> Choice | None:
     """A good k, h and log t, the best of a grid.
 
@@ -118,11 +135,7 @@ def _search(epsilon: float, p: dict[str, Any]) -> Choice | None:
     kappa = reach_ratio(p["level"], **{key: p[key] for key in STEP[3:]})
     if n < 2 or epsilon <= 0:
         return None
-    late = np.unique(np.floor(np.geomspace(1, max(1, 0.7 * n), 48)))
-    early_over_late, part_of_s = (1.0, 1.25, 1.6, 2.5, 5.0, 12.0), (0.97, 0.6, 0.25, 0.08, 0.02)
-    k, times, part = (x.ravel() for x in np.meshgrid(late, early_over_late, part_of_s, indexing="ij"))
-    h = np.minimum(np.ceil(k * times), n - 1)
-
+    k, h, part = _candidates(n)
     with np.errstate(all="ignore"):
         # The least t with A_γ = 0 (raised by 1e-9, so that rounding leaves it 0), or a part of the largest s.
         log_t = np.minimum((r - epsilon) + 1e-9 * r, np.log(part * -np.expm1(-epsilon) * (n - h) / k))
@@ -139,14 +152,14 @@ def _search(epsilon: float, p: dict[str, Any]) -> Choice | None:
             length = np.where(y > -1e-9, np.log(end - start), np.log(-np.expm1(y)) - rest)
             return np.where(start > 0, start * log_b, 0.0) + length
 
-        terms = (np.log(k / (n - h)) + log_a(0.0) + log_powers(0.0, h, n),
-                 log_a(epsilon + log_t) + log_powers(epsilon + log_t, 0 * k, k),
-                 np.where(h > k, log_a(epsilon) + log_powers(epsilon, k, h), -inf),
-                 log_a(log_lambda) + log_powers(log_lambda, h, n))
-        found = np.logaddexp.reduce(np.where(np.isnan(terms), inf, terms))
-        found = np.where((epsilon + log_t > 0) & (log_lambda > 0), found, inf)
-    best = int(found.argmin())
-    return (int(k[best]), int(h[best]), float(log_t[best])) if found[best] < inf else None
+        found = np.logaddexp(np.log(k / (n - h)) + log_a(0.0) + log_powers(0.0, h, n),
+                             np.where(h > k, log_a(epsilon) + log_powers(epsilon, k, h), -inf))
+        for term in (log_a(epsilon + log_t) + log_powers(epsilon + log_t, 0 * k, k),
+                     log_a(log_lambda) + log_powers(log_lambda, h, n)):
+            found = np.logaddexp(found, term)
+        found = np.where((epsilon + log_t > 0) & (log_lambda > 0) & ~np.isnan(found), found, inf)
+    row, column = divmod(int(found.argmin()), found.shape[1])
+    return (int(k[row, 0]), int(h[row, 0]), float(log_t[row, column])) if found[row, column] < inf else None
 
 
 def pure(level: float, lipschitz: float, **_: Any) -> float:

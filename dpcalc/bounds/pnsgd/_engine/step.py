@@ -88,11 +88,13 @@ def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
     return steepest_exact(mp, learning_rate, strong_convexity)
 
 
+@lru_cache(maxsize=4)  # the same at every ε of a profile
 def move_ratio(level: float, lipschitz: float) -> float:
     """2L/σ, rounded up."""
     return ratio_up((2.0, lipschitz), (level,))
 
 
+@lru_cache(maxsize=4)
 def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float,
                 strong_convexity: float) -> float:
     """MD/(ησ), rounded up."""
