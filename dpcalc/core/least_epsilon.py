@@ -9,14 +9,15 @@ from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probabilit
 from dpcalc.numerics.root import Never, Unreachable, smallest_feasible
 
 
-def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
+def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], epochs: int = 1,
+                  start: float | None = None) -> float:
     """The least ε of a profile at log δ, never below the theorem's; `own` are the parameters of the bound.
 
-    With several `epochs`, log δ is that of one epoch in a basic composition. Raises OutOfScope where no ε reaches δ.
-    """
+    With several `epochs`, log δ is that of one epoch in a basic composition. The inverse of a profile in blocks begins
+    at `start`, if one is known. Raises OutOfScope where no ε reaches δ. """
     try:
         if bound.inverse:
-            return float(bound.inverse(log_delta, **own))
+            return float(bound.inverse(log_delta, **own, **({} if start is None else {"start": start})))
         return smallest_feasible(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
     except Unreachable as e:
         if bound.inverse and not isinstance(e, Never):

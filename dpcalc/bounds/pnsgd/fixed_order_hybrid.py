@@ -39,8 +39,8 @@ def value(epsilon: float, n: int, index: int, **p: Any) -> float:
     return _follow(epsilon, n, index, **p)[0]
 
 
-def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
-    return invert(lambda epsilon, fine: _follow(epsilon, n, index, fine, **p)[0], log_delta)
+def inverse(log_delta: float, n: int, index: int, start: float | None = None, **p: Any) -> float:
+    return invert(lambda epsilon, fine: _follow(epsilon, n, index, fine, **p)[0], log_delta, start)
 
 
 def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] | None = None, **p: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpcalc import answer
+from dpcalc.bounds import all_bounds
 from dpcalc.bounds.pnsgd._engine.shares import scaled
 from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 
@@ -33,3 +34,13 @@ def test_delta_at_epsilon_0_of_a_record_far_from_the_end() -> None:
         found = answer("shuffle-pnsgd", n=575, index=1, sigma=1e-3, lipschitz=100, smoothness=1, strong_convexity=0.7,
                        learning_rate=1, diameter=1e6, epsilon=0)
     assert 5.61126742086093720e-296 <= found.value < 5.61126742090e-296
+
+
+@pytest.mark.parametrize("name", ["shuffled-iteration", "shuffled-hiding"])
+def test_an_inverse_is_safe_and_close_wherever_it_begins(name: str) -> None:
+    bound, p = all_bounds()[name], {"level": 1.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5,
+                                    "strong_convexity": 0.01, "n": 2000}
+    p |= {"diameter": 2.0} if "diameter" in bound.params else {}
+    found = [bound.inverse(log(1e-6), **p, start=start) for start in (None, 1e-3, 0.2, 40.0)]
+    assert max(found) <= min(found) * (1 + 2e-10)
+    assert all(bound.value(epsilon, **p) <= log(1e-6) < bound.value(epsilon * (1 - 1e-8), **p) for epsilon in found)

@@ -50,9 +50,10 @@ class HidingProfile(NamedTuple):
         """An upper bound on log δ at ε."""
         return self._one(epsilon, FINE, p)[0]
 
-    def inverse(self, log_delta: float, **p: Any) -> float:
-        """The least ε with value(ε) <= log δ, never less; the search begins with larger blocks, which cost less."""
-        return positions.invert(lambda epsilon, fine: self._one(epsilon, min(fine, FINE), p)[0], log_delta)
+    def inverse(self, log_delta: float, start: float | None = None, **p: Any) -> float:
+        """The least ε with value(ε) <= log δ, never less; without a `start` the search begins with larger blocks, which
+        cost less."""
+        return positions.invert(lambda epsilon, fine: self._one(epsilon, min(fine, FINE), p)[0], log_delta, start)
 
     def blocks(self, epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
         """Upper bounds on log δ at many ε, by larger blocks; the witness of every ε is added to `ways`."""

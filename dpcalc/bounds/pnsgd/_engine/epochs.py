@@ -19,6 +19,7 @@ from dpcalc.bounds.pnsgd._engine.profile_grid import (
     Grid,
     Params,
     lowest_log_delta,
+    near_epsilon,
     profile_grid,
     rough_grid,
 )
@@ -88,16 +89,18 @@ def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, params: Param
     p = dict(params)
     if steps == 1:
         return least_epsilon(bound, log_delta, p), {}
+    found = None
+    if basic_value(bound, 0.0, steps, p) > log_delta:
+        found = _epsilon_by_composition(bound, log_delta, steps, p)
+        if found.upper < inf and basic_value(bound, found.upper, steps, p) > log_delta:
+            return found.upper, found.witness
     try:
         simple = _basic_inverse(bound, log_delta, steps, params)
     except OutOfScope:
-        simple = inf
-    found = _epsilon_by_composition(bound, log_delta, steps, p) if simple > 0 else None
+        least = profile_grid(bound, log_delta, steps, p)[0][1][-1]
+        raise no_epsilon(bound.name, least, bound.rtol, "every epoch leaves δ =") from None
     if found and found.upper < simple:
         return found.upper, found.witness
-    if simple == inf:
-        least = profile_grid(bound, log_delta, steps, p)[0][1][-1]
-        raise no_epsilon(bound.name, least, bound.rtol, "every epoch leaves δ =")
     return simple, {"each": each(bound, simple, steps, p)}
 
 
@@ -190,7 +193,9 @@ def _epsilon_of_one(epsilon: float, steps: int) -> float:
 @lru_cache(maxsize=8)
 def _basic_inverse(bound: ProfileBound, log_delta: float, steps: int, params: Params) -> float:
     """E times the ε of one epoch at δ/E, rounded up."""
-    return up(steps * least_epsilon(bound, (log_delta - log(steps)) * (1 + 4e-16), dict(params), steps), 4e-16)
+    each_log_delta = (log_delta - log(steps)) * (1 + 4e-16)
+    start = near_epsilon(bound, each_log_delta, params) if bound.inverse else None
+    return up(steps * least_epsilon(bound, each_log_delta, dict(params), steps, start), 4e-16)
 
 
 @lru_cache(maxsize=16)

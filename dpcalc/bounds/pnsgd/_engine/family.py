@@ -75,9 +75,9 @@ class Family(NamedTuple):
         def value(epsilon: float, n: int, **p: float) -> float:
             return average_theta(epsilon, self.ratios(**p), n)
 
-        def inverse(log_delta: float, n: int, **p: float) -> float:
+        def inverse(log_delta: float, n: int, start: float | None = None, **p: float) -> float:
             mu = self.ratios(**p)
-            return invert(lambda e, fine: average_theta(e, mu, n, fine if fine < FINE else None), log_delta)
+            return invert(lambda e, fine: average_theta(e, mu, n, fine if fine < FINE else None), log_delta, start)
 
         def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
             from dpcalc.bounds.pnsgd._engine import averages

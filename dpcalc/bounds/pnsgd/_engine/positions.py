@@ -152,10 +152,10 @@ def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio:
     return mp.fsum(block_sums(values, at, n, curvatures(near, ratio, at), certain=1)) / n
 
 
-def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> float:
+def invert(log_delta_at: Callable[[float, int], float], log_delta: float, start: float | None = None) -> float:
     """An ε with log_delta_at(ε, FINE) <= log δ, at most 1e-10 relative above the least one.
 
-    It begins from the root on coarse blocks, which cost a tenth. Raises Never where no ε reaches δ.
+    It begins at `start`, or from the root on coarse blocks, which cost a tenth. Raises Never where no ε reaches δ.
     """
     @cache
     def residual(epsilon: float) -> float:
@@ -169,7 +169,7 @@ def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> flo
     if residual(0.0) <= 0:
         return 0.0
     try:
-        start = boundary(rough_residual, *bracket(rough_residual, 1.0, +1, least, largest), 1e-3)
+        start = start or boundary(rough_residual, *bracket(rough_residual, 1.0, +1, least, largest), 1e-3)
         return boundary(residual, *bracket(residual, start, +1, least, largest), 1e-10)
     except Unreachable as e:
         raise Never(e.at, e.gap) from None

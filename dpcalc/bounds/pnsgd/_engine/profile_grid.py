@@ -1,6 +1,6 @@
 """The profile of one epoch on a grid of ε, from which E epochs are composed.
 
-A rough profile at powers of 2 shows over which ε log δ falls. The profile is then evaluated there, and repeatedly
+A rough profile at powers of 16 shows over which ε log δ falls. The profile is then evaluated there, and repeatedly
 between neighbours where chords would be too inaccurate. Any grid is sound. Its values are never below the profile, and
 what is composed is the lower convex hull, in γ = e^ε, of the points and their mirror images, δ(−ε) = 1 − e^{−ε}(1 −
 δ(ε)), and of 1 at γ = 0 (pld.atoms.hull). It is no smaller than the profile, which is convex in γ and has that
@@ -9,7 +9,7 @@ symmetry, and is itself the profile of a pair of distributions, as its slope als
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
-from math import ceil, floor, inf, log, sqrt
+from math import ceil, floor, inf, log, log2, sqrt
 from typing import Any
 
 from numpy import array
@@ -65,7 +65,24 @@ def _log_deltas(bound: ProfileBound, epsilons: list[float], fine: int, p: dict[s
     """Upper bounds on log δ at every ε."""
     if bound.blocks is None or bound.blocks.profile is None:
         return [float(bound.value(e, **p)) for e in epsilons]
-    return [float(x) for x in bound.blocks.profile(array(epsilons), fine, ways=ways, **p)]
+    found = [float(x) for x in bound.blocks.profile(array(epsilons), fine, ways=ways, **p)]
+    _evaluated(bound, tuple(p.items())).update(zip(epsilons, found, strict=True))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _evaluated(bound: ProfileBound, params: Params) -> dict[float, float]:
+    """log δ at all ε at which a profile was taken in blocks so far."""
+    return {}
+
+
+def near_epsilon(bound: ProfileBound, log_delta: float, params: Params) -> float | None:
+    """An ε > 0 near the one at log δ, by the grid that is already there; None where there is none."""
+    found = sorted(_evaluated(bound, params).items())
+    for (a, x), (b, y) in pairwise(found):
+        if a > 0 and y <= log_delta < x:
+            return float(a * (b / a) ** ((x - log_delta) / (x - y)))
+    return None
 
 
 # --- where the profile is taken: any choice is sound -----------------------------------------------------------------
@@ -77,12 +94,15 @@ def _powers_of_two(bound: ProfileBound, params: Params, lowest: float) -> list[f
     at_zero, least = found[0.0], min(found.values())
     first = max((e for e, x in found.items() if x >= at_zero - _SPACING / 10), default=0.0)
     last = next(e for e, x in found.items() if x <= max(lowest, least + 1e-4))  # beyond, losses may as well be infinite
-    return [e for e in found if e == 0 or min(first, last) <= e <= last]
+    if last == 0:
+        return [0.0]
+    low = min(first, last) or min(e for e in found if e)
+    return [0.0, *(2.0**k for k in range(round(log2(low)), ceil(log2(last)))), last]
 
 
 @lru_cache(maxsize=8)
 def _fall(bound: ProfileBound, params: Params) -> dict[float, float]:
-    """log δ, roughly, at 0 and at powers of 2: from before it falls to where it is least, or δ is 0."""
+    """log δ, roughly, at 0 and at powers of 16: from before it falls to where it is least, or δ is 0."""
     p, low, high = dict(params), -24, 12
     found: dict[float, float] = {}
 
@@ -90,12 +110,12 @@ def _fall(bound: ProfileBound, params: Params) -> dict[float, float]:
         more = zip(epsilons, _log_deltas(bound, list(epsilons), COARSE, p), strict=True)
         found.update(sorted([*found.items(), *more]))
 
-    add(0.0, *(2.0**k for k in range(low, high)))
-    while found[2.0 ** (high - 1)] > SMALLEST_LOG_DELTA and high < 400:  # squares of larger losses overflow
-        add(*(2.0**k for k in range(high, high + 24)))
+    add(0.0, *(2.0**k for k in range(low, high + 1, 4)))
+    while found[2.0**high] > SMALLEST_LOG_DELTA and high < 400:  # squares of larger losses overflow
+        add(*(2.0**k for k in range(high + 4, high + 25, 4)))
         high += 24
     while found[0.0] > SMALLEST_LOG_DELTA and found[2.0**low] < found[0.0] - _SPACING and low > -400:
-        add(*(2.0**k for k in range(low - 24, low)))
+        add(*(2.0**k for k in range(low - 24, low, 4)))
         low -= 24
     with suppress(OutOfScope):  # no ε has δ = 0
         if bound.pure:
