@@ -54,7 +54,7 @@ CASES = [
     ("bounds --help", {"pydantic_core", "numpy", "rich"}),
     ("bounds", {"numpy"}),
     ("bounds --command tv --json", {"numpy", "rich"}),
-    ("explain burn-in-profile", {"pydantic_core", "numpy", "rich"}),
+    ("explain burn-in-profile", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms.exponential"}),
     ("explain sampling", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
     ("help headline", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
     ("tv --sigma 1 --fpr .1 --json", {"numpy", "rich"}),

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +46,15 @@ def entries() -> dict[str, Entry]:
     used = {name: frozenset(uses(command)) for name, command in calculators().items()}
     return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.theorem.example)
             for name, bound in all_bounds().items()}
+
+
+def bound_named(name: str) -> Bound | None:
+    """The bound of this name, or None. A module is imported only if its source holds the name in quotes, so that one
+    bound is found without the others."""
+    files = (f"dpcalc/bounds/{room}/{module}.py" for room in ROOMS
+             for module in import_module(f"dpcalc.bounds.{room}").MODULES)
+    return next((bound for file in files if f'"{name}"' in (_ROOT / file).read_text(encoding="utf-8")
+                 for bound in bounds_in(import_module(file[:-3].replace("/", "."))) if bound.name == name), None)
 
 
 def mentioning(words: Iterable[str]) -> list[Entry]:

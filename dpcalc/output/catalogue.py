@@ -1,11 +1,13 @@
 """The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, topic, command or option."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dpcalc.bounds import ROOMS, bounds_in, modules_of
-from dpcalc.commands.catalogue import Entry, answers, entries, record
+from dpcalc.commands.catalogue import Entry, answers, entries
+from dpcalc.commands.catalogue import record as record_of
+from dpcalc.core.bound import Bound
 from dpcalc.core.text import shell_lines
 from dpcalc.output.formats import Document
 from dpcalc.output.tables import PIPE_WIDTH, TextTable, heading, paragraph, width
@@ -17,7 +19,7 @@ def document(found: Sequence[Entry]) -> Document:
     def table() -> TextTable:
         return _table(found)
 
-    return Document(lambda: _page(found), lambda: [record(entry) for entry in found], table, table,
+    return Document(lambda: _page(found), lambda: [record_of(entry) for entry in found], table, table,
                     bibtex=lambda: bibtex(entry.bound for entry in found))
 
 
@@ -49,29 +51,35 @@ def _page(found: Sequence[Entry]) -> str:
 # --- one name --------------------------------------------------------------------------------------------------------
 
 
-def explained(record: dict[str, Any], in_full: bool = True) -> str:
-    """The text about a bound, a topic, a word, a command or an option, or the findings of a search, from its JSON
-    record; of a bound without `in_full`, its theorem and an example."""
+def explained(record: Bound | dict[str, Any], in_full: bool = True) -> str:
+    """The text about a bound, or about a topic, a word, a command or an option, or the findings of a search, from its
+    JSON record; of a bound without `in_full`, its theorem and an example."""
+    if isinstance(record, Bound):
+        return _bound(record, in_full)
     if record["kind"] == "topic":
         return _topic(record)
     if record["kind"] == "search":
         return _findings(record)
-    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
-    below: list[str] = []
     if record["kind"] == "word":
         said = [f"{record['name']}: {record['meaning']}"]
     elif record["kind"] == "command":
         said = [f"dpcalc {record['name']}: {record['help']}", f"  {record['asks']}",
                 f"  Bounds: {', '.join(record['bounds'])}" if in_full else
                 f"  Bounds: {len(record['bounds'])}; dpcalc bounds --command {record['name']} lists them"]
-    elif record["kind"] == "option":
-        said = [_quantity(record), f"  Option of: {', '.join(record['commands'])}"]
     else:
-        said = _bound_lines(record) if in_full else lines(entries()[record["name"]].bound)
-        more = shell_lines(f"  dpcalc explain {record['name']} --all", width())
-        below = [] if in_full else [*more, "    → parameters, proof and accuracy, too"]
-    shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
-    return "\n".join([paragraph(said, "  "), *shown, *below])
+        said = [_quantity(record), f"  Option of: {', '.join(record['commands'])}"]
+    return "\n".join([paragraph(said, "  "), *_examples(record.get("examples", ()))])
+
+
+def _examples(examples: Iterable[str]) -> list[str]:
+    return [part for line in examples for part in shell_lines(f"  Example: {line}", width())]
+
+
+def _bound(bound: Bound, in_full: bool) -> str:
+    """The theorem and an example; with `in_full` also parameters, proof, accuracy, and the commands that use it."""
+    more = [*shell_lines(f"  dpcalc explain {bound.name} --all", width()), "    → parameters, proof and accuracy, too"]
+    said = paragraph([*lines(bound), *(_more_lines(bound) if in_full else ())], "  ")
+    return "\n".join([said, *_examples([f"dpcalc {bound.theorem.example}"]), *([] if in_full else more)])
 
 
 _LISTED = 8  # names of a kind that a search lists; of more, their number
@@ -113,8 +121,9 @@ def _quantity(record: dict[str, Any]) -> str:
     return f"{named}: {record['meaning']}{limits}"
 
 
-def _bound_lines(record: dict[str, Any]) -> list[str]:
-    found = [*lines(entries()[record["name"]].bound), f"  Answers: {record['answers']}",
+def _more_lines(bound: Bound) -> list[str]:
+    record = record_of(entries()[bound.name])
+    found = [f"  Answers: {record['answers']}",
              *(f"  Parameter: {_quantity(parameter)}" for parameter in record["parameters"])]
     for proof in record["proofs"]:
         found += [f"  Proof (with the statement), {proof['file']}:",

@@ -18,6 +18,7 @@ from dpcalc.cli.app import EXAMPLES, main
 from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
 from dpcalc.commands.catalogue import (
     answers,
+    bound_named,
     calculators,
     entries,
     measured,
@@ -147,6 +148,11 @@ def test_every_bound_is_used_and_every_calculator_uses_some():
 def test_the_catalogue_has_every_bound_in_json(printed):
     assert [row["name"] for row in json.loads(printed("bounds --json"))] == list(BOUNDS)
     assert [json.loads(line)["name"] for line in printed("bounds --format jsonl").splitlines()] == list(BOUNDS)
+
+
+def test_every_bound_is_found_by_its_name():
+    assert all(bound_named(name) is bound for name, bound in BOUNDS.items())
+    assert not any(map(bound_named, ("", "gaussian", "rdp-optimal-basic", 'rdp-optimal"', "../rdp")))
 
 
 def test_the_catalogue_has_every_bound_by_name(printed):

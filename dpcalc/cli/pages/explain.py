@@ -4,17 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpcalc.bounds import all_bounds, replacement_message
-from dpcalc.commands import COMMANDS, PAGES
-from dpcalc.commands.catalogue import (
-    command_record,
-    entries,
-    option_record,
-    record,
-)
+from dpcalc.commands import PAGES
+from dpcalc.commands.catalogue import bound_named, command_record, entries, option_record, record
 from dpcalc.commands.glossary import comparable, glossary_record
 from dpcalc.commands.mentions import mentions, similar
 from dpcalc.commands.topics import NAMES, NAMES_OF_BOUNDS, topic_record
 from dpcalc.core import quantities as q
+from dpcalc.core.bound import Bound
 from dpcalc.core.command import OUTPUT, Option, Page
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
@@ -33,28 +29,29 @@ def text(words: tuple[str, ...], format: str, json: bool = False, all: bool = Fa
         raise DpcalcError("unknown-value", "a name has a letter or a digit")
     phrase = "-".join(words)
     names = (phrase,) if len(words) > 1 and named(phrase) else tuple(dict.fromkeys(words))
-    found = [record for name in names for record in named(name) or [_search(name)]]
+    found = [thing for name in names for thing in named(name) or [_search(name)]]
+
+    def records() -> list[dict[str, Any]]:
+        return [record(entries()[thing.name]) if isinstance(thing, Bound) else thing for thing in found]
 
     def sources() -> str:
         """Of the bounds that are named, and of those by which the named commands answer."""
-        known = entries()
-        return bibtex(known[name].bound for record in found for name in record.get("bounds", (record["name"],))
-                      if name in known)
+        used = ([thing] if isinstance(thing, Bound) else map(bound_named, thing.get("bounds", [thing["name"]]))
+                for thing in found)
+        return bibtex(bound for bounds in used for bound in bounds if bound)
 
-    return render(Document(lambda: "\n\n".join(explained(record, all) for record in found), lambda: found,
-                           bibtex=sources), format)
+    return render(Document(lambda: "\n\n".join(explained(thing, all) for thing in found), records, bibtex=sources),
+                  format)
 
 
-def named(word: str) -> list[dict[str, Any]]:
-    """The JSON records of a name, which may name several things: a bound, a topic, a word of the glossary, a command,
-    an option. A composition of epochs has the record of one epoch."""
+def named(word: str) -> list[Bound | dict[str, Any]]:
+    """What a name stands for, which may be several things: a bound, or the JSON record of a topic, a word of the
+    glossary, a command, an option. A composition of epochs has the bound of one epoch."""
     name = comparable(word)
-    topic, option = topic_record(name), option_record(name)
-    is_no_bound = (topic or option) and name not in (*NAMES_OF_BOUNDS, *COMMANDS)
-    known = {} if is_no_bound else entries()  # for which every bound is imported
-    if bound := known.get(name) or known.get(name.removesuffix("-basic")):
-        return [r for r in (record(bound), topic) if r]
-    return [r for r in (topic or glossary_record(word), command_record(name), option) if r]
+    topic, may_be_bound = topic_record(name), name in NAMES_OF_BOUNDS
+    bound = bound_named(name) or bound_named(name.removesuffix("-basic")) if may_be_bound or not topic else None
+    things = (bound, topic) if bound else (topic or glossary_record(word), command_record(name), option_record(name))
+    return [thing for thing in things if thing]
 
 
 def _search(word: str) -> dict[str, Any]:
