@@ -17,7 +17,7 @@ from manual_page import page
 
 from dpcalc.bounds import all_bounds
 from dpcalc.cli.app import load, root
-from dpcalc.cli.typer_commands import Words
+from dpcalc.cli.command_line import Words
 from dpcalc.commands import COMMANDS
 from dpcalc.commands.catalogue import calculators, uses
 from dpcalc.commands.topics import WORDS

@@ -28,58 +28,58 @@ CASES = [
     ("subsample --help", {"pydantic_core", "numpy", "rich"}),
     ("subsample -h", {"pydantic_core", "numpy", "rich"}),
     ("help", {"pydantic_core", "numpy", "rich"}),
-    ("help neighbours", {"pydantic_core", "numpy", "rich"}),
-    ("completion bash", {"pydantic_core", "numpy", "rich"}),
+    ("help neighbours", {"typer", "pydantic_core", "numpy", "rich"}),
+    ("completion bash", {"typer", "pydantic_core", "numpy", "rich"}),
     ("convert --help", {"pydantic_core", "numpy", "rich"}),
     ("burn-in --help", {"pydantic_core", "numpy", "rich"}),
     ("noise-feedback --help", {"pydantic_core", "numpy", "rich"}),
     ("correlated --help", {"pydantic_core", "numpy", "rich"}),
-    ("correlated --steps 99 --strategy square-root --sigma 2 --delta 1e-5 --json", {"rich"}),
+    ("correlated --steps 99 --strategy square-root --sigma 2 --delta 1e-5 --json", {"typer", "rich"}),
     ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json",
-     {"numpy", "rich"}),
+     {"typer", "numpy", "rich"}),
     ("burn-in --order fixed --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 "
      "--diameter 2 --sigma 1 "
-     "--delta 1e-5 --json", {"numpy", "rich"}),
+     "--delta 1e-5 --json", {"typer", "numpy", "rich"}),
     ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
      "--delta 1e-5 --json",
-     {"rich"}),
+     {"typer", "rich"}),
     ("rdp --sigma 1 --delta 1e-5 --json",
-     {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
-    ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
-    ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
-    ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("rdp --sigma 1,2 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("rdp --sigma 1,2 --delta 1e-5 --plot -", {"numpy", "rich"}),
+     {"typer", "numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
+    ("rdp --sigma 1 --delta 1e-5", {"typer", "numpy"}),
+    ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"typer", "numpy", "rich"}),
+    ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
+    ("rdp --sigma 1,2 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
+    ("rdp --sigma 1,2 --delta 1e-5 --plot -", {"typer", "numpy", "rich"}),
     ("tv --help", {"pydantic_core", "numpy", "rich"}),
     ("bounds --help", {"pydantic_core", "numpy", "rich"}),
-    ("bounds", {"numpy"}),
-    ("bounds --command tv --json", {"numpy", "rich"}),
-    ("explain burn-in-profile", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms.exponential"}),
-    ("explain sampling", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
-    ("help headline", {"pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
-    ("tv --sigma 1 --fpr .1 --json", {"numpy", "rich"}),
-    ("tv --mechanism laplace --tv .01 --solve scale --json", {"numpy", "rich"}),
-    ("convert --from gdp --mu 1 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("subsample --scheme without-replacement --sampling-rate .01 --steps 1 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("subsample --sampling-rate .01 --steps 1 --sigma 1 --delta 1e-5 --json", {"rich"}),
+    ("bounds", {"typer", "numpy"}),
+    ("bounds --command tv --json", {"typer", "numpy", "rich"}),
+    ("explain burn-in-profile", {"typer", "pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms.exponential"}),
+    ("explain sampling", {"typer", "pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
+    ("help headline", {"typer", "pydantic_core", "numpy", "rich", "dpcalc.bounds.mechanisms"}),
+    ("tv --sigma 1 --fpr .1 --json", {"typer", "numpy", "rich"}),
+    ("tv --mechanism laplace --tv .01 --solve scale --json", {"typer", "numpy", "rich"}),
+    ("convert --from gdp --mu 1 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
+    ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
+    ("subsample --scheme without-replacement --sampling-rate .01 --steps 1 --sigma 2 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
+    ("subsample --sampling-rate .01 --steps 1 --sigma 1 --delta 1e-5 --json", {"typer", "rich"}),
     ("shuffle-pnsgd --help", {"pydantic_core", "numpy", "rich"}),
-    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"typer", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "
-     "--json", {"numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
+     "--json", {"typer", "numpy", "rich", "dpcalc.bounds.mechanisms.exponential", "dpcalc.bounds.sampling"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta "
-     "1e-5 --json", {"rich"}),
-    ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
+     "1e-5 --json", {"typer", "rich"}),
+    ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"typer", "rich"}),
     ("compare --help", {"pydantic_core", "numpy", "rich"}),
-    ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
     ("compare --n 9 --batches shuffled --batch-size 2 --drop-last --epochs 1 --sigma 1 --lipschitz 1 --loss convex "
      "--smoothness 1 --learning-rate .1 "
-     "--release last-iterate --epsilon 1 --json", {"rich"}),
+     "--release last-iterate --epsilon 1 --json", {"typer", "rich"}),
     ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf "
      "--index 2 --epsilon 1 --json",
-     {"numpy", "rich"}),
+     {"typer", "numpy", "rich"}),
     ("online-noise --sigmas 1,2,3 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --index 2 --epsilon 1 "
-     "--json", {"rich", "flint"}),
+     "--json", {"typer", "rich", "flint"}),
 ]
 
 
@@ -91,7 +91,7 @@ def processes():
     """(What must not be imported, the lines of one process): few lines each, as a process ends after half a second."""
     for absent in sorted({tuple(sorted(absent)) for _, absent in CASES}):
         lines = [line for line, those in CASES if those == set(absent)]
-        quick = [line for line in lines if absent != ("rich",) or not LONG.search(line)]
+        quick = [line for line in lines if absent != ("rich", "typer") or not LONG.search(line)]
         size = 5 if "rich" in absent else 1  # tables take the time of ten answers
         yield from ((absent, quick[k:k + size]) for k in range(0, len(quick), size))
         if long := [line for line in lines if line not in quick]:

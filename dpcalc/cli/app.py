@@ -1,4 +1,4 @@
-"""The command line in Typer: commands are loaded on demand, and every error is one line and an exit code."""
+"""The command line: commands are loaded on demand, and every error is one line and an exit code."""
 
 import codecs
 import importlib
@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import typer
-
 from dpcalc import __version__
 from dpcalc.cli import help
+from dpcalc.cli.command_line import COLOR, HELP, CommandLine, HelpRequested, Words
 from dpcalc.cli.parsing import CliOption, check_format, is_batch, switch, wants_json
 from dpcalc.cli.standard_streams import exit_code, write
-from dpcalc.cli.typer_commands import COLOR, HELP, FastCommand, Words, help_text
-from dpcalc.commands import COMMAND_GROUPS, COMMANDS, PAGES, calculator
+from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.core import style
 from dpcalc.core.command import Command, Option, Page
 from dpcalc.core.errors import DpcalcError, flag
@@ -58,8 +56,8 @@ def switches() -> list[CliOption]:
     ]
 
 
-def build(command: Command) -> FastCommand:
-    """The Typer command of a calculator."""
+def build(command: Command) -> CommandLine:
+    """A calculator on the command line."""
     options = [_option(o) for o in command.all_options()]
     for option in options:
         if option.name == "solve":
@@ -75,7 +73,7 @@ def build(command: Command) -> FastCommand:
 
     helps = (switch("short_help", ["-h"], "print short help: the usual options and examples"),
              switch("help", ["--help"], "print this help, with every option"))
-    built = FastCommand(command.name, call, command.help, (*options, *switches(), COLOR, *helps), files)
+    built = CommandLine(command.name, call, command.help, (*options, *switches(), COLOR, *helps), files)
     built.examples, built.asks, built.usual = command.examples, command.asks, command.usual
     built.sample = command.sample
     return built
@@ -84,7 +82,7 @@ def build(command: Command) -> FastCommand:
 def _without_repeats(raw: dict[str, Any], repeatable: set[str]) -> dict[str, Any]:
     """The options with a single value each, except repeatable ones. Raises DpcalcError for a second value.
 
-    Typer parses every option as repeatable, because otherwise it would silently ignore all values but the last one.
+    Every option is parsed as repeatable, because otherwise all values but the last one would silently be ignored.
     """
     for name, values in raw.items():
         if isinstance(values, tuple | list) and name not in repeatable:
@@ -95,15 +93,15 @@ def _without_repeats(raw: dict[str, Any], repeatable: set[str]) -> dict[str, Any
     return raw
 
 
-def load(name: str) -> FastCommand:
-    """The Typer command of that name; only its own module is imported."""
+def load(name: str) -> CommandLine:
+    """The command of that name; only its own module is imported."""
     if name in PAGES:
         return _build_page(importlib.import_module(f"dpcalc.cli.pages.{name}").COMMAND)
     return build(calculator(name))
 
 
-def _build_page(page: Page) -> FastCommand:
-    """The Typer command of a page, a command that prints text but answers no privacy question."""
+def _build_page(page: Page) -> CommandLine:
+    """A page on the command line: a command that prints text but answers no privacy question."""
 
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
@@ -119,46 +117,28 @@ def _build_page(page: Page) -> FastCommand:
 
     declarations = {option.name: option.opts for option in switches()}
     own = [_option(o) for o in page.options] + [switch(name, declarations[name], text) for name, text in page.switches]
-    built = FastCommand(page.name, call, page.help, (*own, COLOR, HELP), Words("words", page.metavar))
+    built = CommandLine(page.name, call, page.help, (*own, COLOR, HELP), Words("words", page.metavar))
     built.examples, built.words = page.examples, page.words
     return built
 
 
-class Program(FastCommand):
+class Program(CommandLine):
     """The program, which has the names and one-line helps of all commands and imports only the one that is called."""
 
     ends_at_word = True
+    examples = EXAMPLES
 
-    def read_words(self, ctx: Any, words: list[str]) -> dict[str, Any]:
-        """Keeps the name and the arguments of the command for `invoke`."""
-        ctx.args = words
-        return {}
-
-    def invoke(self, ctx: Any) -> Any:
+    def run(self, args: Sequence[str]) -> Any:
         """Runs the command that is named, or prints the version or the help."""
-        if not ctx.args:
-            return super().invoke(ctx) or help_text(ctx)
-        name, *rest = ctx.args
-        if name not in COMMANDS:
-            raise DpcalcError("unknown-command", f"no command {name!r}; {_instead_of_command(name)}")
-        command = load(name)
-        with command.make_context(name, rest, parent=ctx) as called:
-            return command.invoke(called)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return ["[OPTIONS]", "COMMAND [ARGS]..."]
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Writes the commands in groups with their one-line helps, examples, options, and where to read more."""
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        help.write_commands(formatter, COMMAND_GROUPS)
-        help.write_examples(formatter, EXAMPLES)
-        with help.section(formatter, "Options"):
-            help.write_list(formatter, [option.help_record for option in self.options])
-        formatter.write_paragraph()
-        formatter.write_text("dpcalc COMMAND -h shows the usual options of a command, dpcalc COMMAND --help all of "
-                             "them, and dpcalc help the topics.")
+        given, words = self.read(args)
+        if words:
+            name, *rest = words
+            if name not in COMMANDS:
+                raise DpcalcError("unknown-command", f"no command {name!r}; {_instead_of_command(name)}")
+            return load(name).run(rest)
+        if version := self.callback(**given):
+            return version
+        raise HelpRequested(self)
 
 
 def _instead_of_command(word: str) -> str:
@@ -178,8 +158,8 @@ def _instead_of_command(word: str) -> str:
 
 
 def root() -> Program:
-    """The program as a Typer command."""
-    return Program("dpcalc", lambda version: f"dpcalc {__version__}" if version else None,
+    """The program itself."""
+    return Program("", lambda version: f"dpcalc {__version__}" if version else None,
                    "A calculator for differential privacy: ε, δ, RDP and total variation, the noise a budget needs, "
                    "and the theorem behind each number.",
                    (switch("version", ["-V", "--version"], "print the version"), COLOR, HELP))
@@ -187,15 +167,13 @@ def root() -> Program:
 
 def full_help(name: str = "") -> str:
     """The long help of a command, or of the program."""
-    program = typer.Context(root(), info_name="dpcalc")
-    return help_text(typer.Context(load(name), info_name=name, parent=program) if name else program)
+    return _help_text(load(name) if name else root())
 
 
-def in_list(groups: Mapping[str, Mapping[str, str]]) -> str:
-    """Title → name → text as a list, in the form of the help."""
-    formatter = typer.Context(root()).make_formatter()
-    help.write_commands(formatter, groups)
-    return formatter.getvalue().strip("\n")
+def _help_text(command: CommandLine, is_short: bool = False) -> str:
+    from dpcalc.cli.typer_help import help_text  # takes as long to import as a simple answer
+
+    return help_text(command, is_short)
 
 
 def _written(spelled: Mapping[str, str]) -> Callable[[UnicodeError], tuple[str, int]]:
@@ -230,16 +208,12 @@ def _run(args: list[str]) -> int:
             stream.reconfigure(encoding=None if is_utf_8 or not prints_json else "ascii",
                                errors="dpcalc-escaped" if prints_json else "dpcalc-spelled-out")
     try:
-        result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
-    except help.Requested as request:
-        result = request.text
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    if isinstance(result, int):  # of an interrupt
-        return result
+        result = root().run(args if set(args) - {"--"} else ["--help"])
+    except HelpRequested as request:
+        result = _help_text(request.command, request.is_short)
     if callable(result):  # --batch
         return int(result())
     text, code = (result, 0) if isinstance(result, str | None) else result
     if text is not None:
-        write(text)  # not inside Typer, which answers a closed pipe with exit code 1
+        write(text)
     return int(code)

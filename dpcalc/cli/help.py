@@ -27,13 +27,6 @@ _COLUMN = 24  # characters of an option and its metavar, up to which the help st
 _COMMON_ORDER = {option.name: place for place, option in enumerate(COMMON)}
 
 
-class Requested(Exception):
-    """A call that asks for help. Its text is printed in place of an answer."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
 def metavar(q: Quantity, choices: Sequence[str]) -> str:
     """The placeholder for the value of an option: the list of choices where it is short, else a general name."""
     listed = "|".join(choices)

@@ -45,11 +45,11 @@ def switch(name: str, names: list[str], text: str) -> CliOption:
     return CliOption(name, names, text, is_flag=True)
 
 
-def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
+def parse(args: Sequence[str], options: Sequence[CliOption], command: str,
           ends_at_word: bool = False) -> tuple[dict[str, Any], list[str]]:
     """Name → True for a switch that is given and None for another one, or the values of an option, for all options, in
     the order of the command line, which is that of the axes of a sweep; and the words that belong to none. Raises
-    DpcalcError, which names the command of `ctx`, a context of Typer."""
+    DpcalcError, which names the command ("" for the program itself)."""
     known = {name: option for option in options for name in option.opts}
     values = dict[str, list[str]]()
     words, pending = list[str](), deque(args)
@@ -66,7 +66,7 @@ def parse(args: Sequence[str], options: Sequence[CliOption], ctx: Any,
         if option is None:
             from dpcalc.cli.usage import unknown_option
 
-            raise unknown_option(name, tuple(own for o in options for own in o.own_names), ctx)
+            raise unknown_option(name, tuple(own for o in options for own in o.own_names), command)
         if option.is_flag and value and not arg.startswith("--"):
             pending.appendleft(f"-{value}")  # the other letters of short switches
         elif option.is_flag and equals:
@@ -102,11 +102,11 @@ def is_batch(args: list[str]) -> bool:
     return any(arg.partition("=")[0] == "--batch" for arg in args)
 
 
-# The values that stand for options without one, because Typer has no options whose value may be left out.
+# The values that stand for options without one.
 _LEFT_OUT = {"--batch": "-", "--compare": "usual"}
 
 
-def with_values_left_out(args: list[str]) -> list[str]:
+def with_values_left_out(args: Sequence[str]) -> list[str]:
     """The arguments with --batch alone as --batch -, and --compare alone as --compare usual."""
     return [word for arg, after in zip(args, [*args, "--"][1:], strict=True)
             for word in ((arg, _LEFT_OUT[arg]) if arg in _LEFT_OUT and after.startswith("-") and after != "-"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, flag
@@ -18,28 +17,29 @@ _IN_EVERY_COMMAND = {
 }
 
 
-def unknown_option(name: str, own: tuple[str, ...], ctx: Any) -> DpcalcError:
-    """The error for an option that the command of a context of Typer does not have; `own` are the names of those that
-    it has."""
+def unknown_option(name: str, own: tuple[str, ...], called: str) -> DpcalcError:
+    """The error for an option that the command that is called ("" for the program itself) does not have; `own` are the
+    names of those that it has."""
     from dpcalc.commands.catalogue import calculators
 
-    command, word = calculators().get(ctx.info_name), name.lstrip("-").replace("_", "-")
+    command, word = calculators().get(called), name.lstrip("-").replace("_", "-")
     if command and command.elsewhere and re.search(r"per-(user|patient|person|client|subject|customer)$", word):
         word = "images-per-patient"
     if command and (instead := command.elsewhere.get(word) or _IN_EVERY_COMMAND.get(word)):
-        return DpcalcError("unknown-option", f"no such option; {instead.format(command=ctx.info_name)}", name)
+        return DpcalcError("unknown-option", f"no such option; {instead.format(command=called)}", name)
     commands = [other.name for other in calculators().values()
                 if any(name in map(flag, o.quantity.names) for o in other.all_options())]
-    if commands and ctx.info_name in ("explain", "help"):
-        return DpcalcError("unknown-option", f"write it without dashes: dpcalc {ctx.info_name} {word}", name)
+    if commands and called in ("explain", "help"):
+        return DpcalcError("unknown-option", f"write it without dashes: dpcalc {called} {word}", name)
     # An option of another command is hardly ever a mistyped one of this command.
     close = "dpcalc --version" if name == "--version" else synonym(name, own) if commands else meant(name, own)
     if close:
         return DpcalcError("unknown-option", f"no such option; did you mean {close}?{_letters(command, word)}", name)
-    if ctx.parent is None and (commands or name in ("--json", "-q", "--quiet", "--all", "--explain", "--certify")):
+    if not called and (commands or name in ("--json", "-q", "--quiet", "--all", "--explain", "--certify")):
         after = commands[0] if commands else "rdp"
         return DpcalcError("unknown-option", f"options stand after the command, as in dpcalc {after} {name}", name)
-    where = f"it belongs to {', '.join(commands)}" if commands else f"{ctx.command_path} --help lists the options"
+    path = f"dpcalc {called}".rstrip()
+    where = f"it belongs to {', '.join(commands)}" if commands else f"{path} --help lists the options"
     return DpcalcError("unknown-option", f"no such option; {where}{_letters(command, word)}", name)
 
 

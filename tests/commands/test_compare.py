@@ -37,8 +37,8 @@ def test_every_row_is_what_its_command_line_prints(name):
     answer = full(**RUNS[name])
     assert answer["bounds"] and answer["result"]["epsilon"] == answer["bounds"][0]["epsilon"]
     for row in answer["bounds"]:
-        program, command, *words = shlex.split(row["command"])
-        text, code = load(command).main([*words, "--json"], prog_name=program, standalone_mode=False)
+        _, command, *words = shlex.split(row["command"])
+        text, code = load(command).run([*words, "--json"])
         alone = json.loads(text)
         assert code == 0 and alone["bound"] == row["name"]
         assert alone["result"]["epsilon"] == row["epsilon"]

@@ -14,7 +14,7 @@ WORSE_IF_MORE = {"sensitivity", "rho", "mu", "probability"}
 @cache
 def _text(line):
     name, *args = line.split()
-    return load(name).main([*args, "--json"], standalone_mode=False)[0]
+    return load(name).run([*args, "--json"])[0]
 
 
 def ask(line):

@@ -217,7 +217,7 @@ def test_certify_without_flint(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(DpcalcError, match="--certify needs python-flint: pip install python-flint"):
-        load("rdp").main(["--sigma", "1", "--delta", "1e-5", "--certify"], standalone_mode=False)
+        load("rdp").run(["--sigma", "1", "--delta", "1e-5", "--certify"])
 
 
 def test_what_cannot_be_checked_is_said(cli):

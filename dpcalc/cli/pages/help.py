@@ -15,8 +15,10 @@ def text(words: tuple[str, ...]) -> str:
     of topics."""
     app = import_module("dpcalc.cli.app")  # by name, because that module imports this one, also by name
     if not words:
+        from dpcalc.cli.typer_help import in_list
+
         topics = {"Topics (dpcalc help TOPIC)": {topic.name: topic.title for topic in TOPICS}}
-        return f"{app.full_help()}\n\n{app.in_list(topics)}"
+        return f"{app.full_help()}\n\n{in_list(topics)}"
     topic = topic_record("-".join(words))
     if len(words) == 1 and words[0] in COMMANDS:
         return str(app.full_help(words[0]))
