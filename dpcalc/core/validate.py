@@ -1,8 +1,4 @@
-"""Validation of the options of a call, by a schema of pydantic_core that is made on demand from the quantities.
-
-The package pydantic is not imported for that: it would take as long as all other imports of a short call. Every
-installation of pydantic contains pydantic_core.
-"""
+"""Validation of the options of a call by the kinds and the ranges of their quantities."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import Any
 
 from dpcalc.core import noise_multiplier, reading
 from dpcalc.core.audits import LARGEST
@@ -26,9 +23,6 @@ _LONGEST_RANGE = 10_000_000  # numbers, as many as a file holds
 _OF_DELTA = "; usual is a tenth of 1/n or less, as 1/600000 for n = 60000 (dpcalc help delta)"
 _LIST_OR_FILE = "; give numbers with commas between them, or @FILE for a file that holds numbers only"
 
-if TYPE_CHECKING:
-    from pydantic_core import CoreSchema, SchemaValidator
-
 
 def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
     """The parameters of a call: each in its range, defaults filled in. A switch that is off counts as not given. Raises
@@ -37,15 +31,7 @@ def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any,
     provided = {k: v for k, v in raw.items() if v is not None and v != ()}
     if noise_multiplier.NAME in provided:
         noise_multiplier.refuse_others(noise_multiplier.NAME, provided)
-    given: dict[str, Any] = {}
-    if provided:
-        from pydantic_core import ValidationError
-
-        try:
-            found = _validator(command, tuple(provided)).validate_python(provided)
-        except ValidationError as e:
-            raise _first_error(e, options, provided) from None
-        given = {k: v for k, v in found.items() if v is not False}
+    given = {name: value for name, x in provided.items() if (value := _value(options[name], x)) is not False}
     values = {**defaults, **given}
     if "mechanism" in values:  # the form of it that the options, given or solved for, name
         solved = str(values.get("solve")).removeprefix("--").replace("-", "_")
@@ -60,61 +46,83 @@ def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]
     return options, {name: o.default for name, o in options.items() if o.default is not None}
 
 
-@lru_cache(maxsize=256)
-def _validator(command: Command | Page, names: tuple[str, ...]) -> SchemaValidator:
-    """The validator of a call that gives these options; the lines of a batch share it."""
-    from pydantic_core import SchemaValidator
+class _Refused(Exception):
+    """A value that is not allowed: what of it to show, and either why it cannot be read or its place in a list."""
 
-    options, _ = _options(command)
-    return SchemaValidator(schema_of(options[name] for name in names))
+    def __init__(self, shown: Any, reason: str = "", place: int = 0) -> None:
+        self.shown, self.reason, self.place = shown, reason, place
 
 
-def schema_of(options: Iterable[Option]) -> CoreSchema:
-    """The schema of a mapping with values of these options; the JSON Schema is made from it too."""
-    from pydantic_core import core_schema as core
+def _value(option: Option, x: Any) -> Any:
+    """The value of an option. Raises DpcalcError for what it cannot be."""
+    try:
+        return _checked(option, x)
+    except _Refused as refused:
+        raise _refusal(option, x, refused) from None
 
-    fields = {o.name: core.typed_dict_field(_schema(o), required=False) for o in options}
-    return core.typed_dict_schema(fields, extra_behavior="forbid", config={"allow_inf_nan": False})
 
-
-def _schema(option: Option) -> CoreSchema:
-    """The schema of a value: it is parsed first, and then checked against the range of the quantity."""
-    from pydantic_core import core_schema as core
-
+def _checked(option: Option, x: Any) -> Any:
+    """The value of an option, which is read first, and then checked against the range of the quantity."""
     q = option.quantity
-    before = core.no_info_before_validator_function
-    number = before(_parsed, core.float_schema(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le))
     match q.kind:
         case "number":
-            return number
+            return _within(q, _read(_parsed, x))
         case "count":
-            gt, ge, lt, le = (None if limit is None else int(limit) for limit in (q.gt, q.ge, q.lt, q.le))
-            return before(_whole, core.int_schema(gt=gt, ge=ge, lt=lt, le=le))
-        case "numbers":
-            return before(_split, core.tuple_variable_schema(number))
-        case "ranges":
-            return before(lambda x: tuple(n for part in _from_file(x, q.option, _whole_range) for n in part),
-                          core.tuple_variable_schema(number))
-        case "series":
-            return before(lambda x: _from_file(x, q.option, _parsed), core.tuple_variable_schema(number))
-        case "horizon":  # not a float, because infinities are refused there
-            return before(lambda x: _whole_or_inf(x, q), core.any_schema())
+            return _within(q, _read(_whole, x))
+        case "numbers" | "series" | "ranges":
+            return tuple(_within(q, _read(_parsed, entry), place)
+                         for place, entry in enumerate(_read(lambda x: _entries(q, x), x), 1))
+        case "horizon":
+            return _read(lambda x: _whole_or_inf(x, q), x)
         case "choice":
-            names = {name: name for name in option.choices or q.choices} | dict(q.spellings)
-            return before(lambda x: names.get(x.strip().lower().replace("_", "-"), x) if isinstance(x, str) else x,
-                          core.literal_schema(list(option.choices or q.choices)))
+            choices = option.choices or q.choices
+            word = x.strip().lower().replace("_", "-") if isinstance(x, str) else None
+            found = word if word in choices else dict(q.spellings).get(word or "", x)
+            return found if isinstance(found, str) and found in choices else _refuse(found)
         case "names":
-            return before(_names, core.str_schema())
+            return _read(_names, x)
         case "share":
-            return before(_share, core.str_schema(pattern="^[0-9]+/[0-9]+$"))
-        case "switch":
-            return before(lambda x: {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x,
-                          core.bool_schema(strict=True))  # a table of texts holds the text true
-        case _:
-            text = before(_as_json, core.str_schema()) if q.reads else core.str_schema()
-            # of a repeatable option one value may be given alone
-            return before(lambda x: (x,) if isinstance(x, str | Mapping) else x,
-                          core.tuple_variable_schema(text)) if option.multiple else text
+            return _read(_share, x)
+        case "switch":  # a table of texts holds the text true
+            return _of_type(bool, {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x)
+    # of a repeatable option one value may be given alone
+    texts = (x,) if isinstance(x, str | Mapping) or not option.multiple else _of_type(Iterable, x)
+    texts = tuple(_of_type(str, _read(_as_json, text) if q.reads else text) for text in texts)
+    return texts if option.multiple else texts[0]
+
+
+def _read(read: Callable[[Any], Any], x: Any) -> Any:
+    """What a function reads from a value. Raises _Refused, with the message of its ValueError."""
+    try:
+        return read(x)
+    except ValueError as error:
+        raise _Refused(x, str(error)) from None
+
+
+def _refuse(x: Any) -> Any:
+    raise _Refused(x)
+
+
+def _of_type(of: Any, x: Any) -> Any:
+    return x if isinstance(x, of) else _refuse(x)
+
+
+def _within(q: Quantity, x: float, place: int = 0) -> float:
+    """A finite number in the range of the quantity. Raises _Refused for another one."""
+    is_in = ((q.gt is None or x > q.gt) and (q.ge is None or x >= q.ge) and (q.lt is None or x < q.lt)
+             and (q.le is None or x <= q.le))
+    if not (is_in and isfinite(x)):
+        raise _Refused(x, place=place)
+    return x
+
+
+def _entries(q: Quantity, x: Any) -> tuple[Any, ...]:
+    """The entries of a list, a text or a file. Raises NotANumber."""
+    if q.kind == "numbers":
+        return _split(x)
+    if q.kind == "series":
+        return _from_file(x, q.option, _parsed)
+    return tuple(n for part in _from_file(x, q.option, _whole_range) for n in part)
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
@@ -223,7 +231,7 @@ def _whole(x: Any) -> int:
     return int(value)
 
 
-def _split(x: Any) -> Any:
+def _split(x: Any) -> tuple[Any, ...]:
     """The entries of a list, or of a text with commas, as a tuple; of any other value, the value alone."""
     if isinstance(x, str):
         return tuple(x.split(","))
@@ -232,21 +240,17 @@ def _split(x: Any) -> Any:
     return tuple(x) if isinstance(x, list | tuple | range) else (x,)
 
 
-def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[str, Any]) -> DpcalcError:
-    """The first error that pydantic found, in the words of the command line. Of a number in a file it says the place.
-    """
-    issue = error.errors(include_url=False)[0]
-    name = str(issue["loc"][0])
-    q = options[name].quantity
-    shown = issue["input"]
+def _refusal(option: Option, given: Any, refused: _Refused) -> DpcalcError:
+    """The error about a value, in the words of the command line. Of a number in a file it says the place."""
+    q, name, shown = option.quantity, option.name, refused.shown
     if instead := way_out(name, shown):
         return DpcalcError("unknown-value", f"{brief(shown)}: {instead}", q.option)
-    if issue["type"] == "value_error":
+    if refused.reason:
         is_file = q.kind in ("series", "ranges") and isinstance(shown, str) and shown.strip()[:1].isalpha()
         hint = _LIST_OR_FILE if is_file else _OF_DELTA if q.name == "delta" and isinstance(shown, str) else ""
-        return DpcalcError("not-a-number", f"{issue['ctx']['error']}{hint}", q.option)
+        return DpcalcError("not-a-number", f"{refused.reason}{hint}", q.option)
     if q.kind == "choice":
-        choices = options[name].choices or q.choices
+        choices = option.choices or q.choices
         is_shuffled = name == "scheme" and str(shown).startswith("shuffl") and "shuffle" not in choices
         close = near(str(shown), choices) if q.hints else ""
         other, command = _BATCHES_ELSEWHERE.get(name, ((), ""))
@@ -260,8 +264,8 @@ def _first_error(error: Any, options: Mapping[str, Option], provided: Mapping[st
     if q.kind in ("text", "names", "file"):
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
-    if q.kind in ("series", "ranges") and (file := q.source(provided[name])):
-        shown = f"entry {issue['loc'][1] + 1} of {reading.where(file)}"
+    if q.kind in ("series", "ranges") and (file := q.source(given)):
+        shown = f"entry {refused.place} of {reading.where(file)}"
     symbol = f"{q.symbol}: " if q.symbol else ""
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({symbol}{q.brief})", q.option)
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from dpcalc import __version__
 from dpcalc.core import quantities
-from dpcalc.core.command import OUTPUT, Command
-from dpcalc.core.validate import describe, schema_of
+from dpcalc.core.command import OUTPUT, Command, Option
+from dpcalc.core.quantities import LARGEST_COUNT
+from dpcalc.core.validate import describe
 
 STATUS = quantities.STATUS.choices
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -88,28 +89,37 @@ def parameters(command: Command) -> dict[str, Any]:
     An option that takes a list of numbers is, in an answer about one value, a single number; one that names a file may
     be given the object that the file would hold.
     """
-    from pydantic.json_schema import GenerateJsonSchema
+    properties = {o.name: {**_of_values(o), "title": o.quantity.symbol or o.name.replace("_", " ").title(),
+                           "description": describe(o.quantity),
+                           **({} if o.default is None else {"default": o.default})}
+                  for o in command.all_options() if o.group != OUTPUT}
+    return {"additionalProperties": False, "properties": properties, "type": "object"}
 
-    options = [o for o in command.all_options() if o.group != OUTPUT]
-    schema: dict[str, Any] = GenerateJsonSchema().generate(schema_of(options))
-    for option in options:
-        q, known = option.quantity, schema["properties"][option.name]
-        title = q.symbol or known["title"]
-        del known["title"]
-        if q.kind in ("numbers", "series"):
-            known = {"anyOf": [known["items"], known]}
-        if q.kind == "ranges":
-            text = {"type": "string", "pattern": _RANGES}
-            known = {"anyOf": [known["items"], text, {**known, "items": {"anyOf": [known["items"], text]}}]}
-        if q.kind == "names":
-            known = {"anyOf": [known, {"type": "array", "items": {"type": "string"}, "minItems": 1}, {"const": True}]}
-        if q.kind == "share":
-            known = {"anyOf": [known, _COUNTS]}
-        if q.kind == "horizon":
-            count = {"type": "integer", "minimum": 1, "maximum": int(quantities.LARGEST_COUNT)}
-            known = {"anyOf": [count, {"enum": ["inf"]}]}
-        if q.reads and q.kind == "text":
-            (known["items"] if option.multiple else known)["type"] = ["string", "object"]
-        default = {} if option.default is None else {"default": option.default}
-        schema["properties"][option.name] = {**known, "title": title, "description": describe(q), **default}
-    return schema
+
+def _of_values(option: Option) -> dict[str, Any]:
+    """The schema of the values of an option."""
+    q = option.quantity
+    limits = {"exclusiveMaximum": q.lt, "exclusiveMinimum": q.gt, "maximum": q.le, "minimum": q.ge}
+    given = {key: limit for key, limit in limits.items() if limit is not None}
+    number, text = {**given, "type": "number"}, {"type": ["string", "object"] if q.reads else "string"}
+    match q.kind:
+        case "number":
+            return number
+        case "count":
+            return {**{key: int(limit) for key, limit in given.items()}, "type": "integer"}
+        case "numbers" | "series":
+            return {"anyOf": [number, {"items": number, "type": "array"}]}
+        case "ranges":
+            entry = [number, {"type": "string", "pattern": _RANGES}]
+            return {"anyOf": [*entry, {"items": {"anyOf": entry}, "type": "array"}]}
+        case "horizon":
+            return {"anyOf": [{"type": "integer", "minimum": 1, "maximum": int(LARGEST_COUNT)}, {"enum": ["inf"]}]}
+        case "choice":
+            return {"enum": list(option.choices or q.choices), "type": "string"}
+        case "names":
+            return {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}, {"const": True}]}
+        case "share":
+            return {"anyOf": [{"pattern": "^[0-9]+/[0-9]+$", "type": "string"}, _COUNTS]}
+        case "switch":
+            return {"type": "boolean"}
+    return {"items": text, "type": "array"} if option.multiple else text
