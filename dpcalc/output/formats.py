@@ -1,7 +1,6 @@
 """The output formats of --format: a record for each, with the function that writes any document, and what goes with
 it. What else prints, reads or names formats takes them from here."""
 
-import csv
 import io
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +9,6 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.strict_json import dumps, indented
 from dpcalc.core.text import printable
-from dpcalc.output.latex import latex
 from dpcalc.output.tables import TextTable, TitledTable
 
 
@@ -69,7 +67,15 @@ def _json_lines(records: Any) -> str:
     return "\n".join(map(dumps, records if isinstance(records, list) else [records]))
 
 
+def _latex(written: TextTable | TitledTable) -> str:
+    from dpcalc.output.latex import latex
+
+    return latex(written)
+
+
 def delimited(table: TextTable, delimiter: str) -> str:
+    import csv
+
     out = io.StringIO()
     rows = (map(spreadsheet_cell, row) for row in (table.header, *table.rows))
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
@@ -116,7 +122,7 @@ FORMATS = {format.name: format for format in (
     Format("tsv", lambda document: delimited(document.full(), "\t"), (".tsv",), delimiter="\t"),
     Format("markdown", lambda document: markdown(document.rounded()), (".md",), selects_rows=True, has_digits=True,
            also_holds=("statement",)),
-    Format("latex", lambda document: latex(document.rounded()), (".tex",), selects_rows=True, has_digits=True,
+    Format("latex", lambda document: _latex(document.rounded()), (".tex",), selects_rows=True, has_digits=True,
            also_holds=("statement",)),
     Format("statement", lambda document: document.statement()),
     Format("bibtex", lambda document: document.bibtex(), (".bib",), selects_rows=True),

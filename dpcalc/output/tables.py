@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +42,8 @@ def terminal_size(columns: int, lines: int = 24) -> tuple[int, int]:
     given numbers. With --output, which redirects standard output, the size of the terminal does not count."""
     if sys.stdout is not sys.__stdout__ and not os.environ.get("COLUMNS"):
         return columns, lines
+    import shutil  # imports archivers, which takes longer than to print a short answer
+
     try:
         found = shutil.get_terminal_size((columns, lines))
     except ValueError:  # COLUMNS has thousands of digits
