@@ -62,7 +62,8 @@ CASES = [
     ("convert --from gdp --mu 1 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
     ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
     ("subsample --scheme without-replacement --sampling-rate .01 --steps 1 --sigma 2 --delta 1e-5 --json", {"typer", "numpy", "rich"}),
-    ("subsample --sampling-rate .01 --steps 1 --sigma 1 --delta 1e-5 --json", {"typer", "rich"}),
+    ("subsample --sampling-rate .01 --steps 1 --sigma 1 --delta 1e-5 --json",
+     {"typer", "rich", "dpcalc.bounds.sampling.shuffle_profile", "dpcalc.accounting.schemes.without_replacement"}),
     ("shuffle-pnsgd --help", {"numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"typer", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "

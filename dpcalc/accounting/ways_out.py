@@ -39,7 +39,7 @@ def _of_tv(given: Given) -> str:
 
 def _uses(values: Mapping[str, Any]) -> int:
     """The number of steps, as given or of so many epochs."""
-    from dpcalc.accounting.schemes import by_rate  # imports the bounds of all batches
+    from dpcalc.accounting.schemes import by_rate  # imports the bounds of sampling
 
     if values.get("sampling_rate") or (values.get("n") and values.get("batch_size")):
         return by_rate.number_of_steps(values, by_rate.sampling_rate(values))

@@ -8,10 +8,9 @@ from typing import Any
 from dpcalc.accounting.answer import answer_rows
 from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.accounting.neighbours import NOTHING
-from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of, shuffle
+from dpcalc.accounting.schemes import SCHEMES, by_rate, scheme_of
 from dpcalc.accounting.selection import BOUNDS, is_asked, of_best
 from dpcalc.bounds.sampling import amplification
-from dpcalc.bounds.sampling.shuffle_profile import leaves_out
 from dpcalc.commands import best_of_runs
 from dpcalc.commands import subsample_run as batches
 from dpcalc.commands.asking import lower_end, read_question, read_unknown
@@ -203,10 +202,13 @@ def _why_nothing_is_gained(run: Run) -> str:
 
 def _if_left_out(run: Run, epsilon: float) -> str:
     """The ε of the run if every epoch leaves out records, where that is below this ε."""
+    from dpcalc.accounting.schemes.shuffle import size_that_leaves_out  # imports the bounds of shuffled batches
+    from dpcalc.bounds.sampling.shuffle_profile import leaves_out
+
     if run["n"] is None or run["reshuffle"] == "once":
         return ""
     n, b = int(run["n"]), int(run["batch_size"])
-    size = shuffle.size_that_leaves_out(n, b)
+    size = size_that_leaves_out(n, b)
     if size is None or leaves_out(n, b, bool(run["drop_last"])):
         return ""
     other = _with_scheme(run, "shuffle", batch_size=size, drop_last=True, bound=(_LEFT_OUT,))

@@ -13,7 +13,7 @@ from dpcalc.accounting.schemes.record import Use
 from dpcalc.bounds.conversions import composition_basic
 from dpcalc.core import noise_multiplier, tries
 from dpcalc.core.bound import Params
-from dpcalc.core.checks import check, refuse_unneeded, require
+from dpcalc.core.checks import ALWAYS, check, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.relations import RELATIONS
 from dpcalc.core.results import Question, Route
@@ -49,10 +49,11 @@ def checked(run: Run) -> Run:
     required, optional = noise_multiplier.options(mechanism, run.given, run.unknown) if mechanism else ((), ())
     uses = frozenset({*required, *optional, *scheme.options, "scheme", "adjacency", "group_size", "orders",
                       "mechanism", "precision", *tries.NAMES})
-    of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
     with_mechanism = f"with --mechanism {run['mechanism']}"
-    refuse_unneeded(run.given, uses | of_any_scheme, with_mechanism, mechanism.ways_out if mechanism else {})
-    refuse_unneeded(run.given, uses, f"with --scheme {run['scheme']}", scheme.ways_out)
+    if run.given.provided - uses - ALWAYS:  # only then it matters which options all the other schemes have
+        of_any_scheme = {name for other in SCHEMES.values() for name in other.options}
+        refuse_unneeded(run.given, uses | of_any_scheme, with_mechanism, mechanism.ways_out if mechanism else {})
+        refuse_unneeded(run.given, uses, f"with --scheme {run['scheme']}", scheme.ways_out)
     _refuse_mechanism(run)
     if mechanism:
         require(run, required, with_mechanism, run.unknown)

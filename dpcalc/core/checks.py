@@ -21,7 +21,7 @@ Texts = Mapping[str, str]  # by the name of an option
 NO_TEXTS: Texts = MappingProxyType({})
 
 # The options of every question.
-_ALWAYS = frozenset({"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"})
+ALWAYS = frozenset({"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"})
 # The options that set how much noise a mechanism adds.
 NOISE_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "step_epsilon", "threshold_scale", "c1", "sigmas",
                 "scales")
@@ -111,7 +111,7 @@ def refuse_unneeded(given: Given, needed: Iterable[str], why: str, ways_out: Tex
     options what to write instead.
     """
     needed = set(needed)
-    for name in sorted(given.provided - needed - _ALWAYS):
+    for name in sorted(given.provided - needed - ALWAYS):
         missing_levels = [flag(n) for n in NOISE_LEVELS if n in needed and n not in given.provided]
         instead = " or ".join(missing_levels) if name in NOISE_LEVELS else ""
         way_out = ways_out.get(name, f"give {instead} instead" if instead else "drop it")

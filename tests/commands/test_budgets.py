@@ -17,6 +17,8 @@ LATE = {
     "dpcalc.accounting.guarantee_sums": "pydantic",
     "dpcalc.accounting.guarantee_pld": "numpy and pydantic",
     "dpcalc.accounting.mechanisms": "bounds of all mechanisms, in messages of commands that have none",
+    "dpcalc.accounting.schemes.shuffle": "bounds of shuffled batches, which few runs need",
+    "dpcalc.bounds.sampling.shuffle_profile": "bounds of shuffled batches, which few runs need",
     "dpcalc.bounds.correlated._engine.coefficients_array": "numpy",
     "dpcalc.commands.burn_in_answer": "bounds of one kind of run",
     "dpcalc.bounds.online.listed": "numpy",
