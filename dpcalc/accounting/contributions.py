@@ -58,7 +58,7 @@ class Moved(NamedTuple):
 
 def moved_values(values: Mapping[str, Any]) -> Moved | None:
     """What moves between neighbours, or None where no contribution is given."""
-    if all(values.get(name) is None for name in NAMES):
+    if {*map(values.get, NAMES)} == {None}:
         return None
     keys, part = int(values.get("max_keys") or 1), float(values.get("per_key") or 1.0)
     if people_who_differ(values) == 1:

@@ -32,10 +32,10 @@ class Run(Mapping[str, Any]):
     to_bounds: Callable[[Run], Params]  # from the options to the parameters of the bounds
     uses: frozenset[str] = frozenset()  # the options that the answer depends on, which it shows
     instead: Mapping[str, Any] = field(default_factory=dict)  # values that replace given ones, as a solution does
+    _options: Mapping[str, Any] = field(init=False)
 
-    @cached_property
-    def _options(self) -> Mapping[str, Any]:
-        return {**self.given.values, **self.instead}
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_options", {**self.given.values, **self.instead})
 
     def __getitem__(self, option: str) -> Any:
         return self._options.get(option)
@@ -81,7 +81,7 @@ class Run(Mapping[str, Any]):
 
     def having(self, **options: Any) -> Run:
         """The run with other values of some options."""
-        return replace(self, instead={**self.instead, **options})
+        return Run(self.command, self.given, self.question, self.to_bounds, self.uses, {**self.instead, **options})
 
     def at(self, unknown: float) -> Run:
         """The run with a value of the parameter to be solved for."""

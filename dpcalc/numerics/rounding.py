@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf, isinf, isqrt, nextafter, prod
+from math import inf, isinf, isqrt, nextafter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,8 +39,14 @@ def ratio_down(numerators: Iterable[float], denominators: Iterable[float] = ()) 
 
 
 def _ratio(numerators: Iterable[float], denominators: Iterable[float]) -> tuple[int, int]:
-    fractions = [*(x.as_integer_ratio() for x in numerators), *(x.as_integer_ratio()[::-1] for x in denominators)]
-    return prod(top for top, _ in fractions), prod(bottom for _, bottom in fractions)
+    top = bottom = 1
+    for x in numerators:
+        p, q = x.as_integer_ratio()
+        top, bottom = top * p, bottom * q
+    for x in denominators:
+        p, q = x.as_integer_ratio()
+        top, bottom = top * q, bottom * p
+    return top, bottom
 
 
 def sum_up(terms: Iterable[float]) -> float:
