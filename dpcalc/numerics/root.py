@@ -63,11 +63,9 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
     The residual was found to be positive at a value within rtol·|x| of it (for whole numbers, next to it). With a
     `slack`, the search also ends at a residual between −slack and 0 if an infeasible value is within 1 %. With an `aim`
     it looks for the residual −aim, as values may be noisy, and interpolation may show the 1 %. Raises Unreachable if
-    the end `feasible` of the bracket is infeasible.
-
-    Chandrupatla's method (inverse quadratic interpolation, or bisection where that is not safe), in log x if both ends
-    are positive, on asinh of the residual, which is nearly linear both where log δ falls like −x² and close to the
-    boundary. """
+    the end `feasible` of the bracket is infeasible. Chandrupatla's method (inverse quadratic interpolation, or
+    bisection where that is not safe), in log x if both ends are positive, on asinh of the residual, which is nearly
+    linear both where log δ falls like −x² and close to the boundary. """
     in_log = min(feasible, infeasible) > 0
     a, b = infeasible, feasible
     f_a, f_b = _finite(residual(a) + aim), _finite(residual(b) + aim)
@@ -79,25 +77,22 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
         return b
     if f_b > 0:
         return boundary(residual, feasible, infeasible, rtol, whole=whole)
-    (c, f_c), (missed, f_missed) = (a, f_a), (a, f_a)
+    c = missed = a
+    f_c = f_missed = f_a
     share = f_a / (f_a - f_b)  # of the way from a to b, where the next x is
     while True:
-        good, bad = (a, b) if f_a <= 0 else (b, a)
-        width, size = abs(good - bad), abs(good)
+        good = a if f_a <= 0 else b
+        width, size = abs(a - b), abs(good)
         if slack and aim - slack <= f_a <= aim and _is_near(a, f_a, missed, f_missed, bool(aim)):
             return a
         if width <= rtol * size or (whole and width <= 1):
             return good
         least = 0.45 * rtol * size / width  # from either end, so that in the end the other one moves, too
-        share = min(max(share, least), 1 - least) if least < 0.5 else 0.5
-        x = _between(a, b, share, in_log)
-        if whole:
-            x = min(max(round(x), int(min(a, b)) + 1), int(max(a, b)) - 1)
+        x = _between(a, b, min(max(share, least), 1 - least) if least < 0.5 else 0.5, in_log, whole)
         if x in (a, b):
             return good
         f_x = _finite(residual(x) + aim)
-        if f_x > aim:
-            missed, f_missed = x, f_x
+        missed, f_missed = (x, f_x) if f_x > aim else (missed, f_missed)
         if (f_x > 0) == (f_a > 0):
             c, f_c = a, f_a
         else:
@@ -118,12 +113,14 @@ def smallest_feasible(residual: Callable[[float], float]) -> float:
     return 0.0 if residual(0.0) <= 0 else boundary(residual, *bracket(residual, 1.0, +1, 1e-300, 1e300))
 
 
-def _between(a: float, b: float, share: float, in_log: bool) -> float:
-    """The x at this share of the way from a to b, linearly or in log x."""
+def _between(a: float, b: float, share: float, in_log: bool, whole: bool) -> float:
+    """The x, or the whole number, at this share of the way from a to b, linearly or in log x."""
     if not in_log:
-        return a + share * (b - a)
-    distance = log_ratio(b, a)
-    return a * exp(share * distance) if abs(distance) < 1 else exp(log(a) + share * distance)
+        x = a + share * (b - a)
+    else:
+        distance = log_ratio(b, a)
+        x = a * exp(share * distance) if abs(distance) < 1 else exp(log(a) + share * distance)
+    return min(max(round(x), int(min(a, b)) + 1), int(max(a, b)) - 1) if whole else x
 
 
 def _finite(residual: float) -> float:
