@@ -97,7 +97,7 @@ def _before_last_step(c: Context, pair: Pair, steps: int) -> Rest:
     g = Grid(y[1:-1], np.array([float(w) for w in weights]), step_error)
     before, kept_p = walk_rest.steps_followed(pair, steps), walk_rest.Kept(pair, g, up=True)
     approximate = walk_rest.at_rest(pair, y, walk_step.moved_masses(pair, g, y, up=False))
-    s = kept_p.solve(approximate @ walk_step.push(pair, y, g.x))
+    s = kept_p.solve(walk_step.push(pair, y, g.x).times(approximate))
     mass = [c.arb(m) for m in approximate.tolist()]
     total = sum(mass, c.arb(0))
     mass = [m / total for m in mass]

@@ -67,6 +67,8 @@ from dpcalc.bounds.noisy_sgd._engine.walk_step import (
 )
 from dpcalc.numerics.arrays import Array
 
+_FEW = 400  # so many products of a vector and a matrix take less time than one square of the matrices
+
 
 @lru_cache(maxsize=64)
 def law(pair: Pair, steps: int) -> Law:
@@ -95,16 +97,12 @@ class _Power(NamedTuple):
 
 def _moved(power: _Power, x: Array, y: Array, steps: int) -> tuple[Array, Array]:
     """The two vectors after so many steps."""
-    if steps <= 200:  # then products of a vector and a matrix are cheaper than squares of matrices
-        for _ in range(steps):
-            x, y = power.after(x, y)
-        return x, y
-    while steps:
+    while steps > _FEW:
         if steps & 1:
             x, y = power.after(x, y)
-        steps >>= 1
-        if steps:
-            power = power.squared
+        steps, power = steps >> 1, power.squared
+    for _ in range(steps):
+        x, y = power.after(x, y)
     return x, y
 
 
@@ -112,18 +110,19 @@ def _moved(power: _Power, x: Array, y: Array, steps: int) -> tuple[Array, Array]
 
 
 def _from_point(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
-    step = _Power(flush(moved_masses(pair, g, y, up=False)), flush(push(pair, y, g.x)), kept_by_step(pair, g, up=True))
+    step = _Power(flush(moved_masses(pair, g, y, up=False).dense), flush(push(pair, y, g.x).dense),
+                  kept_by_step(pair, g, up=True).dense)
     start = np.array([pair.start])
-    mass, s = _moved(step, moved_masses(pair, g, start, up=False)[0], push(pair, start, g.x)[0], steps - 2)
+    mass, s = _moved(step, moved_masses(pair, g, start, up=False).dense[0], push(pair, start, g.x).dense[0], steps - 2)
     return _last_step(pair, g, y, mass, s, steps * (g.error + entry_error(pair, len(y))))
 
 
 def _from_rest(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
     before, matrix = steps_followed(pair, steps), moved_masses(pair, g, y, up=False)
     mass, kept_p = at_rest(pair, y, matrix), Kept(pair, g, up=True)
-    source = mass @ push(pair, y, g.x)
+    source = push(pair, y, g.x).times(mass)
     s = kept_p.solve(source)
-    changed = largest_change(mass, mass @ matrix) + largest_change(s, s @ kept_p.matrix + source)
+    changed = largest_change(mass, matrix.times(mass)) + largest_change(s, kept_p.matrix.times(s) + source)
     error = before * (g.error + entry_error(pair, len(y)) + changed)
     if not error < 1:
         return unknown(places(pair))
@@ -131,7 +130,7 @@ def _from_rest(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
     def left(kept: Kept, start: Array) -> Array:
         """What `before` steps and one more leave of differences of tails, at the edges."""
         bound = kept.bound(start, before) * g.w * pair.pull
-        return np.asarray(bound @ density(pair, g.x, places(pair), kept.up)) * exp(error + 1e-6) + UNCOUNTED
+        return density(pair, g.x, places(pair), kept.up).times(bound) * exp(error + 1e-6) + UNCOUNTED
 
     lost = pair.rate * left(kept_p, s)
     if before == steps - 1:
@@ -150,7 +149,7 @@ def _last_step(pair: Pair, g: Grid, y: Array, mass: Array, s: Array, error: floa
     if not error < 1:
         return unknown(edges)
     of_q = cells(pair, y, mass, edges)
-    s = mass @ push(pair, y, edges) + (s * g.w * pair.pull) @ density(pair, g.x, edges, up=True)
+    s = push(pair, y, edges).times(mass) + density(pair, g.x, edges, up=True).times(s * g.w * pair.pull)
     # P(w >= x) >= Q(w >= x), as up >= down.
     low = np.maximum(pair.rate * s * exp(-error) - lost - FLOOR, 0.0)
     high = pair.rate * s * exp(error) + lost + FLOOR
@@ -175,8 +174,8 @@ def _apart(pair: Pair, g: Grid, y: Array, steps: int) -> Law:
         if forgotten < steps:
             steps, distance = forgotten, distance_of_starts(pair, forgotten)
     start, sides = np.array([pair.start]), (True, False)
-    of_p, of_q = (flush(moved_masses(pair, g, y, up)) for up in sides)
-    first_p, first_q = (moved_masses(pair, g, start, up)[0] for up in sides)
+    of_p, of_q = (flush(moved_masses(pair, g, y, up).dense) for up in sides)
+    first_p, first_q = (moved_masses(pair, g, start, up).dense[0] for up in sides)
     masses = _moved(_Power(of_p, None, of_q), first_p, first_q, steps - 2)
     edges = places(pair)
     error = steps * (g.error + entry_error(pair, len(y))) + cell_error(pair, edges)

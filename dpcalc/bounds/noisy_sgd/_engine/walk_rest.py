@@ -4,6 +4,7 @@ from math import inf, log
 
 import numpy as np
 
+from dpcalc.bounds.noisy_sgd._engine.banded import Banded, Elimination
 from dpcalc.bounds.noisy_sgd._engine.one_step import Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.bounds.noisy_sgd._engine.walk_step import TINY, density, flush
@@ -27,17 +28,26 @@ def log_density(pair: Pair, x: Array, up: bool) -> Array:
     return np.asarray(log_p - log_p.max())
 
 
-def at_rest(pair: Pair, y: Array, matrix: Array) -> Array:
+def at_rest(pair: Pair, y: Array, matrix: Banded) -> Array:
     """Masses at the points y that a step of Q, `matrix`, nearly preserves. They are solved for in units of a density
     like theirs, as they may differ by many orders of magnitude."""
     unit = np.exp(np.maximum(log_density(pair, y, up=False), log(TINY)))
-    system = (unit[:, None] * matrix / unit).T - np.eye(len(y))
-    largest = int(unit.argmax())  # there the balance follows from that elsewhere, with the least relative error
-    system[largest] = 1.0
-    mass = np.maximum(np.linalg.solve(system, np.eye(len(y))[largest]) * unit, TINY)
+    largest = int(unit.argmax())  # its mass is 1: there the balance follows from that elsewhere
+    scaled = _in_units(matrix, unit)
+    source = scaled.part(slice(largest, largest + 1), slice(0, len(y)))[0]
+    others = (np.arange(len(y)) != largest).astype(float)
+    mass = Elimination(_in_units(scaled, others, others)).solve(source * others)
+    mass[largest] = 1.0
+    mass = np.maximum(mass * unit, TINY)
     for _ in range(3):
-        mass = np.maximum(mass @ matrix, TINY)
+        mass = np.maximum(matrix.times(mass), TINY)
     return np.asarray(mass / mass.sum())
+
+
+def _in_units(matrix: Banded, rows: Array, columns: Array | None = None) -> Banded:
+    """The matrix with its rows multiplied by these numbers, and its columns by those, or by the inverse of `rows`."""
+    columns = 1 / rows if columns is None else columns
+    return matrix.changed(lambda entries, r, c: rows[r, None] * entries * columns[c])
 
 
 def largest_change(before: Array, after: Array) -> float:
@@ -46,9 +56,9 @@ def largest_change(before: Array, after: Array) -> float:
     return change / (1 - change) if change < 1 else inf
 
 
-def kept_by_step(pair: Pair, g: Grid, up: bool) -> Array:
+def kept_by_step(pair: Pair, g: Grid, up: bool) -> Banded:
     """N: what a step of P (`up`) or Q keeps of a difference of tails."""
-    return flush(density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None])
+    return density(pair, g.x, g.x, up).changed(lambda entries, rows, _: flush(entries * (pair.pull * g.w)[rows, None]))
 
 
 class Kept:
@@ -58,13 +68,13 @@ class Kept:
         self.up, self.matrix = up, kept_by_step(pair, g, up)
         shape = np.exp(log_density(pair, g.x, up)) * g.w
         self._unit = np.maximum(np.cumsum(shape[::-1])[::-1], TINY)  # like the tails of the law at rest
-        self._inverse = np.linalg.inv(np.eye(len(g.x)) - self._unit[:, None] * self.matrix / self._unit)
+        self._system = Elimination(_in_units(self.matrix, self._unit))
 
     def solve(self, source: Array) -> Array:
         """A positive s with s = sN + source, nearly."""
-        s = np.maximum((source / self._unit) @ self._inverse * self._unit, TINY)
+        s = np.maximum(self._system.solve(source / self._unit) * self._unit, TINY)
         for _ in range(3):
-            s = np.maximum(s @ self.matrix + source, TINY)
+            s = np.maximum(self.matrix.times(s) + source, TINY)
         return np.asarray(s)
 
     def slow(self, start: Array, powers: int = 4) -> list[Array]:
@@ -82,7 +92,7 @@ class Kept:
         """An upper bound on start·N^steps: where uN <= λu, it is at most λ^steps·u·max(start/u)."""
         best = np.full(len(start), start.max())  # as 1·N <= 1
         for u in self.slow(start):
-            rate = float((u @ self.matrix / u).max())
+            rate = float((self.matrix.times(u) / u).max())
             if rate < 1:
                 best = np.minimum(best, u * float((start / u).max()) * rate**steps)
         return best

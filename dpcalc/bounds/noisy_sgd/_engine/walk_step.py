@@ -2,11 +2,12 @@
 errors of both (walk.py has the proof that uses them)."""
 
 from collections.abc import Callable
-from math import pi, sqrt
+from math import e, exp, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from dpcalc.bounds.noisy_sgd._engine.banded import ROWS, Banded, Block
 from dpcalc.bounds.noisy_sgd._engine.one_step import LEAST_PULL, Pair
 from dpcalc.bounds.noisy_sgd._engine.walk_grid import Grid
 from dpcalc.numerics import legendre, tails_array
@@ -35,19 +36,24 @@ def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
     return tuple((m, share) for m, share in ((pair.drift, 1 - pair.rate), (kick, pair.rate)) if share > 0)
 
 
-def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Array]) -> Array:
+def _matrix(pair: Pair, y: Array, x: Array, entries: Callable[[Array, Array], Array]) -> Banded:
     """The matrix with rows y and columns x of entries that are 0 in doubles for x beyond the noise of a step from y;
     only the others are computed. Both y and x rise."""
-    matrix, reach = np.zeros((len(y), len(x))), pair.reach + _LARGEST_ARGUMENT + 1
-    for first in range(0, len(y), 32):
-        rows = slice(first, first + 32)
-        centres = pair.pull * y[rows]
-        columns = slice(*np.searchsorted(x, [centres.min() - reach, centres.max() + reach]))
-        matrix[rows, columns] = entries(y[rows], x[columns])
-    return matrix
+    blocks = list[Block]()
+    for first in range(0, len(y), ROWS):
+        rows = slice(first, min(first + ROWS, len(y)))
+        columns = _near(pair, y[rows], x)
+        blocks.append((rows, columns, entries(y[rows], x[columns])))
+    return Banded((len(y), len(x)), blocks)
 
 
-def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
+def _near(pair: Pair, y: Array, x: Array) -> slice:
+    """The range of x, which rise, outside of which the tails and the density of a step from y are 0 in doubles."""
+    centres, reach = pair.pull * y, pair.reach + _LARGEST_ARGUMENT + 1
+    return slice(*np.searchsorted(x, [centres.min() - reach, centres.max() + reach]).tolist())
+
+
+def density(pair: Pair, y: Array, x: Array, up: bool) -> Banded:
     """The matrix with rows y and columns x of the density of a step from y to x."""
     def entries(y: Array, x: Array) -> Array:
         total = np.zeros((len(y), len(x)))
@@ -66,21 +72,24 @@ def between(low: Array, high: Array) -> Array:
     return np.asarray(np.maximum(tails_array.above(a) - tails_array.above(b), 0.0))
 
 
-def push(pair: Pair, y: Array, x: Array) -> Array:
+def push(pair: Pair, y: Array, x: Array) -> Banded:
     """The matrix with rows y and columns x of Φ(ay + up − x) − Φ(ay + down − x)."""
     half = (pair.up - pair.down) / 2
+    # An even number of nodes, as many as are needed for |z| <= 39; 20 where half = 1/4.
+    nodes = next((n for n in range(4, 20, 2) if (e * 39 * half / (4 * n)) ** (2 * n) < 1e-20), 20)
 
     def entries(y: Array, x: Array) -> Array:
         z = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :]
         if half >= 0.25:
             return between(z - half, z + half)
-        # e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
-        # error is 1e-18 of the integral.
-        t, w = legendre.rule(20)
+        # e^{−z²/2} Σ w e^{−v²/2} (e^{zv} + e^{−zv}) over the positive nodes v. With the ellipse ρ = 4n/(39·half) of the
+        # proof in walk_grid.py the error is 1e-18 of the integral.
+        t, w = legendre.rule(nodes)
         total = np.zeros(z.shape)
-        for v, weight in zip((half * t).tolist(), (half * w).tolist(), strict=True):
-            total += weight / sqrt(2 * pi) * np.exp(-0.5 * (z + v) ** 2)
-        return total
+        for v, weight in zip((half * t[nodes // 2 :]).tolist(), (half * w[nodes // 2 :]).tolist(), strict=True):
+            grown = np.exp(v * z)
+            total += weight / sqrt(2 * pi) * exp(-0.5 * v * v) * (grown + 1 / grown)
+        return total * np.exp(-0.5 * z * z)
 
     return _matrix(pair, y, x, entries)
 
@@ -98,13 +107,17 @@ def entry_error(pair: Pair, nodes: int) -> float:
     return cancellation * entry + (2 * nodes + 8) * UNIT + 5 * legendre.ERROR + 1e-16
 
 
-def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
+def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Banded:
     """The transition matrix with rows y; its columns are the masses of the left wall, the nodes, and the right wall."""
     left, right = np.zeros(len(y)), np.zeros(len(y))
     for m, share in means(pair, up):
         left += share * tails_array.above(pair.half + (pair.pull * y + m))
         right += share * tails_array.above(pair.half - (pair.pull * y + m))
-    return np.concatenate([left[:, None], density(pair, y, g.x, up) * g.w, right[:, None]], axis=1)
+    inner = density(pair, y, g.x, up).changed(lambda entries, _, columns: entries * g.w[columns])
+    rows, end = slice(0, len(y)), len(g.x) + 1
+    shifted = [(r, slice(c.start + 1, c.stop + 1), entries) for r, c, entries in inner.blocks]
+    return Banded((len(y), end + 1), [(rows, slice(0, 1), left[:, None]), *shifted,
+                                      (rows, slice(end, end + 1), right[:, None])])
 
 
 def flush(matrix: Array) -> Array:
@@ -129,13 +142,16 @@ def unknown(edges: Array) -> Law:
 def cells(pair: Pair, y: Array, mass: Array, edges: Array, up: bool = False) -> Array:
     """The masses of the cells after one more step of Q, or of P (`up`), from masses at y."""
     total = np.zeros(len(edges) + 1)
-    for m, share in means(pair, up):
-        z = edges[None, :] - (pair.pull * y + m)[:, None]
-        tail = tails_array.tail(np.abs(z))
-        above, below = _upper(tail, z), _upper(tail, -z)
-        inner = np.where(z[:, :-1] + z[:, 1:] >= 0, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1])
-        rows = np.concatenate([below[:, :1], np.maximum(inner, 0.0), above[:, -1:]], axis=1)
-        total += share * (mass @ rows)
+    for first in range(0, len(y), ROWS):
+        rows = slice(first, first + ROWS)
+        near = _near(pair, y[rows], edges)
+        for m, share in means(pair, up):
+            z = edges[None, near] - (pair.pull * y[rows] + m)[:, None]
+            tail = tails_array.tail(np.abs(z))
+            above, below = _upper(tail, z), _upper(tail, -z)
+            inner = np.where(z[:, :-1] + z[:, 1:] >= 0, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1])
+            moved = np.concatenate([below[:, :1], np.maximum(inner, 0.0), above[:, -1:]], axis=1)
+            total[near.start : near.stop + 1] += share * (mass[rows] @ moved)
     return total
 
 
