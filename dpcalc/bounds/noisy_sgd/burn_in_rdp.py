@@ -82,10 +82,13 @@ def split_noise(step_at: Callable[[float], float], best_window: Callable[[float,
         share = 1 / (1 + exp(-u))
         return best_window(step_at(z * sqrt(share)), 1 - share)
 
+    whole = {"r": iterations, "sigma1": 0.0}
+    if best_window(step_at(z), 1.0)[1] == iterations:  # even if both parts had all of the noise
+        return whole
     u = minimise(lambda u: best_at(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
     total, r = best_at(u)
     if iterations * step_at(z) <= total or r == iterations:
-        return {"r": iterations, "sigma1": 0.0}
+        return whole
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
 
