@@ -30,7 +30,7 @@ COMMAND = Command(
     examples=(
         ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma 0.1 --lipschitz 1 "
          "--loss convex --smoothness 1 --learning-rate 0.05 --diameter 2 --release last-iterate --delta 1e-5",
-         "ε = 0.623559"),
+         "ε = 0.622609"),
         ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 "
          "--delta 1e-5",
          "ε = 1.1341"),

@@ -159,6 +159,7 @@ class ProfileBound(Bound):
     mu: GaussianDp | None = None
     directions: Directions | None = None  # where they differ
     blocks: Blocks | None = None
+    estimate: ProfileBound | None = None  # about the same numbers, faster and without proof: where a search starts
 
     def is_composed(self, params: Params) -> bool:
         return self.pair is not None and params.get("steps", 1) > 1

@@ -103,14 +103,19 @@ class Composition:
     nothing where the sum of all other losses is above ε − cap: there, every sum is above ε, and δ is the P-mass less
     e^ε times the Q-mass. It removes rare losses far above ε, which otherwise dominate the tilted distributions."""
 
-    def __init__(self, parts: Parts, log_tail: float, cap: float = inf) -> None:
+    def __init__(self, parts: Parts, log_tail: float, cap: float = inf, pilots: list[Pilot] | None = None) -> None:
         if all(isinstance(base := getattr(pair, "base", pair), Gaussian) and base.mu < 1e-11 for pair, _ in parts):
             raise TooLarge("too-large", "with so much noise losses are smaller than the rounding errors of doubles")
         self.parts, self.cap = parts, cap
         self.log_tail = log_tail
         self.uses = sum(count for _, count in parts)
         cells = max(100, 1000 // isqrt(len(parts)))  # half as many give nearly the same tilts
-        self.pilots = [Pilot(pair, log_tail - log(2 * self.uses), cap, cells) for pair, _ in parts]
+        self.pilots = pilots or [Pilot(pair, log_tail - log(2 * self.uses), cap, cells) for pair, _ in parts]
+
+    def with_count(self, count: int) -> Composition:
+        """So many uses of the only pair, at most as many as here, with the same pilot."""
+        ((pair, _),) = self.parts
+        return Composition([(pair, count)], self.log_tail, self.cap, self.pilots)
 
     def _pilots_and_counts(self) -> Iterator[tuple[Pilot, int]]:
         return zip(self.pilots, (count for _, count in self.parts), strict=True)

@@ -69,7 +69,7 @@ def delta_of_contraction(mp: Any, epsilon: float, **own: Any) -> Any:
             return windows.exact_hidden(mp, mp.mpf(at), run.q, push(mp), steps)
         rate = ratio_up((float(own["batch_size"]),), (float(own["n"]),))
         uses = ((Use(loss_distributions.gaussian(push), "without-replacement", rate), steps),)
-        pairs = windows.composition(run.q, run.push, steps)
+        pairs = ((windows.step(run.q, run.push), steps),)
         grids = composition_grids.compute_grids(pairs, Question("delta", epsilon=at), at)
         return composition_grids.delta_from_above(mp, uses, grids, at, -inf)
 

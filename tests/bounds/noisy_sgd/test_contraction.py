@@ -184,7 +184,7 @@ def test_a_difference_contracts():
 @pytest.mark.parametrize(("q", "push", "steps"), [(0.3, 1.0, 4), (0.1, 2.0, 7), (0.5, 0.3, 12), (1.0, 0.4, 9)])
 def test_windows_lie_above_chains_from_the_same_start(q, push, steps):
     lengths = {False: [], True: []}
-    for window in windows.windows(q, push, [steps], [steps], 6.0):
+    for window in windows.windows(q, push, 1, [steps], [steps], 6.0):
         lengths[window.hidden].append(window)
     assert len(lengths[False]) == 1 and len(lengths[True]) == (push >= windows.LEAST_PUSH and q < 1)
     line = chains.Line(-4.0, 4.0, 1.0)
@@ -213,7 +213,7 @@ def test_delayed_hiding_is_the_mean_over_the_patterns(q, push, steps):
     segments = [lengths for lengths, count in counted.items() for _ in range(count)]
     assert sum(s for _, s in segments) == steps and sum(noise for noise, _ in segments) <= steps
     if len(segments) <= 8:
-        *_, window = windows.windows(q, push, [steps], [steps], 4.0)
+        *_, window = windows.windows(q, push, 1, [steps], [steps], 4.0)
         for epsilon in (0.0, 0.3, 1.0, 3.0):
             want = patterns(q, push, segments, epsilon)
             assert window.hidden and want <= exp(window.log_delta(np.array([epsilon]))[0]) <= want * 1.02

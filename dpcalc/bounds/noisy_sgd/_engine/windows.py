@@ -35,7 +35,7 @@ from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.pld.pilot import Parts
+    from dpcalc.pld.pair import Pair
 
 # Runs for which delayed hiding is tried: for smaller pushes, or more expected uses, it is no better than composition.
 LEAST_PUSH, MOST_USES = 1.0, 1000.0
@@ -53,13 +53,18 @@ class Window(NamedTuple):
     log_delta: Callable[[Array], Array]
 
 
-def windows(q: float, push: float, lengths: list[int], hidden: list[int], largest: float) -> list[Window]:
-    """Windows of these lengths, for questions up to ε = `largest`; `hidden` are the lengths by delayed hiding."""
+def windows(q: float, push: float, unit: int, multiples: list[int], hidden: list[int], largest: float) -> list[Window]:
+    """Windows whose lengths are these multiples of a unit, which rise, for questions up to ε = `largest`; `hidden` are
+    the lengths by delayed hiding."""
+    lengths = [m * unit for m in multiples]
     if q == 1:
         return [Window(r, False, _of_full_batches(up(push * sqrt(r), 1e-15))) for r in lengths]
-    found = [Window(r, False, _composed(q, push, r, largest)) for r in lengths]
+    from dpcalc.pld.multiples import upper_profiles
+
+    composed = upper_profiles(step(q, push), unit, multiples, largest)
+    found = [Window(r, False, x) for r, x in zip(lengths, composed, strict=True)]
     if push >= LEAST_PUSH:
-        found += [Window(r, True, _hidden(q, push, r)) for r in hidden if q * r <= MOST_USES]
+        found += [Window(r, True, of_hidden(q, push, r)) for r in hidden if q * r <= MOST_USES]
     return found
 
 
@@ -67,23 +72,17 @@ def _of_full_batches(ratio: float) -> Callable[[Array], Array]:
     return lambda epsilon: log_theta(epsilon, np.full(1, ratio))
 
 
-def _composed(q: float, push: float, r: int, largest: float) -> Callable[[Array], Array]:
-    from dpcalc.pld.bracket import upper_profile
-
-    log_delta = upper_profile(composition(q, push, r), largest)
-    return lambda epsilon: np.array([log_delta(e) for e in epsilon.tolist()])
-
-
-def composition(q: float, push: float, r: int) -> Parts:
-    """The pairs of R sampled steps, for `verify` too."""
+def step(q: float, push: float) -> Pair:
+    """The pair of a sampled step, for `verify` too."""
     from dpcalc.pld.pair import Gaussian
     from dpcalc.pld.sampled import without_replacement
 
-    return ((without_replacement(Gaussian(push), q), r),)
+    return without_replacement(Gaussian(push), q)
 
 
-def _hidden(q: float, push: float, r: int) -> Callable[[Array], Array]:
-    values, chances, missing = law_of_hidden(q, r)
+def of_hidden(q: float, push: float, r: int, per_octave: int = _PER_OCTAVE) -> Callable[[Array], Array]:
+    """An upper bound on log δ of R steps by delayed hiding, as a function of an array of ε."""
+    values, chances, missing = law_of_hidden(q, r, per_octave)
     ratios, logs = push * np.sqrt(values), np.log(chances)
 
     def log_delta(epsilon: Array) -> Array:
@@ -101,8 +100,8 @@ def exact_hidden(mp: Any, epsilon: Any, q: float, push: Any, r: int) -> Any:
                                      for v, p in zip(values.tolist(), chances.tolist(), strict=True))
 
 
-@lru_cache(maxsize=8)
-def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
+@lru_cache(maxsize=32)
+def law_of_hidden(q: float, r: int, per_octave: int = _PER_OCTAVE) -> tuple[Array, Array, float]:
     """The values of V = Σ_j N_j²/(x_j − x_{j−1}) but 0, their chances, and the chance of larger ones, all rounded up.
     Given the pattern, R steps are dominated by a Gaussian of the ratio push·√V. Raises ValueError where the record is
     used so often that rounding errors of the chances would add up."""
@@ -111,11 +110,11 @@ def law_of_hidden(q: float, r: int) -> tuple[Array, Array, float]:
 
     segments = lengths_of_segments(r)
     least = 1 / max(noise for noise, _ in segments)
-    values = np.append(0.0, least * 2 ** (np.arange(int(_PER_OCTAVE * log2(_LARGEST / least)) + 1) / _PER_OCTAVE))
+    values = np.append(0.0, least * 2 ** (np.arange(int(per_octave * log2(_LARGEST / least)) + 1) / per_octave))
     law, missing = np.append(1.0, np.zeros(len(values) - 1)), 5e-324
     for (noise, steps), count in segments.items():
         none, *some = _uses(steps, q)
-        reached = [np.ceil(_PER_OCTAVE * np.log2((values + k * k / noise) / least) - _ROUNDING).astype(int) + 1
+        reached = [np.ceil(per_octave * np.log2((values + k * k / noise) / least) - _ROUNDING).astype(int) + 1
                    for k in range(1, len(some) + 1)]
         missing += count * _RARE if len(some) < steps else 0.0
         for _ in range(count):
