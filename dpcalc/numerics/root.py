@@ -93,10 +93,7 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
             return good
         f_x = _finite(residual(x) + aim)
         missed, f_missed = (x, f_x) if f_x > aim else (missed, f_missed)
-        if (f_x > 0) == (f_a > 0):
-            c, f_c = a, f_a
-        else:
-            c, f_c, b, f_b = b, f_b, a, f_a
+        c, f_c, b, f_b = (a, f_a, b, f_b) if (f_x > 0) == (f_a > 0) else (b, f_b, a, f_a)
         a, f_a = x, f_x
         share = _inverse_quadratic(a, f_a, b, f_b, c, f_c, in_log)
 
