@@ -24,6 +24,9 @@ from dpcalc.pld.pmf import Pmf
 
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
+# Sums left to combine beyond which products are computed directly, as errors of transforms would add up to too much.
+# With ten times as many, some brackets are wider.
+MAX_SUMS = 1e4
 
 
 class TooLarge(OutOfScope):
@@ -81,7 +84,7 @@ def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, rema
             return None
         if (n := len(x.weight) + len(y.weight) - 1) > 1 << 21:  # an array takes 16 MB, and about ten are needed
             raise TooLarge("too-large", f"sums would take {n} points")
-        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > 1e3  # errors of transforms would add up
+        many = remaining * float(x.weight.sum()) * float(y.weight.sum()) > MAX_SUMS
         direct = many and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS  # which takes longer
         try:
             with np.errstate(over="raise", invalid="raise"):

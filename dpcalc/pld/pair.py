@@ -144,8 +144,8 @@ def normal_masses(z: Array) -> Array:
     """log(Φ(z[i+1]) − Φ(z[i])) along the last axis, computed from the nearer tail."""
     below, above = log_tails(z)
     is_left = z[..., :-1] < -z[..., 1:]
-    return np.where(is_left, log_difference(below[..., 1:], below[..., :-1]),
-                    log_difference(above[..., :-1], above[..., 1:]))
+    return log_difference(np.where(is_left, below[..., 1:], above[..., :-1]),
+                          np.where(is_left, below[..., :-1], above[..., 1:]))
 
 
 @dataclass(frozen=True)

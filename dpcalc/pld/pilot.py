@@ -21,7 +21,7 @@ from dpcalc.pld.multiscale import TooLarge
 from dpcalc.pld.pair import ROUNDING, Gaussian, Pair
 from dpcalc.pld.pmf import log_moments, loss_error, split, tilted_mean_and_variance
 
-TILTS = np.geomspace(1e-4, 1e9, 66)  # first scan of tilts, five a decade; it is refined around the best one
+TILTS = np.geomspace(1e-4, 1e9, 40)  # first scan of tilts, three a decade; it is refined around the best one
 
 Parts = Sequence[tuple[Pair, int]]  # dominating pairs, and how often each is used
 
