@@ -190,7 +190,7 @@ class Composition:
 
     def best_tilt(self, epsilon: float | None, log_delta: float | None) -> float:
         """The tilt with about the least Chernoff bound, on log δ if ε is given and on ε if log δ is: by a scan, and by
-        trisection around the best one. Any tilt is valid."""
+        two finer ones around the best one. Any tilt is valid."""
 
         def bounds(tilts: Array, moments: Array) -> Array:
             log_deltas: Array = moments - tilts * np.log1p(1 / tilts) - np.log1p(tilts)
@@ -201,13 +201,12 @@ class Composition:
         if epsilon is None:
             # Close to the largest loss ε falls ever more slowly as tilts, whose grids become ever finer, grow.
             best = int(np.argmax(values <= values[best] + 1e-5 * abs(values[best])))
-        low, high = log(self.tilts[max(best - 1, 0)]), log(self.tilts[min(best + 1, len(TILTS) - 1)])
-        for _ in range(8):
-            a, b = low + (high - low) / 3, high - (high - low) / 3
-            tilts = np.array([exp(a), exp(b)])
-            at_a, at_b = bounds(tilts, self.log_moments(tilts)).tolist()
-            low, high = (low, b) if at_a <= at_b else (a, high)
-        return exp((low + high) / 2)
+        low, high = float(self.tilts[max(best - 1, 0)]), float(self.tilts[min(best + 1, len(TILTS) - 1)])
+        for _ in range(2):
+            tilts = low * (high / low) ** np.linspace(0.0, 1.0, 11)
+            best = int(np.argmin(bounds(tilts[1:-1], self.log_moments(tilts[1:-1]))))
+            low, high = float(tilts[best]), float(tilts[best + 2])
+        return sqrt(low * high)
 
     def tilt_at(self, epsilon: float, largest: float = inf) -> tuple[float, float]:
         """The tilt for an ε, at most `largest`, and the approximate rate at which log δ falls with ε there."""

@@ -63,7 +63,8 @@ def _in_one_direction(question: Question, least: Array) -> Array:
     found, log_delta = np.full(len(least), inf), question.log_delta or 0.0
     try:
         c = composition_of(question)
-        moments = _Moments(c, c.tilts)
+        between = np.sqrt(c.tilts[1:] * c.tilts[:-1])  # as the tilts of prefixes are not refined
+        moments = _Moments(c, np.concatenate((c.tilts, between)))
         share = c.log_truncated - log_delta + ROUNDING  # log of the share of δ that infinite losses have at most
         log_finite = log_delta * (1 + ROUNDING) + log1p(-exp(share)) if share < 0 else -inf
         found[moments.log_deltas(np.minimum(least, MAX_EPSILON)) <= log_finite] = 0.0  # no more than `least`
