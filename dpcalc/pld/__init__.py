@@ -2,8 +2,9 @@
 
 Read in this order. Pairs: pair.py, atoms.py (finitely many losses, and exact sums of few), sampled.py and mixtures.py
 (random batches), replaced.py. Compositions: pmf.py (distributions on grids), discretize.py (one use of a pair),
-multiscale.py (sums of losses), pilot.py (bounds by moments), profiles_on_grids.py (δ and ε of one composition),
-one_direction.py (the search for a narrow bracket), bracket.py (the functions that other modules call), renyi.py.
+multiscale.py and powers.py (sums of losses), pilot.py (bounds by moments), profiles_on_grids.py (δ and ε of one
+composition), one_direction.py (the search for a narrow bracket), bracket.py (the functions that other modules call),
+renyi.py.
 
 Pairs of a whole epoch: allocation.py by log_normal_sums.py (sums of log-normal ratios); allocation_replaced.py and
 shuffled_epoch.py, whose profiles are means of positive parts (positive_sums.py by tilted_sums.py) and, from below,

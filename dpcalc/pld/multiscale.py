@@ -6,27 +6,35 @@ of both. Where a fine level becomes too long, the part outside of a window moves
 losses left to combine, a grid step h changes log δ by about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at each squaring: a
 sum of 1e9 losses needs no more points than one of 10.
 
+Where at most 1e4 sums are left to combine, and all levels fit on the finest grid, a power of one transform (powers.py)
+takes the place of several squarings.
+
 `Splitting` moves distributions to coarser grids for upper bounds, and records every choice that it makes. `Merging`
 makes the same choices for lower bounds. Both bounds are valid for any choices. """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp, inf, log, log2
+from math import ceil, exp, inf, log, log2
 
 import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
-from dpcalc.pld import pmf
+from dpcalc.pld import pmf, powers
 from dpcalc.pld.pmf import Pmf
 
-# Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
+# Points of a level that is not the coarsest, and of several levels put on one grid; also of the shorter factor of a
+# direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
+MAX_POINTS_OF_POWER = 1 << 16  # of one use, so that the power has at most 2^21 points, of which an array takes 16 MB
 # Sums left to combine beyond which products are computed directly, as errors of transforms would add up to too much.
 # With ten times as many, some brackets are wider.
 MAX_SUMS = 1e4
+DIGITS_AT_ONCE = 4  # of powers: 3 or 6 take as long, but 6 take longer to verify
+WRAPPED = 1e-11  # share of the weight of the sum of all losses that may wrap around in each power: 1e-9 of δ
 
 
 class TooLarge(OutOfScope):
@@ -125,34 +133,46 @@ def reduced(x: MultiscalePmf, remaining: float, grid: Splitting | Merging) -> Mu
     levels[-1], outside = pmf.truncate(levels[-1], *grid.window(levels[-1], remaining))
     lost = sum(float(part.weight.sum()) for part in outside)
     levels[-1] = levels[-1]._replace(truncated=levels[-1].truncated + lost)
-    steps = list[float]()
+    moved = list[Pmf]()
     for level in reversed(levels):
-        steps.insert(0, grid.step(level, remaining, steps[0] if steps else inf))
-    return on_steps(replace(x, levels=tuple(levels)), steps, grid)
+        moved.insert(0, grid.coarser(level, remaining, moved[0].step if moved else inf))
+    return on_steps(replace(x, levels=tuple(moved)), [y.step for y in moved], grid)
 
 
 def self_compose(one: MultiscalePmf, count: int, grid: Splitting | Merging) -> MultiscalePmf:
-    """The distribution of the sum of `count` losses, by squaring and multiplying along the binary digits of `count`."""
-    total, m = reduced(one, count, grid), 1
-    one = total
-    for bit in bin(count)[3:]:
-        total, m = multiply(total, total, grid, count / m), 2 * m
-        if bit == "1":
-            one = on_steps(one, total.steps, grid)
-            total, m = multiply(total, one, grid, count / m), m + 1
-        total = reduced(total, count / m, grid)
+    """The distribution of the sum of `count` losses, by squaring and multiplying along the binary digits of `count`:
+    for one digit after the other on several grids, for several digits at once on one grid."""
+    total = one = reduced(one, count, grid)
+    digits, done = bin(count)[2:], 1
+    while done < len(digits):
+        remaining, now = count / int(digits[:done], 2), grid.digits_at_once(total, count, done)
+        if now > 1:
+            x = on_one_grid(total, total.steps[0], grid)
+            y = x if one is total else on_one_grid(one, x.step, grid)
+            total, one = replace(total, levels=(x,)), replace(one, levels=(y,))
+            total = power(total, one, digits[done : done + now], remaining)
+        else:
+            total = multiply(total, total, grid, remaining)
+            if digits[done] == "1":
+                one = on_steps(one, total.steps, grid)
+                total = multiply(total, one, grid, remaining / 2)
+        done += now
+        total = reduced(total, count / int(digits[:done], 2), grid)
     return total
 
 
-def compose(pmfs: Sequence[MultiscalePmf], grid: Splitting | Merging) -> MultiscalePmf:
-    """The distribution of the sum of different losses, those on finer grids being added first, two at a time."""
-    rest = sorted(pmfs, key=lambda x: x.steps)
-    while len(rest) > 1:
-        sums, remaining = list[MultiscalePmf](), len(rest) / 2
-        for a, b in zip(rest[::2], rest[1::2], strict=False):
-            sums.append(sum_of_two(a, b, grid, remaining))
-        rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
-    return rest[0]
+def on_one_grid(x: MultiscalePmf, step: float, grid: Splitting | Merging) -> Pmf:
+    """The distribution on the grid of this step. Points of coarser grids are points of it, too."""
+    return functools.reduce(grid.add, (pmf.spread(coarsened(level, step, grid), step) for level in x.levels))
+
+
+def power(total: MultiscalePmf, one: MultiscalePmf, digits: str, remaining: float) -> MultiscalePmf:
+    """The distribution of the sum of 2^n losses `total` and of m losses `one`, which are on the same single grid, where
+    `digits` are the n binary digits of m."""
+    n, m = 1 << len(digits), int(digits, 2)
+    level = powers.power(total.levels[0], one.levels[0], digits, WRAPPED / remaining)
+    return MultiscalePmf((level,), n * total.log_scale + m * one.log_scale,
+                         n * total.relative_error + m * one.relative_error).normalized()
 
 
 def sum_of_two(a: MultiscalePmf, b: MultiscalePmf, grid: Splitting | Merging, remaining: float) -> MultiscalePmf:
@@ -175,6 +195,15 @@ class Splitting:
     budget: float = 0.0  # change of log δ that is still allowed
     windows: list[tuple[float, float]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
+    digits: list[int] = field(default_factory=list)
+
+    def digits_at_once(self, x: MultiscalePmf, count: int, done: int) -> int:
+        """How many of the binary digits of a count come next, after the first ones of which x is the sum."""
+        left = count.bit_length() - done
+        losses = max((y.first + len(y.weight)) * y.step for y in x.levels) - min(y.first * y.step for y in x.levels)
+        fits = losses / x.steps[0] <= (MAX_FINE_POINTS if len(x.levels) > 1 else MAX_POINTS_OF_POWER)
+        self.digits.append(left // ceil(left / DIGITS_AT_ONCE) if fits and count / (count >> left) <= MAX_SUMS else 1)
+        return self.digits[-1]
 
     def double(self, x: Pmf) -> Pmf:
         """The distribution on a grid of twice the step."""
@@ -197,8 +226,9 @@ class Splitting:
         return self._window(x, self._share(remaining) / cost_per_weight, MAX_FINE_POINTS)
 
     def _share(self, remaining: float) -> float:
-        """The budget of this squaring: half of the remaining budget is shared equally among those to come."""
-        return self.budget / (2 * (1 + log2(max(remaining, 1.0))))
+        """The budget of this squaring, or power: half of the remaining budget is shared equally among those to
+        come."""
+        return self.budget / (2 * (1 + log2(max(remaining, 1.0)) / (self.digits or [1])[-1]))
 
     def _window(self, x: Pmf, weight: float, max_points: int) -> tuple[float, float]:
         """The range of losses without this much weight at either end, and with at most `max_points` points."""
@@ -216,14 +246,14 @@ class Splitting:
         self.windows.append((low, high))
         return low, high
 
-    def step(self, x: Pmf, remaining: float, largest: float) -> float:
-        """The step that a level moves to, at most that of the next level."""
+    def coarser(self, x: Pmf, remaining: float, largest: float) -> Pmf:
+        """A level on the grid that it moves to, whose step is at most that of the next level."""
         allowed = self._share(remaining)
         while 2 * x.step <= min(self.coarsest, largest) and (
                 cost := remaining * self._cost_of_doubling(x)) <= allowed:
             x, allowed, self.budget = self.double(x), allowed - cost, self.budget - cost
         self.steps.append(x.step)
-        return x.step
+        return x
 
     def _cost_of_doubling(self, x: Pmf) -> float:
         """The approximate change of log δ, through the moment and the variance of the sum, by doubling the step."""
@@ -242,6 +272,10 @@ class Merging:
     tilt: float
     windows: Iterator[tuple[float, float]]
     steps: Iterator[float]
+    digits: Iterator[int]
+
+    def digits_at_once(self, x: MultiscalePmf, count: int, done: int) -> int:
+        return next(self.digits)
 
     def double(self, x: Pmf) -> Pmf:
         return pmf.merged_to_double_step(x, self.tilt)
@@ -262,5 +296,5 @@ class Merging:
     def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
         return self.window(x, remaining)
 
-    def step(self, x: Pmf, remaining: float, largest: float) -> float:
-        return next(self.steps)
+    def coarser(self, x: Pmf, remaining: float, largest: float) -> Pmf:
+        return coarsened(x, next(self.steps), self)

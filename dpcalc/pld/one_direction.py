@@ -22,7 +22,7 @@ from dpcalc.pld.pilot import Composition, Parts, log_probability_of_any, roundin
 from dpcalc.pld.profiles_on_grids import compose_on_grids, largest_epsilon, smallest_epsilon
 
 PRECISION = 1e-3  # default width of a bracket: relative to ε, absolute in log δ
-BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # change of log δ that discretization may cause, in each try
+BUDGETS = tuple(PRECISION / 10 / 4**k for k in range(4))  # change of log δ that discretization may cause, in each try
 COARSE = 10 * PRECISION  # a bracket of this width takes 25 to 80 % of the time of a default one
 FIRST_BUDGET = 30 * PRECISION  # the budget of a first try, which only locates ε roughly
 LOG_TRUNCATION = 14.0  # log of δ over the P-mass that may be truncated: 1e-6 of δ
@@ -67,7 +67,7 @@ class Question:
     def budgets(self) -> tuple[float, ...]:
         """The error budgets of all tries after the first, rough one; none where a rough answer is enough."""
         if self.bracket:
-            return (COARSE / 8, *BUDGETS) if self.precision >= COARSE else BUDGETS
+            return (COARSE / 10, *BUDGETS) if self.precision >= COARSE else BUDGETS
         return (self.precision / 8,) if self.precision < FIRST_BUDGET else ()
 
     def width(self, answer: Bracket) -> float:
@@ -177,7 +177,7 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
                  if profiles.lower else 0.0)
         answer = answer.improved(upper, lower, profiles.witness)
         if not tries and work > MAX_WORK:
-            budgets[1:] = [min(COARSE / PRECISION * finer, COARSE / 8) for finer in budgets[1:2]]
+            budgets[1:] = [min(COARSE / PRECISION * finer, COARSE / 10) for finer in budgets[1:2]]
         if best == 0 or (tries and work > MAX_WORK) or (
                 tries and question.is_answered(answer, before, profiles.upper.rounding(best) / (slope * best))):
             break

@@ -144,6 +144,21 @@ def merged_to_double_step(x: Pmf, tilt: float) -> Pmf:
                hypot(even.excess_fft_error, odd.excess_fft_error))
 
 
+def spread(x: Pmf, step: float) -> Pmf:
+    """The same distribution on a grid of a smaller step, which divides its own."""
+    ratio = round(x.step / step)
+    if ratio == 1:
+        return x
+
+    def among_zeros(row: Array) -> Array:
+        longer = np.zeros((len(row) - 1) * ratio + 1)
+        longer[::ratio] = row
+        return longer
+
+    return x._replace(step=step, first=x.first * ratio, weight=among_zeros(x.weight),
+                      excess=None if x.excess is None else among_zeros(x.excess))
+
+
 def truncate(x: Pmf, low: float, high: float) -> tuple[Pmf, list[Pmf]]:
     """The part from `low` to below `high`, of at least one point, and the parts outside of it. The errors of transforms
     are counted in every part, truncated weights in the first only."""

@@ -4,7 +4,7 @@ inverse of both.
     δ(ε) = E_P[(1 − e^{ε−ℓ})₊] = M e^{−λε} Σ_{ℓ_k > ε} w_k e^{−λ(ℓ_k − ε)} (1 − e^{ε−ℓ_k}) + P(ℓ = ∞)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,9 +17,8 @@ from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add
 from dpcalc.numerics.root import boundary
 from dpcalc.numerics.rounding import ULP
-from dpcalc.pld import multiscale
 from dpcalc.pld.discretize import Level, nested_levels, optimistic, pessimistic, power_of_two, rounding_of_one_use
-from dpcalc.pld.multiscale import Merging, MultiscalePmf, Splitting, TooLarge, self_compose
+from dpcalc.pld.multiscale import Merging, MultiscalePmf, Splitting, TooLarge, self_compose, sum_of_two
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Composition, log_peak, log_probability_of_any, rounding_margin, smooth_variance
 from dpcalc.pld.pmf import Pmf
@@ -183,17 +182,17 @@ def grids_of_parts(c: Composition, tilt: float, budget: float) -> tuple[list[lis
 
 def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: bool) -> Profiles:
     """The profiles of a composition. `budget` is the change of log δ, from the lower to the upper profile, that
-    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs,
-    and a quarter for their composition with each other. Raises TooLarge."""
+    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs
+    (half where there is one pair), and a quarter for their composition with each other. Raises TooLarge."""
     counts, number = [count for _, count in c.parts], len(c.parts)
     levels, splitting = grids_of_parts(c, tilt, budget)
     estimates, log_infinite = zip(*(pessimistic(each, tilt) for each in levels), strict=True)
     sums = []
     for estimate, count in zip(estimates, counts, strict=True):
-        splitting.budget += budget / 4 / number
+        splitting.budget += budget / (2 if number == 1 else 4 * number)
         sums.append(self_compose(estimate, count, splitting))
     splitting.budget += budget / 4
-    total = multiscale.compose(sums, splitting)
+    total = _sum_of_all(sums, splitting)
     errors = [rounding_of_one_use(pair, x, tilt) for x, (pair, _) in zip(estimates, c.parts, strict=True)]
     log_error, log_ratio_error = (sum(n * each[k] for n, each in zip(counts, errors, strict=True)) for k in (0, 1))
     log_error += 8 * ULP * (c.uses + sum(abs(x.log_scale) for x in sums) + abs(total.log_scale))  # of normalizing
@@ -201,15 +200,27 @@ def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: boo
                                        for x, (pair, count) in zip(log_infinite, c.parts, strict=True)])
     upper = UpperProfile(total, tilt, infinite, log_error + total.relative_error)
     witness = {"tilt": tilt, "grids": [[[x.step, x.first, x.last] for x in each] for each in levels],
-               "windows": [list(x) for x in splitting.windows], "steps": splitting.steps}
+               "windows": [list(x) for x in splitting.windows], "steps": splitting.steps,
+               "digits": splitting.digits}
     lower = None
     if with_lower:
         with suppress(TooLarge):  # the upper profile is an answer without it
-            merging = Merging(tilt, iter(splitting.windows), iter(splitting.steps))
+            merging = Merging(tilt, iter(splitting.windows), iter(splitting.steps), iter(splitting.digits))
             lower = _lower_profile(c, merging, levels, log_error, log_ratio_error)
     work = sum(count.bit_length() * (x.last - x.first)
                for count, each in zip(counts, levels, strict=True) for x in each)
     return Profiles(upper, lower, witness, work)
+
+
+def _sum_of_all(sums: Sequence[MultiscalePmf], grid: Splitting | Merging) -> MultiscalePmf:
+    """The distribution of the sum of different losses, those on finer grids being added first, two at a time."""
+    rest = sorted(sums, key=lambda x: x.steps)
+    while len(rest) > 1:
+        larger, remaining = list[MultiscalePmf](), len(rest) / 2
+        for a, b in zip(rest[::2], rest[1::2], strict=False):
+            larger.append(sum_of_two(a, b, grid, remaining))
+        rest = sorted(larger + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
+    return rest[0]
 
 
 def _lower_profile(c: Composition, merging: Merging, levels: list[list[Level]], log_error: float,
@@ -217,8 +228,8 @@ def _lower_profile(c: Composition, merging: Merging, levels: list[list[Level]], 
     """The lower profile by the grids and the choices of the upper one, which also bounds its rounding errors."""
     counts = [count for _, count in c.parts]
     estimates, above = zip(*(optimistic(each, merging.tilt) for each in levels), strict=True)
-    total = multiscale.compose([self_compose(estimate, count, merging)
-                                for estimate, count in zip(estimates, counts, strict=True)], merging)
+    sums = [self_compose(estimate, count, merging) for estimate, count in zip(estimates, counts, strict=True)]
+    total = _sum_of_all(sums, merging)
     in_p = log_probability_of_any([(log_add(p, pair.log_infinite), count)
                                    for (p, _), (pair, count) in zip(above, c.parts, strict=True)])
     in_q = log_probability_of_any([(q, count) for (_, q), count in zip(above, counts, strict=True)])

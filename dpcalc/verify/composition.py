@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT
-from dpcalc.verify import composition_cells, loss_distributions, nested_grids
+from dpcalc.verify import composition_cells, loss_distributions, self_composition
 from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.composition_plans import Level, Plan
 from dpcalc.verify.directed_array import WORD_BITS
@@ -56,8 +56,8 @@ def delta_from_above(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delt
     sums = []
     for one, grid, (_, count) in zip(splits, plan.grids, parts, strict=True):
         single = composition_cells.to_weighted_grid(mp, grid, [one.levels], [_near_moment(mp, one.moment)], rounding)
-        sums.append(nested_grids.self_compose(single, count, composer))
-    levels = nested_grids.compose_all(sums, composer)
+        sums.append(self_composition.self_compose(single, count, composer))
+    levels = self_composition.compose_all(sums, composer)
     total = mp.fsum(_hockey_stick_sum(mp, level, plan.tilt, epsilon) for level in levels)
     missing = mp.fsum(mp.mpf(level.missing) for level in levels) * _peak(mp, plan.tilt)
     return scale * (total + missing * mp.exp(-mp.mpf(plan.tilt) * mp.mpf(epsilon))) - mp.expm1(log_finite)
@@ -78,8 +78,8 @@ def delta_from_below(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delt
     composer, sums = Merging(mp, plan, rounding), []
     for (one, moments), grid, (_, count) in zip(cells, plan.grids, parts, strict=True):
         single = composition_cells.to_weighted_grid(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets)
-        sums.append(nested_grids.self_compose(single, count, composer))
-    levels = nested_grids.compose_all(sums, composer)
+        sums.append(self_composition.self_compose(single, count, composer))
+    levels = self_composition.compose_all(sums, composer)
     above_all_cells = mp.exp(mp.mpf(epsilon)) * mp.expm1(log_q) - mp.expm1(log_p)
     within_cells = mp.fsum(_threshold_test(mp, level, plan.tilt, epsilon, scale_p, scale_q) for level in levels)
     return within_cells + above_all_cells if float(above_all_cells) > 0 else within_cells

@@ -24,13 +24,15 @@ class Plan(NamedTuple):
 
     `tilt` is λ. `grids` has for each part the levels of its grid, from the finest to the coarsest. `windows` are the
     ranges of losses to which the levels of the sums are truncated, and `steps` the grid steps to which these levels are
-    then coarsened, both in the order in which the composition needs them.
+    then coarsened, both in the order in which the composition needs them; `digits` says after how many of the binary
+    digits of the number of equal losses that is done, after each of them where it says nothing.
     """
 
     tilt: float
     grids: tuple[tuple[Level, ...], ...]
     windows: tuple[tuple[float, float], ...]
     steps: tuple[float, ...]
+    digits: tuple[int, ...] = ()
 
 
 def read_plan(witness: Mapping[str, Any]) -> Plan:
@@ -38,9 +40,11 @@ def read_plan(witness: Mapping[str, Any]) -> Plan:
     grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels)
                   for levels in witness["grids"])
     windows = tuple((float(low), float(high)) for low, high in witness["windows"])
-    plan = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])))
+    plan = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])),
+                tuple(map(int, witness.get("digits", ()))))
     levels = [level for levels in grids for level in levels]
-    if not (0 < plan.tilt < inf and levels and all(map(_is_grid, grids)) and all(map(_is_power_of_two, plan.steps))):
+    if not (0 < plan.tilt < inf and levels and all(map(_is_grid, grids)) and all(map(_is_power_of_two, plan.steps))
+            and min(plan.digits, default=1) >= 1):
         raise ValueError("its grids are none")
     points = sum(level.last - level.first for level in levels)
     if points > MAX_GRID_POINTS:

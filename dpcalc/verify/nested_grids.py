@@ -62,12 +62,12 @@ class Rounding(NamedTuple):
 
 
 class Composer:
-    """The operations on distributions, which take the windows and steps of a plan in their order. One subclass splits
+    """The operations on distributions, which take the choices of a plan in their order. One subclass splits
     masses between points, for an upper bound; the other merges cells, for a lower bound."""
 
     def __init__(self, mp: Any, plan: Plan, rounding: Rounding) -> None:
         self.mp, self.rounding, self.tilt = mp, rounding, plan.tilt
-        self.windows, self.steps = iter(plan.windows), iter(plan.steps)
+        self.windows, self.steps, self.digits = iter(plan.windows), iter(plan.steps), iter(plan.digits)
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
         """Return the distribution of a level on the grid with twice its step."""
@@ -83,7 +83,7 @@ class Composer:
             part = slice(y.first - first, y.first - first + len(b))
             row[part] = add(row[part], b, up)
             rows.append(row)
-        return WeightedLevel(x.step, first, tuple(rows), _add_missing(x.missing, y.missing), x.offset)
+        return WeightedLevel(x.step, first, tuple(rows), add_missing(x.missing, y.missing), x.offset)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
         low, high = _next_choice(self.windows)
@@ -236,13 +236,13 @@ def restrict(grid: WeightedGrid, composer: Composer) -> WeightedGrid:
     if composer.rounding.up[0]:
         missing = levels[-1].missing
         for part in outside:
-            missing = _add_missing(missing, total(part.rows[0], True))
+            missing = add_missing(missing, total(part.rows[0], True))
         levels[-1] = levels[-1]._replace(missing=missing)
     steps = [composer.next_step() for _ in levels][::-1]
     return move_to_steps(tuple(levels), steps, composer)
 
 
-def _add_missing(x: float, y: float) -> float:
+def add_missing(x: float, y: float) -> float:
     return away(x + y, True) if x and y else x or y
 
 
@@ -252,33 +252,3 @@ def _split_at_window(x: WeightedLevel, window: tuple[float, float]) -> tuple[Wei
     end = max(x.index_of(window[1]), begin + 1)
     outside = [x.part(*ends)._replace(missing=0.0) for ends in ((0, begin), (end, x.size)) if ends[0] < ends[1]]
     return x.part(begin, end), outside
-
-
-def self_compose(one: WeightedGrid, count: int, composer: Composer) -> WeightedGrid:
-    """Return the distribution of the sum of `count` losses, by repeated squaring."""
-    total = one = restrict(one, composer)
-    for bit in bin(count)[3:]:
-        total = convolve(total, total, composer)
-        if bit == "1":
-            one = move_to_steps(one, [level.step for level in total], composer)
-            total = convolve(total, one, composer)
-        total = restrict(total, composer)
-    return total
-
-
-def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGrid:
-    """Return the distribution of the sum of all parts. Parts are convolved in pairs with similar steps."""
-    def steps(grid: WeightedGrid) -> list[float]:
-        return [level.step for level in grid]
-
-    rest = sorted(grids, key=steps)
-    while len(rest) > 1:
-        pairs: Iterator[tuple[WeightedGrid, WeightedGrid]] = zip(rest[::2], rest[1::2], strict=False)
-        sums = []
-        for a, b in pairs:
-            finest = max(a[0].step, b[0].step)
-            common = sorted({h for h in (*steps(a), *steps(b)) if h >= finest})
-            moved = move_to_steps(a, common, composer), move_to_steps(b, common, composer)
-            sums.append(restrict(convolve(*moved, composer), composer))
-        rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=steps)
-    return rest[0]

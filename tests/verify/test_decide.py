@@ -17,7 +17,14 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.atoms import approximate_dp
 from dpcalc.pld.pair import Gaussian, Laplace
 from dpcalc.pld.sampled import poisson, without_replacement
-from dpcalc.verify import composition, composition_atoms, composition_plans, loss_distributions, nested_grids
+from dpcalc.verify import (
+    composition,
+    composition_atoms,
+    composition_plans,
+    loss_distributions,
+    nested_grids,
+    self_composition,
+)
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.arb.context import Context, enclosure
 from dpcalc.verify.claim import optimal_slack as slack
@@ -200,10 +207,33 @@ def test_sums_are_on_their_side(steps, words, flint, monkeypatch):
     plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
     for up, kind in ((True, nested_grids.Splitting), (False, nested_grids.Merging)):
         composer = kind(c, plan, nested_grids.Rounding(words, (up,)))
-        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps, composer)
+        (found,) = self_composition.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps, composer)
         allowed = steps * 2.0**-48, sum(exact) * steps * Fraction(2.0 ** (10 - 63 * words))
         for k, w in enumerate(map(Fraction, found.rows[0].tolist())):
             want = exact[k + found.first + 4 * steps]
             low, high = (w - want, allowed[0] * want + allowed[1]) if up else (want - w, allowed[0] * want + allowed[1])
             assert 0 <= low <= high
         assert len(found.rows[0]) == len(exact)
+
+
+@pytest.mark.parametrize("at_once", [2, 4])
+def test_sums_on_one_grid_lose_negligible_ends_only(at_once):
+    """Several digits at once: two levels become one, whose masses from above, with what is missing, are at least the
+    exact ones, and from below at most; both are close."""
+    c, rng, steps = Context(128), random.Random(at_once), 26
+    fine, coarse = (np.array([rng.random() * 2.0 ** -rng.randrange(90) for _ in range(n)]) for n in (9, 5))
+    weights = np.zeros(9)
+    weights[::2] = coarse
+    weights += fine
+    exact = [float(x) for x in _exactly([Fraction(w) for w in weights.tolist()], steps)]
+    plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (2.0, *(1.0,) * 40), (at_once,) * 4)
+    for up, kind in ((True, nested_grids.Splitting), (False, nested_grids.Merging)):
+        composer = kind(c, plan, nested_grids.Rounding(3, (up,)))
+        levels = nested_grids.WeightedLevel(1.0, -4, (fine,)), nested_grids.WeightedLevel(2.0, -2, (coarse,))
+        (found,) = self_composition.self_compose(levels, steps, composer)
+        begin, w, room = found.first + 4 * steps, found.rows[0], 1e-14 * sum(exact)
+        want = np.array(exact[begin : begin + len(w)])
+        assert (w + found.missing >= want).all() if up else (w <= want).all()
+        assert w == pytest.approx(want, rel=1e-12, abs=room) and found.missing <= room
+        lost = sum(exact[:begin]) + sum(exact[begin + len(w) :])
+        assert lost <= (found.missing if up else room)
