@@ -182,14 +182,15 @@ def grids_of_parts(c: Composition, tilt: float, budget: float) -> tuple[list[lis
 
 def compose_on_grids(c: Composition, tilt: float, budget: float, with_lower: bool) -> Profiles:
     """The profiles of a composition. `budget` is the change of log δ, from the lower to the upper profile, that
-    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs
-    (half where there is one pair), and a quarter for their composition with each other. Raises TooLarge."""
+    discretization may cause: half of it is for one use of each pair, a quarter for the self-composition of the pairs,
+    and a quarter for their composition with each other. A single pair has 3/8 for its self-composition: with 1/2, more
+    brackets are too wide at first. Raises TooLarge."""
     counts, number = [count for _, count in c.parts], len(c.parts)
     levels, splitting = grids_of_parts(c, tilt, budget)
     estimates, log_infinite = zip(*(pessimistic(each, tilt) for each in levels), strict=True)
     sums = []
     for estimate, count in zip(estimates, counts, strict=True):
-        splitting.budget += budget / (2 if number == 1 else 4 * number)
+        splitting.budget += budget * (0.375 if number == 1 else 0.25 / number)
         sums.append(self_compose(estimate, count, splitting))
     splitting.budget += budget / 4
     total = _sum_of_all(sums, splitting)
