@@ -27,9 +27,10 @@ class Never(Unreachable):
 
 
 def bracket(residual: Callable[[float], float], start: float, safe_direction: float, low: float, high: float,
-            step: float | None = None, whole: bool = False) -> tuple[float, float]:
+            step: float | None = None, whole: bool = False, slope: float | None = None) -> tuple[float, float]:
     """A feasible and an infeasible x around the boundary, by steps in log x from `start` inside [low, high], each twice
-    as long as the last.
+    as long as the last. The first step leads a little beyond the boundary if the residual changes by about `slope`
+    times log x.
 
     `safe_direction` is +1 if larger values are safer, −1 if smaller ones are. If every value towards the other end is
     feasible, both values are that end. `whole` is for whole numbers. Raises Unreachable if even the safe end is
@@ -37,9 +38,9 @@ def bracket(residual: Callable[[float], float], start: float, safe_direction: fl
     x = min(max(start, low), high)
     residual_x = residual(x)
     feasible = residual_x <= 0
-    # Near the boundary, a residual that is a logarithm is about the distance in log x, or less: a privacy loss falls at
-    # least about like 1/σ. It grows with the number of steps at least about like its root.
-    step = step or min(max((2.2 if whole else 1.1) * abs(residual_x), 0.004), 0.4)
+    # A privacy loss falls at least about like 1/σ, and grows with the number of steps at least about like its root.
+    slope = slope or (0.5 if whole else 1.0)
+    step = step or min(max(1.1 * abs(residual_x) / slope, 0.004), 0.4)
     upward = (safe_direction > 0) != feasible
     while True:
         y = x * exp(min(step, 700.0)) if upward else x * exp(-min(step, 700.0))
