@@ -41,6 +41,7 @@ class Question:
     per_probability: float | None = None
     largest_step: float = inf
     most_points: int = 1 << 18  # of a window: a transform takes 5 ms
+    least_points: int = 1 << 11  # of it: a single, smaller transform takes no less time
 
 
 class Summand(NamedTuple):
@@ -141,7 +142,7 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     window = _window(inside, masses, tilt, count, log_outside)
     step = min(one * sqrt(12 * question.precision) / (1 + largest_tilt * deviation), question.largest_step)
     if block == 1:
-        step = min(step, window.width / 2048)  # smaller transforms take no less time
+        step = min(step, window.width / question.least_points)
         step = max(step, max(window.width, high - low) / question.most_points)
         return Grid(low, high, step, tilt, window)
     within = _window(inside, masses, tilt, block, log_outside + log(count / block) + 5)

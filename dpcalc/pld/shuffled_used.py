@@ -10,22 +10,42 @@ and levels solve a linear program. Its solution need not be exact: the largest v
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from functools import lru_cache
-from math import ceil, exp, expm1, floor, inf, log, sqrt
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise, repeat
+from math import exp, expm1, floor, inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.hockey_stick_array import log_theta
 from dpcalc.numerics.rounding import UNIT, up
+from dpcalc.pld.many_sums import Summands, means_of_sums
 from dpcalc.pld.pair import ROUNDING
-from dpcalc.pld.positive_sums import Question, Summand, mean_of_sum, spread
+from dpcalc.pld.poisson_numbers import mean_number, poisson_nodes
+from dpcalc.pld.positive_sums import Question, Summand, change_by_moves, choose_grid, mean_of_sum, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
+LEAST_POINTS, MOST_POINTS = 320, 1024  # of a window of a sum: many transforms of such lengths take 10 µs each
+SIMILAR = 3.0  # grids for a δ up to such a factor away are good enough
+ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
+ATTEMPTS = 3  # at a grid for a smaller mean
+MOST_ERROR = 0.1  # relative, of a sum: at grids for a larger one the next mean may be ten times too large
+NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
+BOTH = 4  # both ways to bound the likelihood ratios are tried at every fourth ε: the better one seldom changes
+
 # Of the least value: whichever solution is found, the bound is then nearly the same.
 NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+class Chosen(NamedTuple):
+    """A grid, the last mean that it gave, and the Tδ for which it was chosen."""
+
+    grid: Grid
+    mean: float
+    about: float
 
 
 class Profile:
@@ -43,13 +63,14 @@ class Profile:
         self.batches = self.later / batch_size
         self.total = n / batch_size
         self.by_lists = True  # rather than by the largest ratio, at the last ε
-        self.grids: dict[tuple[int, int], tuple[Grid | None, float]] = {}
-        self.means: dict[tuple[int, int], float] = {}
+        self.since_both = BOTH
+        self.levels = [max(floor(0.7 * self.later), 1)]  # of the last ε, which are nearly as good at the next one
+        self.grids: dict[int, Chosen] = {}  # for the sums of a level
 
     def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
         """log of an upper bound of δ(ε), which is expected to be about `expected`."""
-        law = Law(self.coarse.difference(epsilon, self.direction))
         about = self.total * expected * exp(-epsilon)
+        law = self.law(epsilon, about)
         least = inf
         for _ in range(2):  # again at the nodes for the δ that was found, where that is much larger than expected
             nodes = self.nodes(law, epsilon, about)
@@ -60,6 +81,14 @@ class Profile:
             about = least
         return log(least / self.total) + epsilon
 
+    def law(self, epsilon: float, about: float) -> Law:
+        """D*/γ on few points, without those at its ends that matter little where Tδ is about this number."""
+        points, call, put = self.coarse.difference(epsilon, self.direction)
+        negligible = NEGLIGIBLE * about / self.batches
+        begin = max(int(np.searchsorted(put, negligible)) - 1, 0)
+        end = len(points) - max(int(np.searchsorted(call[::-1], negligible)) - 1, 0)
+        return Law(Difference(points[begin:end], call[begin:end], put[begin:end] - put[begin]))
+
     def nodes(self, law: Law, epsilon: float, about: float) -> Array:
         """The mean of D*, 2.5 deviations of a likelihood ratio below it, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
@@ -68,30 +97,21 @@ class Profile:
 
     def table(self, law: Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
         """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
-        the gap in which it may lower the bound by the most; fewer records matter only where h is below 0.9 of its most.
-        """
-        most = np.array([self.batches * law.call(-d / self.batches) for d in nodes])
-        levels, rows = [1], [most]
-
-        def add(level: int) -> None:
-            at = bisect_left(levels, level)
-            above = rows[at] if at < len(rows) else np.zeros(len(nodes))
-            means = [self._mean(law, level, k, node, precision, most[k]) if above[k] < 0.9 * most[k] else inf
-                     for k, node in enumerate(nodes)]
-            levels.insert(at, level)
-            rows.insert(at, np.minimum(most, means))
-
-        add(max(floor(0.7 * self.later), 1))
-        k = 0
-        while k + 1 < len(levels):
-            gain = float(np.max(rows[k] - rows[k + 1])) * self._share_between(*levels[k : k + 2])
-            middle = round(sqrt(levels[k] * levels[k + 1]))
-            enough = (0.015 if self.by_lists else 0.002) * about
-            if gain > enough and levels[k + 1] > 2.4 * levels[k] and middle > levels[k]:
-                add(middle)
-            else:
-                k += 1
-        return levels[::-1], np.minimum.accumulate(np.array(rows))[::-1]
+        each gap in which it may lower the bound by much."""
+        levels, added, finest = [1], self.levels, 2.4 if self.batches > 32 else 1.6
+        enough = (0.015 if self.by_lists else 0.002) * about
+        table = np.array([[self.batches * law.call(-d / self.batches) for d in nodes]])
+        while added:
+            rows = np.minimum(table[0], self._means(law, added, nodes, precision, about))
+            levels, table = [*levels, *added], np.vstack((table, rows))
+            order = np.argsort(levels)
+            levels, table = [levels[i] for i in order], np.minimum.accumulate(table[order])
+            falls = (table[:-1] - table[1:]).max(axis=1)
+            added = [round(sqrt(low * high)) for fall, (low, high) in zip(falls, pairwise(levels), strict=True)
+                     if high > finest * low and fall * self._share_between(low, high) > enough]
+            added = [level for level in added if level not in levels]
+        self.levels = levels[1:]
+        return levels[::-1], table[::-1]
 
     def _share_between(self, low: int, high: int) -> float:
         """About the share of layers with so many records, or the probability of so large a ratio: as the last bound."""
@@ -108,24 +128,79 @@ class Profile:
 
         return np.asarray(ndtr(ndtri(shares) + self.reach))
 
-    def _mean(self, law: Law, level: int, k: int, node: float, precision: float, most: float) -> float:
-        """An upper bound of h(node, level) by numbers of records with independent Poisson laws."""
+    def _means(self, law: Law, levels: list[int], nodes: Array, precision: float, about: float) -> Array:
+        """Upper bounds of h at the nodes (columns) and levels (rows) by numbers of records with independent Poisson
+        laws."""
         from scipy.special import pdtr
 
-        key = level, k
-        mean = level - (3.1 * sqrt(level) if level > 80 else 2 * sqrt(level) if level > 20 else level / 2)
-        rate = mean / self.batches
-        copy = law.times_poisson(rate, rate, node / self.batches)
-        other = law.times_poisson(rate * self.last, rate, node / self.batches) if self.last else None
-        expected = self.means.get(key, max(node, 0.3 * most))
-        grid, at = self.grids.get(key, (None, inf))
-        if not 1 / 3 < expected / at < 3:  # similar means may have the same grid
-            grid = None
-        question = Question(self.full, 0.0, precision * (4 if level > 64 else 32), expected, most_points=1 << 13)
-        value, found = mean_of_sum(copy, question, other, grid)
-        self.grids[key] = found, value if grid is None else at
-        self.means[key] = value
-        return value / (float(pdtr(level - 1, mean)) * (1 - ROUNDING))  # scipy's error is smaller
+        shifts, found, middle = nodes / self.batches, np.empty((len(levels), len(nodes))), len(nodes) // 2
+        rates = {level: mean_number(level) / self.batches for level in levels}
+        copies = {level: law.times_poisson(rate, rate, shifts) for level, rate in rates.items()}
+        others = {level: law.times_poisson(rate * self.last, rate, shifts)
+                  for level, rate in rates.items() if self.last}
+        self._choose_grids(copies, rates, precision, about)
+        due = levels
+        for _ in range(ATTEMPTS):
+            means, densities = self._sums(due, copies, others)
+            again = []
+            for level, mean, density in zip(due, means, densities, strict=True):
+                found[levels.index(level)] = mean
+                if self._is_poor(level, float(mean[middle]), float(density[middle]), precision):
+                    self._choose_grid(level, copies[level], precision, float(mean[middle]), about)
+                    again.append(level)
+            due = again
+            if not due:
+                break
+        below = np.array([float(pdtr(level - 1, mean_number(level))) for level in levels])
+        return found / (below * (1 - ROUNDING))[:, None]  # scipy's error is smaller
+
+    def _sums(self, levels: list[int], copies: Mapping[int, Summands],
+              others: Mapping[int, Summands]) -> tuple[Array, Array]:
+        """Upper bounds of E(ΣD)₊ on the grids of the levels, and about the densities of the sums at 0, unknown for so
+        many batches that they are added in blocks."""
+        grids = [self.grids[level].grid for level in levels]
+        if all(grid.block == 1 for grid in grids):
+            return means_of_sums(grids, [copies[level] for level in levels], self.full,
+                                 [others[level] for level in levels] if others else None)
+        question = Question(self.full, 0.0, 1.0, 1.0)
+        rows = [[mean_of_sum(copy, question, other, grid)[0] for copy, other in zip(
+            copies[level].each(), others[level].each() if others else repeat(None), strict=False)]
+            for level, grid in zip(levels, grids, strict=True)]
+        return np.array(rows), np.zeros_like(rows)
+
+    def _choose_grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
+                      about: float) -> None:
+        """Choose grids for all levels that have none for a similar δ; one for those with many records in a batch."""
+        leader = None
+        for level in sorted(copies):
+            known = self.grids.get(level)
+            if known is not None and 1 / SIMILAR < about / known.about < SIMILAR:
+                continue
+            if leader is not None:
+                self.grids[level] = self.grids[leader]
+                continue
+            self._choose_grid(level, copies[level], precision, known.mean if known else about, about)
+            leader = level if rates[level] > ALIKE else None
+
+    def _choose_grid(self, level: int, copy: Summands, precision: float, expected: float, about: float) -> None:
+        """Choose the grid of a level by the sum at one node, and keep the step of the last one where it can be."""
+        question = Question(self.full, 0.0, _precision(level, precision), expected,
+                            most_points=MOST_POINTS, least_points=LEAST_POINTS)
+        points, masses, excess = copy.each()[len(copy.points) // 2]
+        grid = choose_grid(points, masses, question, excess)
+        if level in self.grids:
+            grid = _with_step(grid, self.grids[level].grid.step)
+        self.grids[level] = Chosen(grid, expected, about)
+
+    def _is_poor(self, level: int, mean: float, density: float, precision: float) -> bool:
+        """Whether the grid of a level was chosen for a much larger mean. Its step is adapted for the next time."""
+        grid, expected, about = self.grids[level]
+        if not mean < inf:
+            return False
+        change = change_by_moves(grid, self.full, density, mean) / _precision(level, precision)
+        factor = min(max(sqrt(1 / max(change, 1e-9)), 0.5), 2.0)
+        self.grids[level] = Chosen(_with_step(grid, grid.step * factor), mean, about)
+        return mean < expected / 2
 
     def _least(self, law: Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
         """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
@@ -135,9 +210,14 @@ class Profile:
         ratios = 1 / shares
         excess, _ = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])
         by_ratio = excess, np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
-        found = [_solved(law, nodes, values, about, *x) for x in (by_lists, by_ratio)]
-        self.by_lists = found[0] <= found[1]
-        return min(found)
+        ways = {True: by_lists, False: by_ratio}
+        found = {self.by_lists: _solved(law, nodes, values, about, *ways[self.by_lists])}
+        self.since_both += 1
+        if self.since_both >= BOTH:  # the better one seldom changes
+            self.since_both, other = 0, not self.by_lists
+            found[other] = _solved(law, nodes, values, about, *ways[other])
+            self.by_lists = min(found, key=lambda way: found[way])
+        return min(found.values())
 
 
 def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Array, Array]:
@@ -194,30 +274,22 @@ class Law:
         """About the point k with this E(D*/γ − k)₊."""
         return float(np.interp(-call, -self.difference.call, self.difference.points))
 
-    def times_poisson(self, rate: float, unit: float, shift: float) -> Summand:
-        """(B/unit)·(D*/γ + shift) for a Poisson number B with this rate."""
+    def times_poisson(self, rate: float, unit: float, shifts: Array) -> Summands:
+        """(B/unit)·(D*/γ + shift) for a Poisson number B with this rate, and for all shifts."""
         counts, weights, beyond = poisson_nodes(rate)
         points, masses, excess = self.summand
-        values = np.outer(counts / unit, points + shift).ravel()
-        share = rate / unit
-        return Summand(values, np.outer(weights, masses).ravel(), beyond / unit * self.call(-shift) + share * excess)
+        values = np.multiply.outer(shifts[:, None] + points, counts / unit)
+        excesses = beyond / unit * np.array([self.call(-shift) for shift in shifts]) + rate / unit * excess
+        return Summands(values.reshape(len(shifts), -1), np.outer(masses, weights).ravel(), excesses)
 
 
-@lru_cache(maxsize=1024)
-def poisson_nodes(rate: float) -> tuple[Array, Array, float]:
-    """Few numbers and their masses that dominate min(B, last number), B Poisson, in convex order, and E(B − last)₊."""
-    from scipy.special import gammaln
+def _with_step(grid: Grid, step: float) -> Grid:
+    """The grid with about this step."""
+    if grid.block > 1:
+        return grid
+    return replace(grid, step=min(max(step, grid.window.width / MOST_POINTS), grid.window.width / LEAST_POINTS))
 
-    last = ceil(rate + 7.5 * sqrt(rate) + 12)
-    k = np.arange(last + 200.0)
-    masses = np.exp(k * log(rate) - rate - gammaln(k + 1))
-    if last <= 14:
-        nodes = k[: last + 1]
-    else:
-        first = max(1.0, floor(rate - 6.5 * sqrt(rate)))
-        nodes = np.unique(np.append(0.0, np.round(np.linspace(first, last, 8))))
-    at = nodes.astype(int)
-    above = np.cumsum(masses[::-1])[::-1]
-    call = np.cumsum(np.append(above[1:], 0.0)[::-1])[::-1][at]
-    put = np.append(0.0, np.cumsum(np.cumsum(masses)))[at]
-    return nodes, *spread(nodes, call, put)
+
+def _precision(level: int, precision: float) -> float:
+    """Of sums: those of few records matter less."""
+    return min(precision * (2 if level > 64 else 16), MOST_ERROR)

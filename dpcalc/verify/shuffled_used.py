@@ -15,7 +15,7 @@ from dpcalc.bounds.sampling._engine.group_mixture import excess
 from dpcalc.bounds.sampling.shuffle_profile import in_norms
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.rounding import UNIT, up
-from dpcalc.pld import shuffled_epoch, shuffled_used
+from dpcalc.pld import poisson_numbers, shuffled_epoch, shuffled_used
 from dpcalc.pld.swapped_record import Mesh
 from dpcalc.pld.tilted_sums import Grid
 from dpcalc.verify.allocation import DIGITS, double_outwards
@@ -70,8 +70,8 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
     rows = [row]
     for level in levels[1:]:
-        grids = [search.grids.get((level, k), (None, 0))[0] for k in range(len(nodes))]
-        row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d, grid in zip(nodes, grids, strict=True)])
+        grid = search.grids[level].grid
+        row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d in nodes])
         rows.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
     table, shares = np.array(rows), np.array([*levels, epoch.records]) / epoch.records
@@ -85,12 +85,10 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
 
 
-def _mean(epoch: Batches, law: Summand, level: int, node: float, grid: Grid | None) -> float:
+def _mean(epoch: Batches, law: Summand, level: int, node: float, grid: Grid) -> float:
     """Return an upper bound of h(node, level), by numbers of records with independent Poisson laws."""
-    if grid is None:
-        return inf
     batches = epoch.records / epoch.batch_size
-    rate = (level - (3.1 * sqrt(level) if level > 80 else 2 * sqrt(level) if level > 20 else level / 2)) / batches
+    rate = poisson_numbers.mean_number(level) / batches
     shift = up(node / batches, 2 * UNIT)
     summands = [_times_poisson(epoch, law, rate, size, shift)._replace(copies=copies)
                 for size, copies in ((epoch.batch_size, epoch.steps), (epoch.rest, 1)) if size]
@@ -113,7 +111,7 @@ def _counts(epoch: Batches, rate: float, size: int) -> tuple[Array, Array, float
     mp = epoch.mp
     with mp.workdps(DIGITS):
         mean = mp.mpf(rate) * size / epoch.batch_size
-        counts = shuffled_used.poisson_nodes(float(mean))[0]
+        counts = poisson_numbers.poisson_nodes(float(mean))[0]
         mass = below = mp.exp(-mean)
         puts = [mp.mpf(0)]  # E(k − B)₊
         for k in range(1, int(counts[-1]) + 1):
