@@ -154,9 +154,9 @@ def _tv(interpretation: Interpretation, run: TrainingRun, bounds: tuple[str, ...
         answers: Answers) -> dict[str, float]:
     """Bound → total variation, which is δ at ε = 0, for the bounds that give it. Where the answer rests on the law of a
     whole epoch, which may take seconds, it is that of the same law."""
-    if "tail" in found.headline.route.bound.params:
-        return {row.route.bound.name: evaluate(row.route, row.params, Question("tv")).result["tv"]
-                for row in _best(found, bounds)}
+    rows = _best(found, bounds)
+    if any("tail" in row.route.bound.params for row in (found.headline, *found.rows)):
+        return {row.route.bound.name: evaluate(row.route, row.params, Question("tv")).result["tv"] for row in rows}
     answer = _ask(interpretation, run, bounds, {**_noise(run, interpretation), "epsilon": 0.0}, answers)
     if not isinstance(answer, Answer):
         return {}

@@ -203,18 +203,20 @@ def walk(log_delta: Callable[[float, float, float], float], guess: float, tail: 
 def pair_of_directions(log_delta: Callable[[int, float, float, float], float], directions: Sequence[int], guess: float,
                        tail: float, last_epsilon: float, coarse: float) -> Atoms:
     """The pair of upper bounds log_delta(direction, ε, precision, about δ) in one direction, or in both. Its profile is
-    their convex minorant. A direction with less than half of the other δ is computed at every second ε only."""
+    their convex minorant. A direction with less than half of the other δ is computed at every second ε only, and one
+    with less than a twentieth at every fourth ε."""
     found: dict[int, list[Point]] = {direction: [] for direction in directions}
-    due = dict.fromkeys(directions, True)
+    passed = dict.fromkeys(directions, 0)  # ε since the last one
 
     def largest(epsilon: float, precision: float, expected: float) -> float:
         top = max((past[-1][1] for past in found.values() if past), default=0.0)
         for direction, past in found.items():
             last, about = past[-1][1] if past else inf, expected
-            is_due = not past or (last > log(tail) and (due[direction] or last > top - 0.7))
-            due[direction] = not is_due
-            if not is_due:
+            passed[direction] += 1
+            every = 1 if last > top - 0.7 else 2 if last > top - 3.0 else 4
+            if past and (last <= log(tail) or passed[direction] < every):
                 continue
+            passed[direction] = 0
             if len(past) > 1:
                 slope = (last - past[-2][1]) / (past[-1][0] - past[-2][0])
                 about = exp(last + max(slope * (epsilon - past[-1][0]), -1.0))
