@@ -32,9 +32,9 @@ LEAST_POINTS, MOST_POINTS = 320, 1024  # of a window of a sum: many transforms o
 SIMILAR = 3.0  # grids for a δ up to such a factor away are good enough
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
 ATTEMPTS = 3  # at a grid for a smaller mean
-MOST_ERROR = 0.1  # relative, of a sum: at grids for a larger one the next mean may be ten times too large
+MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
-BOTH = 4  # both ways to bound the likelihood ratios are tried at every fourth ε: the better one seldom changes
+BOTH = 4  # of many batches both ways to bound ratios are tried at every fourth ε: the better one seldom changes
 
 # Of the least value: whichever solution is found, the bound is then nearly the same.
 NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -213,7 +213,7 @@ class Profile:
         ways = {True: by_lists, False: by_ratio}
         found = {self.by_lists: _solved(law, nodes, values, about, *ways[self.by_lists])}
         self.since_both += 1
-        if self.since_both >= BOTH:  # the better one seldom changes
+        if self.since_both >= BOTH or self.batches <= 32:
             self.since_both, other = 0, not self.by_lists
             found[other] = _solved(law, nodes, values, about, *ways[other])
             self.by_lists = min(found, key=lambda way: found[way])
