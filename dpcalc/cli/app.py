@@ -20,7 +20,7 @@ from dpcalc.core.text import SPELLED, escaped
 # Shown in the help of the program: the arguments, and the headline.
 EXAMPLES = (
     ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"),
-    ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.1341"),
+    ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.13403"),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
      "Noise multiplier = 0.838778"),
 )

@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """The claim, as 'ε = 2.98903 at δ = 1e-05', to stand behind 'the claim, '."""
+        """The claim, as 'ε = 2.98888 at δ = 1e-05', to stand behind 'the claim, '."""
         if self.epsilon is None:
             return f"which has no ε at this δ ({self.why_not})"
         several = f" of the {len(self.inputs)} inputs together" if len(self.inputs) > 1 else ""

@@ -41,10 +41,10 @@ COMMAND = Command(
         *options(RUN, q.ADAPTIVE, q.FILTER, q.FILTER_ORDER, q.DELTA_RESERVE),
     ),
     examples=(
-        ("ledger releases.toml", "ε = 0.951868"),
+        ("ledger releases.toml", "ε = 0.951809"),
         ("rdp --sigma 2 --json | dpcalc ledger - --delta 1e-5 --epsilon 3", "ε = 1.9931"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --json | dpcalc ledger - --delta "
-         "1e-5", "ε = 1.1341"),
+         "1e-5", "ε = 1.13403"),
         ("rdp --sigma 2 --json | dpcalc ledger - --adaptive --delta 1e-5 --epsilon 3", "ε = 3"),
     ),
     elsewhere=dict.fromkeys(("epochs", "steps", "n", "batch-size", "noise-multiplier", "sigma"),

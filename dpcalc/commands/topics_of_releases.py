@@ -69,7 +69,7 @@ TOPICS = (
         (("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --tries 30 --delta 1e-5",
           "ε = 2.46849"),
          ("subsample --n 60000 --batch-size 256 --epochs 20 --noise-multiplier 1.1 --json | dpcalc convert - "
-          "--steps 30 --delta 1e-5", "ε = 8.92129")),
+          "--steps 30 --delta 1e-5", "ε = 8.92052")),
     ),
     Topic(
         "adaptive-ledger", "what is left of a budget, after looking at outputs",

@@ -27,7 +27,7 @@ COMMAND = Command(
         ("tv --mechanism gaussian --sigma 50", "TV = 0.00797872"),
         ("tv --mechanism laplace --tv 0.01 --solve scale", "v = 49.7496"),
         ("tv --fpr 0.1 --tpr 0.2 --solve sigma", "σ = 2.27309"),
-        ("tv --sampling-rate 0.01 --sigma 1 --steps 1000 --fpr 0.001,0.01,0.1", "TV = 0.161027"),
+        ("tv --sampling-rate 0.01 --sigma 1 --steps 1000 --fpr 0.001,0.01,0.1", "TV = 0.16102"),
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --steps 50", "TV = 0.565636"),
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.61952"),
     ),
