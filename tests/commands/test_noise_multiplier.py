@@ -79,11 +79,11 @@ def test_replacing_a_record_moves_the_sum_by_twice_the_norm(scheme, adjacency, f
 
 
 def test_known_runs():
-    """Two other accountants, and the theorem for the run with a clipping norm of 1."""
+    """Two other accountants, which come within 1e-4, and the theorem for the run with a clipping norm of 1."""
     said = {**RUN, "noise_multiplier": 1.59623, "delta": 1e-5}
-    assert answer("subsample", scheme="without-replacement", **said).value == pytest.approx(13.2648, rel=5e-5)
+    assert answer("subsample", scheme="without-replacement", **said).value == pytest.approx(13.2648, rel=1e-4)
     assert answer("compare", batches="without-replacement", clipping_norm=1, **said).value == pytest.approx(13.2648,
-                                                                                                            rel=5e-5)
+                                                                                                            rel=1e-4)
     assert answer("tv", scheme="without-replacement", **RUN, noise_multiplier=1.6).value == pytest.approx(0.7729,
                                                                                                           rel=1e-4)
 

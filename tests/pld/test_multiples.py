@@ -23,7 +23,7 @@ def test_a_profile_is_at_least_the_composition_and_close_to_it(rate, ratio, unit
             bracket = log_delta_at_epsilon([(pair, m * unit)], epsilon)
             assert found >= bracket.lower
             # The grids are shared by all multiples: they are too coarse for a δ that is tiny.
-            assert found <= bracket.upper + 0.02 or bracket.upper < -18
+            assert found <= bracket.upper + 0.04 or bracket.upper < -18
 
 
 def test_a_profile_of_one_use_has_its_closed_form():

@@ -17,7 +17,7 @@ pytest.importorskip("flint")
 
 def ask(line):
     name, *args = line.split()
-    return json.loads(load(name).main([*args, "--certify", "--json"], standalone_mode=False)[0])
+    return json.loads(load(name).run([*args, "--certify", "--json"])[0])
 
 
 def forged(record, upper):
