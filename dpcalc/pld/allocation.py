@@ -68,9 +68,9 @@ def _law(sigma: float, steps: int, tail: float) -> Law:
                          "--noise-multiplier")
 
     def grid(count: int) -> Steps:
-        """The steps of the grid for a sum of `count` ratios; any steps are valid. With an exponent of 1/2, as of the
-        spread, sums of few ratios would contribute most to the width of a bracket; with 0.2 they would take most of the
-        time."""
+        """The steps of the grid for a sum of `count` ratios; any steps are valid with which a part has some points.
+        With an exponent of 1/2, as of the spread, sums of few ratios would contribute most to the width of a bracket;
+        with 0.2 they would take most of the time."""
         return Steps(min(spread, last * float((steps / count) ** 0.35)), -POINTS_ABOVE * log(tail))
 
     mantissa, exponent = frexp(END * last * steps)

@@ -33,9 +33,9 @@ from dpcalc.numerics.rounding import UNIT
 
 NODES = 16  # of the Gauss–Legendre rule in a cell, whose width is at most a tenth of its ratios
 LIGHT = 1e-9  # relative allowance for errors of masses at 0 and at infinity, which are too light for more care
-# More than the mass that is lost by underflow in all sums together: less than 2^70 products, each of which misses at
-# most 2^-1074 and stands for as many as there are ratios, less than 2^44.
-UNDERFLOW = 2.0**-960
+# More than what masses and mean parts lose by underflow in all sums together, for up to 1e7 ratios: less than 2^70
+# products, each of which misses at most 2^-1074 and stands for at most as many as the square of the number of ratios.
+UNDERFLOW = 2.0**-955
 
 
 class Part(NamedTuple):

@@ -35,7 +35,7 @@ POINTS_ABOVE = 24.0  # between the mean of a sum and the end of a part of its gr
 END = 1.4  # of the part of the last grid with the mean, over the mean
 TAIL = 0.01  # part of the calculator's tails that is cut off here
 LEAST = 1e-270  # cells with a smaller mass, which underflow may change, are left out from below
-UNDERFLOW = 2.0**-960  # more than what underflows in 2^70 products of masses, each of which stands for many
+UNDERFLOW = 2.0**-955  # more than what underflows in 2^70 products of masses, each of which stands for many
 LIGHT = 1e-9  # relative allowance for the masses at 0 and infinity, which are negligible
 DIGITS = 60  # of the arithmetic for one ratio, where differences of neighbouring tails lose twenty
 

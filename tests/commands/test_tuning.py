@@ -309,7 +309,7 @@ def test_a_run_of_several_steps_is_handed_on_as_the_selection_of_all_of_them(one
 ])
 def test_a_ledger_of_one_selected_release_finds_its_number(release, unknown):
     found = answer_of("ledger", file={"release": [release]}, epsilon=4, delta=1e-5)
-    # both leave at most a quarter of the precision; the number of tries grows by five times as much
+    # both leave a part of the precision; the number of tries grows by five times as much
     assert found.value == pytest.approx(number(f"{unknown} --epsilon 4 --delta 1e-5"), rel=2e-3)
     total = answer_of("ledger", file={"release": [{key: found.value if x == "?" else x for key, x in release.items()}]},
                       delta=1e-5)
