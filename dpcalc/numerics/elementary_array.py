@@ -26,3 +26,12 @@ def log_sums(logs: Array) -> Array:
     np.exp(parts, out=parts)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(parts.sum(axis=1)) + top[:, 0])
+
+
+def difference(log_p: Array, log_q: Array, log_ratio: Array) -> Array:
+    """p − q, from log p, log q and log(p/q), by the larger one of both: the other one may underflow. 0 where both are
+    0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        by_p = np.exp(log_p) * -np.expm1(-log_ratio)
+        by_q = np.exp(log_q) * np.expm1(np.minimum(log_ratio, 1.0))
+        return np.where(np.maximum(log_p, log_q) > -np.inf, np.where(log_ratio > 1.0, by_p, by_q), 0.0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.elementary import LARGEST_EXPONENT, log_add, log_ratio
+from dpcalc.numerics.elementary_array import difference
 from dpcalc.numerics.rounding import ULP, up
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.pilot import Parts, log_probability_of_any, rounding_margin
@@ -63,10 +64,9 @@ class Atoms:
         all_p, all_q = _log_sums(cell, log_p, cells), _log_sums(cell, log_p - loss, cells)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             # log(P-mass/Q-mass) as log(1 + Σ q(e^ℓ − 1)/Σ q), which does not cancel where both masses are nearly equal
-            small = np.log1p(np.bincount(cell, np.exp(log_p - loss - all_q[cell])
-                                         * np.expm1(np.minimum(loss, LARGEST_EXPONENT)), cells))
-            difference = all_p - all_q
-            return all_p, np.where(np.abs(difference) < 0.5, small, difference)
+            excess = difference(log_p - all_q[cell], log_p - loss - all_q[cell], loss)
+            ratio = all_p - all_q
+            return all_p, np.where(np.abs(ratio) < 0.5, np.log1p(np.bincount(cell, excess, cells)), ratio)
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         loss = distinct(self.sorted_atoms[0])

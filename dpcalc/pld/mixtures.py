@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcalc.numerics.arrays import Array
 from dpcalc.numerics.binomial import log_binomial_weights
-from dpcalc.numerics.elementary import LARGEST_EXPONENT
+from dpcalc.numerics.elementary_array import difference
 from dpcalc.numerics.rounding import ratio_up, up
 from dpcalc.pld.atoms import approximate_dp, distinct
 from dpcalc.pld.pair import Gaussian, Masses, Pair, mixture, normal_masses
@@ -138,7 +138,7 @@ class PoissonGroup(RemovedOrAdded, BinomialMixture):
         """log(p_0 + Σ p_j e^{ℓ_j}) along the first axis, near 0 by terms p_j(e^{ℓ_j} − 1), which do not cancel there.
         The components that are left out have the weight `outside`, and e^ℓ = 0."""
         direct = np.logaddexp(self.log_weights[0], np.logaddexp.reduce(log_p + losses))
-        change = (np.exp(log_p) * np.expm1(np.minimum(losses, LARGEST_EXPONENT))).sum(axis=0) - outside
+        change = difference(log_p + losses, log_p + np.zeros_like(losses), losses).sum(axis=0) - outside
         near = np.abs(direct) < 0.5
         mixed: Array = np.where(near, np.log1p(np.where(near, change, 0.0)), direct)
         return mixed

@@ -6,11 +6,9 @@ of both. Where a fine level becomes too long, the part outside of a window moves
 losses left to combine, a grid step h changes log δ by about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at each squaring: a
 sum of 1e9 losses needs no more points than one of 10.
 
-Where at most 1e4 sums are left to combine, and all levels fit on the finest grid, a power of one transform (powers.py)
-takes the place of several squarings.
-
-`Splitting` moves distributions to coarser grids for upper bounds, and records every choice that it makes. `Merging`
-makes the same choices for lower bounds. Both bounds are valid for any choices. """
+Where at most 1e4 sums are left to combine and all levels fit on the finest grid, a power of one transform (powers.py)
+replaces several squarings. `Splitting` moves distributions to coarser grids for upper bounds, and records every choice
+that it makes. `Merging` makes the same choices for lower bounds. Both bounds are valid for any choices. """
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ from dpcalc.pld.pmf import Pmf
 # direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
 MAX_POINTS_OF_POWER = 1 << 16  # of one use, so that the power has at most 2^21 points, of which an array takes 16 MB
-# Sums left to combine beyond which products are computed directly, as errors of transforms would add up to too much.
-# With ten times as many, some brackets are wider.
-MAX_SUMS = 1e4
+MAX_SUMS = 1e4  # left to combine: of more, products are computed directly, as errors of transforms would add up
 DIGITS_AT_ONCE = 4  # of powers: 3 or 6 take as long, but 6 take longer to verify
 WRAPPED = 1e-11  # share of the weight of the sum of all losses that may wrap around in each power: 1e-9 of δ
 
@@ -170,7 +166,11 @@ def power(total: MultiscalePmf, one: MultiscalePmf, digits: str, remaining: floa
     """The distribution of the sum of 2^n losses `total` and of m losses `one`, which are on the same single grid, where
     `digits` are the n binary digits of m."""
     n, m = 1 << len(digits), int(digits, 2)
-    level = powers.power(total.levels[0], one.levels[0], digits, WRAPPED / remaining)
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            level = powers.power(total.levels[0], one.levels[0], digits, WRAPPED / remaining)
+    except (FloatingPointError, OverflowError, ZeroDivisionError):
+        raise TooLarge("too-large", "the weights of the sums are beyond doubles") from None
     return MultiscalePmf((level,), n * total.log_scale + m * one.log_scale,
                          n * total.relative_error + m * one.relative_error).normalized()
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.arrays import Array
-from dpcalc.numerics.elementary import LARGEST_EXPONENT, log1mexp
+from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.elementary_array import difference
 from dpcalc.numerics.rounding import ratio_down
 from dpcalc.numerics.tails_array import log_tails
 
@@ -81,14 +82,13 @@ def log_q(masses: Masses) -> Array:
 def mixture(parts: Sequence[Masses]) -> Masses:
     """The masses of the same cells under a mixture, from those of its parts (weights included)."""
     log_p = np.logaddexp.reduce([p for p, _ in parts])
-    with np.errstate(invalid="ignore", over="ignore"):
-        each_q = [log_q(x) for x in parts]
-        all_q = np.logaddexp.reduce(each_q)
-        gains = [np.expm1(np.minimum(loss, LARGEST_EXPONENT)) for _, loss in parts]
-        excess = sum(np.where(q > -inf, np.exp(q - all_q) * gain, 0.0) for q, gain in zip(each_q, gains, strict=True))
-        difference = log_p - all_q
-        cancels = np.abs(difference) < 0.5
-    return log_p, np.where(cancels, np.log1p(np.where(cancels, excess, 0.0)), difference)
+    each_q = [log_q(x) for x in parts]
+    all_q = np.logaddexp.reduce(each_q)
+    with np.errstate(invalid="ignore"):
+        excess = sum(difference(p - all_q, q - all_q, loss) for (p, loss), q in zip(parts, each_q, strict=True))
+        log_ratio = log_p - all_q
+        cancels = np.abs(log_ratio) < 0.5
+    return log_p, np.where(cancels, np.log1p(np.where(cancels, excess, 0.0)), log_ratio)
 
 
 def log_difference(a: Array, b: Array) -> Array:

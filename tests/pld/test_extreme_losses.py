@@ -5,11 +5,15 @@ from math import log, pi, sqrt
 
 import pytest
 from answers import answer, number
+from calling import call
 from conftest import slow
 from fuzz import answered
 
 from dpcalc.pld.atoms import Atoms, approximate_dp
 from dpcalc.pld.bracket import log_delta_at_epsilon
+from dpcalc.pld.mixtures import poisson_replaced
+from dpcalc.pld.pair import Gaussian, Laplace
+from dpcalc.pld.sampled import without_replacement
 from dpcalc.verify.report import verify
 
 
@@ -110,3 +114,23 @@ def test_enormous_noise_never_has_a_delta_of_0(noise, rate):
     line = f"subsample --noise-multiplier {noise!r} --sampling-rate {rate} --steps 3 --bound poisson-profile"
     assert rate / noise / sqrt(2 * pi) <= answer(f"{line} --epsilon 0")["result"]["delta"] <= 3 * rate / noise
     assert answer(f"{line} --epsilon 1e-3")["result"]["delta"] > 0
+
+
+@pytest.mark.parametrize("pair, share", [
+    *((without_replacement(Gaussian(mu), 0.00138), 0.00138) for mu in (1.0, 30.0, 77.0, 300.0)),
+    (without_replacement(Laplace(1500.0), 0.00138), 0.00138),
+    (without_replacement(approximate_dp(800.0), 1e-4), 1e-4), (poisson_replaced(80.0, 0.00138, 1), 0.00138),
+])
+def test_large_losses_count_at_zero_as_next_to_it(pair, share):
+    """Where losses are so large that their masses under Q underflow, δ(0) is about the probability of a draw."""
+    at_zero, next_to_it = (log_delta_at_epsilon([(pair, 20)], epsilon) for epsilon in (0.0, 1e-9))
+    assert at_zero.lower <= at_zero.upper and at_zero.upper >= next_to_it.lower - 1e-9
+    assert at_zero.upper <= log(1 - (1 - share) ** 20) + 1e-3
+
+
+def test_sums_that_no_double_holds_have_an_answer_by_another_bound():
+    line = ("convert --from outcomes --p 1.2644539515368637e-13,5.830509163850924e-19,0.9999999999998735 --q "
+            "5.2187586563823164e-11,0.9975363608789583,0.002463639068854162 --steps 991 --epsilon .0231 --bound "
+            "profile-composition -q")
+    done = call(line.split())
+    assert done.returncode == 0 and float(done.stdout) >= 0.999999 and not done.stderr
