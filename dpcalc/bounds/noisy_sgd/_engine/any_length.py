@@ -25,7 +25,7 @@ from dpcalc.numerics.hockey_stick_array import log_theta
 # Lengths R of windows: from _SHORTEST·Δ² to Δ² (c = 1), at nearly equal ratios, all of them multiples of about 1/_UNITS
 # of the longest. Where steps contract, R with w(R) = 1/Δ² hides the distance Δ well, and a few more steps hide it very
 # well. With twice as many lengths ε is up to 0.3 % smaller.
-_SHORTEST, _LONGEST_CONTRACTING, _LENGTHS, _UNITS = 0.15, 10.0, 17, 40
+_SHORTEST, _LONGEST_CONTRACTING, _LENGTHS, _UNITS = 0.1, 10.0, 17, 40
 POINTS, _ROUGH_POINTS = 161, 41  # of a profile; twice as many give an ε that is up to 0.2 % smaller
 _MARGIN = 1e-9  # relative, above the rounding errors of a sum of POINTS positive terms and of their logarithms
 TINY = 1e-290  # a smaller δ of a window is raised to it, so that δ of a point never underflows
