@@ -19,6 +19,7 @@ from dpcalc.pld.tilted_sums import FFT_ERROR, NEGLIGIBLE_POWER, Grid
 LARGEST_ERROR = 0.1  # relative, of rounding: where that of a sum is larger, there is no bound
 MOST_POINTS = 1 << 14  # of a window: for a longer one, which is that of a grid for very different laws, there is none
 SMALLEST_MOMENT = 1e-250  # smaller ones are raised to it, as products of doubles that are negligible may be 0
+SMALLEST_TOTAL = 1e-200  # of tilted masses against the largest factor: products that become 0 are negligible against it
 
 
 class Summands(NamedTuple):
@@ -84,10 +85,11 @@ class Grids:
         exponent = self.a[:, None] * self.indices(self.first, table.shape[2])
         top = np.where(table.max(axis=1) > 0, exponent, -inf).max(axis=1)
         weight = table * np.exp(np.minimum(exponent - top[:, None], 0.0))[:, None, :]
-        total = weight.sum(axis=2)
+        total = np.maximum(weight.sum(axis=2), SMALLEST_TOTAL / 2)
         weight /= total[:, :, None]
         largest = np.abs(exponent[:, [0, -1]]).max(axis=1)
         relative = UNIT * (terms + 6 * largest[:, None] + 4 * np.abs(np.log(total)) + 20)
+        relative[total < SMALLEST_TOTAL] = 1.0
         return Rows(weight, top[:, None] + np.log(total), relative, paid)
 
     def ends(self, parts: Sequence[tuple[Rows, int]]) -> tuple[Array, Array]:
@@ -106,8 +108,9 @@ class Grids:
 
 def means_of_sums(grids: Sequence[Grid], copies: Sequence[Summands], count: int,
                   others: Sequence[Summands] | None = None) -> tuple[Array, Array]:
-    """Upper bounds of E(ΣD)₊ for `count` independent copies of each variable, and one of the other one: a row for each
-    grid, ∞ where rounding errors are too large. And about the densities of the sums at 0."""
+    """Upper bounds of E(ΣD)₊ for `count` >= 1 independent copies of each variable, and one of the other one: a row for
+    each grid, ∞ where a grid cannot hold the sum, or rounding errors are too large. And about the densities of the
+    sums at 0."""
     at = Grids(grids)
     parts = [(at.placed(copies), count)] + ([(at.placed(others), 1)] if others is not None else [])
     low, high = at.ends(parts)
@@ -144,13 +147,15 @@ def _mean_of_window(at: Grids, weight: Array, indices: Array, log_scale: Array, 
     values = np.maximum(values + 4 * UNIT * np.abs(values), 0.0)
     largest = np.minimum(log_scale.max(axis=1), LARGEST_LOG_RATIO)
     factor = values * np.exp(np.minimum(largest[:, None] - at.a[:, None] * indices, 2 * LARGEST_LOG_RATIO))
-    scale = np.exp(np.minimum(log_scale - largest[:, None], 0.0))
+    scale = np.exp(np.clip(log_scale - largest[:, None], -LARGEST_LOG_RATIO, 0.0))  # raised, so that it is not 0
     inside = np.einsum("lkw,lw->lk", np.maximum(weight, 0.0), factor) * scale
     # Beyond the last value v the mean is at most the outside mass times the largest v'·e^{−(θ+r)(v' − v)}, v' >= v.
     last = np.maximum(at.step * end, 1 / (at.tilt + at.rates[1])) * (1 + 9 * UNIT)
-    beyond = last * np.exp(largest - at.a * end) * at.outside
-    farthest = at.a * np.maximum(end, n)  # windows of n indices contain 0
-    relative = relative + UNIT * (3 * np.abs(log_scale) + 3 * farthest[:, None] + n + 20)
+    at_last = largest - at.a * end
+    beyond = last * np.exp(np.minimum(at_last, 2 * LARGEST_LOG_RATIO)) * at.outside
+    beyond = np.where(at_last <= 2 * LARGEST_LOG_RATIO, beyond, inf)
+    farthest = 3 * at.a * np.abs(indices).max(axis=1) + 3 * np.abs(largest)
+    relative = relative + UNIT * (3 * np.abs(log_scale) + farthest[:, None] + n + 20)
     errors = error * np.sqrt((factor * factor).sum(axis=1))[:, None] + beyond[:, None]
     return np.asarray(inside * (1 + relative) + errors * scale * (1 + 1e-9))
 

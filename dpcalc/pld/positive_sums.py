@@ -230,6 +230,8 @@ def _on_grid(grid: Grid, copy: Summand, question: Question, other: Summand | Non
     k = total.indices
     values = constant + grid.step * k
     values += 4 * UNIT * (abs(constant) + grid.step * np.abs(k))
+    if values[0] > 0 and grid.tilt > 0:  # sums below the window move above it, and a tilt makes them smaller there
+        return inf, 0.0
     begin = int(np.searchsorted(values, 0.0, "right"))
     factor = values[begin:] * np.exp(total.log_scale - a * k[begin:])
     weight = np.maximum(total.weight[begin:], 0.0)
