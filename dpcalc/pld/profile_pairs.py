@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.sum_events import Event
 
 PRECISION = 1.2e-4  # relative change of δ(0) by grids; that of δ(ε) may be 1 + log(δ(0)/δ(ε)) times as large
+STEP_GROWTH = 2  # the largest ratio of steps of grids at neighbouring ε: finer grids than needed take more time
 LIGHT = 1e-10  # relative, of δ: more than the rounding errors of the masses of pairs, which are differences
 
 
@@ -131,7 +132,7 @@ def walk_of_events(event_at: Callable[[float, float, float, float], tuple[Event,
 
     def log_delta(epsilon: float, precision: float, expected: float) -> float:
         nonlocal step
-        event, step = event_at(epsilon, precision, expected, 1.02 * step)
+        event, step = event_at(epsilon, precision, expected, STEP_GROWTH * step)
         advantage = event.advantage - 4 * UNIT * exp(epsilon) * event.q_high  # of the rounding of e^ε
         if advantage <= 0:
             return SMALLEST_LOG_DELTA
