@@ -28,9 +28,9 @@ def _noise_and_question(rng, low, high, option="noise-multiplier"):
     return f"--{option} {log_uniform(rng, low, high)} --delta {rng.choice((1e-5, 1e-6, 1e-8))}"
 
 
-def _size(rng):
+def _size(rng, batches=(50, 100, 128, 250, 256, 500, 1000, 1024)):
     """Records, batch size and epochs, as of data sets that people train on."""
-    n, batch = rng.choice((10**4, 50_000, 60_000, 10**6)), rng.choice((50, 100, 128, 250, 256, 500, 1000, 1024))
+    n, batch = rng.choice((10**4, 50_000, 60_000, 10**6)), rng.choice(batches)
     return f"--n {n} --batch-size {batch} --epochs {rng.choice((1, 3, 5, 10, 20, 50, 100))}"
 
 
@@ -51,9 +51,11 @@ def run(rng):
     if kind == "compare last":
         return (f"compare --batches {rng.choice(('poisson', 'without-replacement', 'shuffled'))} {_size(rng)} "
                 f"{_geometry(rng)} --loss convex --release last-iterate --sigma {log_uniform(rng, 0.02, 0.5)} --delta 1e-5")
-    if kind in ("allocation", "shuffle"):
-        scheme = {"allocation": "random-allocation"}.get(kind, kind)
-        return f"subsample --scheme {scheme} {_size(rng)} {_noise_and_question(rng, 0.6, 4)}"
+    if kind == "allocation":  # of batches of one size
+        size = _size(rng, (50, 100, 250, 500, 1000))
+        return f"subsample --scheme random-allocation {size} {_noise_and_question(rng, 0.6, 4)}"
+    if kind == "shuffle":
+        return f"subsample --scheme shuffle {_size(rng)} {_noise_and_question(rng, 0.6, 4)}"
     if kind == "burn-in":
         return (f"burn-in --n {rng.choice((10**4, 60_000, 10**6))} --batch-size {rng.choice((64, 128, 256, 1024))} "
                 f"--steps {rng.choice((200, 1000, 10**4, 10**6))} {_geometry(rng)} "
@@ -61,7 +63,7 @@ def run(rng):
     if kind == "shuffle-pnsgd":
         return (f"shuffle-pnsgd --n {rng.choice((1000, 10**5, 10**6))} --epochs {rng.choice((1, 2, 5, 20, 100))} "
                 f"{_geometry(rng)} {_noise_and_question(rng, 1, 20, 'sigma')}")
-    strategy = rng.choice(("square-root", "banded --bands 100"))
+    strategy = rng.choice(("square-root", "banded-sqrt:100"))
     return f"correlated --strategy {strategy} --steps {rng.choice((1000, 10**4, 10**5))} {_noise_and_question(rng, 1, 20, 'sigma')}"
 
 
