@@ -22,7 +22,7 @@ EXAMPLES = (
     ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718"),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.13403"),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
-     "Noise multiplier = 0.838778"),
+     "Noise multiplier = 0.838801"),
 )
 
 

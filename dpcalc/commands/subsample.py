@@ -21,7 +21,7 @@ COMMAND = Command(
     examples=(
         ("subsample --n 60000 --batch-size 256 --epochs 15 --noise-multiplier 1.1 --delta 1e-5", "ε = 1.13403"),
         ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve noise-multiplier",
-         "Noise multiplier = 0.838778"),
+         "Noise multiplier = 0.838801"),
         ("subsample --scheme without-replacement --n 60000 --batch-size 256 --steps 3516 --noise-multiplier 2 "
          "--delta 1e-5", "ε = 1.69796"),
     ),

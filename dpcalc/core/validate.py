@@ -86,7 +86,7 @@ def _checked(option: Option, x: Any) -> Any:
         case "switch":  # a table of texts holds the text true
             return _of_type(bool, {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x)
     # of a repeatable option one value may be given alone
-    texts = (x,) if isinstance(x, str | Mapping) or not option.multiple else _of_type(Iterable, x)
+    texts = (x,) if isinstance(x, str | bytes | Mapping) or not option.multiple else _of_type(Iterable, x)
     texts = tuple(_of_type(str, _read(_as_json, text) if q.reads else text) for text in texts)
     return texts if option.multiple else texts[0]
 

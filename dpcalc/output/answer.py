@@ -19,7 +19,7 @@ from dpcalc.output.formats import Document
 from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, heading, paragraph
 from dpcalc.output.theorem import lines, of_answers, short_source
-from dpcalc.output.values import begun, in_full, row_label, shown_value
+from dpcalc.output.values import about_unsolved, begun, in_full, row_label, shown_value
 
 _BELOW_HEADLINE = (ONE_RUN, SENSITIVITY_LINE, NOISE_LINE, *audits.VERDICTS)  # how notes begin that stand there
 
@@ -236,10 +236,7 @@ def _notes(answer: Answer) -> list[str]:
     """A note on bounds without a solution, all promises, and the first notes as sentences: three together, or all
     with --all."""
     promises, notes = ([f"Note: {x}." for x in texts] for texts in (answer.promises, notes_beside_headline(answer)))
-    if answer.question.unknown and any(answer.quantity not in row.result for row in answer.rows):
-        asks, unknown = symbol(answer.question.asks), symbol(answer.quantity)
-        promises.insert(0, f"Note: a bound with {asks} in the column {unknown} misses the budget at this {unknown}; "
-                           "--bound NAME finds its own.")
+    promises[:0] = about_unsolved(answer)
     shown = len(notes) if answer.every_row or answer.adaptive else max(0, 3 - len(promises))
     left = len(notes) - shown
     return [*promises, *notes[:shown], *([f"({left} more note{'s' if left > 1 else ''}: --all)"] if left > 0 else [])]

@@ -10,7 +10,7 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
-from dpcalc.output.values import begun, row_label
+from dpcalc.output.values import about_unsolved, begun, row_label
 
 
 class Point(NamedTuple):
@@ -95,7 +95,8 @@ def lines_below(points: Points, left_out: Collection[str] = ()) -> list[str]:
     about = f"{audits.SENTENCE} {audits.OF_SEVERAL}" if is_audit else (
         f"Neighbours: {'; '.join(neighbours)}. Released: {released}.")
     return [*used, about,
-            *other, *(f"Note: {promise}." for promise in promises),
+            *other, *dict.fromkeys(note for answer in answers for note in about_unsolved(answer)),
+            *(f"Note: {promise}." for promise in promises),
             *(f"Note: {note}." for note in first.notes if note in common),
             # on rows that are no guarantee, such as that a conjecture is refuted there
             *(f"At {point.place}: {note}." for point in points if point.answer

@@ -28,6 +28,15 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
     return human(row.result[name], upward=not down, rounded=ROUNDED if name in _PROBABILITIES else FEW_ULPS)
 
 
+def about_unsolved(answer: Answer) -> tuple[str, ...]:
+    """A note where a table has rows without the parameter that is solved for."""
+    if not answer.question.unknown or all(answer.quantity in row.result for row in answer.rows):
+        return ()
+    asks, unknown = symbol(answer.question.asks), symbol(answer.quantity)
+    return (f"Note: a bound with {asks} in place of {unknown} misses the budget at the best {unknown}, where it gives "
+            f"that {asks}; --bound NAME finds its own {unknown}.",)
+
+
 def stated(answer: Answer, name: str, values: Mapping[str, Any]) -> str:
     """A parameter as it was given, or a solution rounded to the safe side."""
     unknown = answer.question.unknown

@@ -41,7 +41,7 @@ CASES = [
      "above 0.261 % at a false-positive rate of 0.1 %", "poisson-profile (Balle et al. 2018, Thm 8)"),
     (f"{RUN} --adjacency replace-one --noise-multiplier 1.1 --delta 1e-5", "replacing one record",
      "which of two neighbouring data sets was used"),
-    (f"{RUN} --epsilon 2 --delta 1e-5 --solve noise-multiplier", "With a noise multiplier of 0.838778 or more, the "
+    (f"{RUN} --epsilon 2 --delta 1e-5 --solve noise-multiplier", "With a noise multiplier of 0.838801 or more, the "
      "training run described below is (ε, δ)-differentially private with ε = 2 and δ = 1e-05"),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --steps 9 --delta 1e-5",
      "drawn uniformly without replacement", "the share 0.01 of the records", "a noise multiplier of 4"),
