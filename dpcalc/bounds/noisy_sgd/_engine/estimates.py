@@ -12,7 +12,7 @@ from dpcalc.numerics import tails_array
 from dpcalc.numerics.arrays import Array
 
 _TILTS = np.concatenate([[-0.5, -0.3, -0.1], np.geomspace(0.01, 1e4, 40)])  # the mean of a tilt of −1/2 is 0
-_LOG_TAIL, _CELLS = -100.0, 300  # of the discretized step: the log of the mass that is left out, and its size
+_LOG_TAIL, _CELLS = -100.0, 300  # of a discretized step: the log of the mass that is left out, and the number of cells
 _PER_OCTAVE = 16  # of delayed hiding
 
 
