@@ -161,15 +161,15 @@ def _norm(x: Array) -> Array:
 
 
 def _power(x: Array, times: int) -> Array:
-    """x^times for times >= 1, with negligible powers set to 0, which most of them are where there are many copies."""
+    """x^times, with negligible powers set to 0, as arithmetic with denormals is slow."""
     if times == 1:
         return x
-    matters = x.real**2 + x.imag**2 >= NEGLIGIBLE_POWER ** (2 / times)
-    factor, result, power = x[matters], None, np.zeros_like(x)
-    while times:
+    x[x.real**2 + x.imag**2 < NEGLIGIBLE_POWER ** (2 / times)] = 0.0
+    result: Array | None = None
+    while True:
         if times & 1:
-            result = factor if result is None else result * factor
+            result = x if result is None else result * x
         times >>= 1
-        factor = factor * factor if times else factor
-    power[matters] = result
-    return power
+        if not times:
+            return x if result is None else result
+        x = x * x
