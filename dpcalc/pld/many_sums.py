@@ -14,7 +14,7 @@ from dpcalc.numerics.rounding import UNIT
 from dpcalc.pld.pair import LARGEST_LOG_RATIO
 from dpcalc.pld.pmf import fft_length
 from dpcalc.pld.positive_sums import Summand
-from dpcalc.pld.tilted_sums import FFT_ERROR, NEGLIGIBLE_POWER, Grid
+from dpcalc.pld.tilted_sums import FFT_ERROR, NEGLIGIBLE_POWER, Grid, to_power
 
 LARGEST_ERROR = 0.1  # relative, of rounding: where that of a sum is larger, there is no bound
 MOST_POINTS = 1 << 14  # of a window: for a longer one, which is that of a grid for very different laws, there is none
@@ -166,14 +166,6 @@ def _norm(x: Array) -> Array:
 
 def _power(x: Array, times: int) -> Array:
     """x^times, with negligible powers set to 0, as arithmetic with denormals is slow."""
-    if times == 1:
-        return x
-    x[x.real**2 + x.imag**2 < NEGLIGIBLE_POWER ** (2 / times)] = 0.0
-    result: Array | None = None
-    while True:
-        if times & 1:
-            result = x if result is None else result * x
-        times >>= 1
-        if not times:
-            return x if result is None else result
-        x = x * x
+    if times > 1:
+        x[x.real**2 + x.imag**2 < NEGLIGIBLE_POWER ** (2 / times)] = 0.0
+    return to_power(x, times)

@@ -145,7 +145,7 @@ def _power_of_transform(x: Tilted, n: int, times: int, known: Powers) -> tuple[A
         transform = np.fft.rfft(x.weight, n)
         size = np.abs(transform)
         transform[size < NEGLIGIBLE_POWER ** (1 / times)] = 0.0
-        known[key] = _power(transform, times), float(size.max())
+        known[key] = to_power(transform, times), float(size.max())
     return known[key]
 
 
@@ -163,7 +163,7 @@ def _ends(copies: Copies, moves: int, stride: int, grid: Grid, window: Window) -
     return -ends[0], ends[1]
 
 
-def _power(x: Array, count: int) -> Array:
+def to_power(x: Array, count: int) -> Array:
     """x^count by repeated squaring."""
     result: Array | None = None
     while True:

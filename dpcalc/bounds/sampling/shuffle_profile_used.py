@@ -116,15 +116,21 @@ USED = ("every record is in exactly one batch of an epoch; a last, smaller batch
 ASSUMPTIONS = (FRESH, USED, FIXED, NEIGHBOURS, NOISE, OWN_GRADIENT)
 
 
-def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
-    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
-    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole."""
+def _covered(n: int | None, batch_size: int | None, drop_last: bool, whole_epochs: int) -> tuple[int, int]:
+    """n and b. Raises OutOfScope where an epoch leaves out records, and where none is whole."""
     n, batch_size = known(n, batch_size)
     if not whole_epochs:
         raise OutOfScope("out-of-range", "is about whole epochs, and there is none", "--epochs")
     if leaves_out(n, batch_size, drop_last):
         raise OutOfScope("out-of-range", "is about epochs that use all records", "--drop-last")
+    return n, batch_size
+
+
+def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
+          clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
+    """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts. `tail` is about the
+    P-mass that may become infinite. Raises OutOfScope where an epoch leaves out records, and where none is whole."""
+    n, batch_size = _covered(n, batch_size, drop_last, whole_epochs)
 
     def of_one(tail: float) -> "Parts":
         whole = whole_epoch(noise_of_record, n, batch_size, replaced, clipped, tail)
@@ -146,7 +152,7 @@ def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool
 def _estimate(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
               clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
     """Epochs with as many batches, of which a further one is left out."""
-    n, batch_size = known(n, batch_size)
+    n, batch_size = _covered(n, batch_size, drop_last, whole_epochs)
     steps = max(-(-n // batch_size) - 1, 1)
     n, sigma = (steps + 1) * batch_size, in_norms(noise_of_record, replaced)
 
