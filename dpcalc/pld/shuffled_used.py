@@ -6,7 +6,7 @@ a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l c_l C_l if s_i, c_l >= 0, Σ s_i >= 1 and
 α(d_i) + Σ_l c_l L_l(k) >= h(d_i, k). By lists L_l = min(1, k_l/k) and C_l = G(k_l/N); by the largest likelihood ratio
 L_l = (N/(k + 1) − z_l)₊, and C_l = N·H(g) + g·H(z_l/g) for any g. As neither side increases in k, it is enough to
 compare the left side at each level to an upper bound of h at the next lower one. The best a_0, s and c for given nodes
-and levels solve a linear program. Its solution need not be exact: the largest violation is added to a_0. """
+and levels solve a linear program. Its solution need not be exact: it is multiplied by what satisfies all conditions. """
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ ATTEMPTS = 3  # at a grid for a smaller mean
 MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
 BOTH = 4  # of many batches both ways to bound ratios are tried at every fourth ε: the better one seldom changes
-
-# Of the least value: whichever solution is found, the bound is then nearly the same.
-NEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+TINY = 1e-5  # relative: conditions of a linear program that cost so little may be stricter
 
 
 class Chosen(NamedTuple):
@@ -65,7 +63,8 @@ class Profile:
         self.by_lists = True  # rather than by the largest ratio, at the last ε
         self.since_both = BOTH
         self.levels = [max(floor(0.7 * self.later), 1)]  # of the last ε, which are nearly as good at the next one
-        self.grids: dict[int, Chosen] = {}  # for the sums of a level
+        self.grids: dict[int, Chosen] = {}  # for the next sums of a level
+        self.used: dict[int, Grid] = {}  # of the last sums of a level
 
     def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
         """log of an upper bound of δ(ε), which is expected to be about `expected`."""
@@ -144,7 +143,7 @@ class Profile:
             means, densities = self._sums(due, copies, others)
             again = []
             for level, mean, density in zip(due, means, densities, strict=True):
-                found[levels.index(level)] = mean
+                found[levels.index(level)], self.used[level] = mean, self.grids[level].grid
                 if self._is_poor(level, float(mean[middle]), float(density[middle]), precision):
                     self._choose_grid(level, copies[level], precision, float(mean[middle]), about)
                     again.append(level)
@@ -237,23 +236,39 @@ def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Ar
 
 def _solved(law: Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
     """The least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h."""
+    costs = np.concatenate(([1.0], [law.call(d) for d in nodes], costs))
+    left, right = constraints(nodes, values, layers)
+    x = near_the_least(costs, left, right, about)
+    at = left @ x
+    at -= (len(x) + 4) * UNIT * (left @ np.abs(x))
+    if not (at > 0).all():
+        return inf
+    return float((right / at).max() * (costs @ x) * (1 + 4 * UNIT)) + len(x) * UNIT * float(costs @ np.abs(x))
+
+
+def constraints(nodes: Array, values: Array, layers: Array) -> tuple[Array, Array]:
+    """A matrix and a right side: the theorem's conditions on x = (a_0, s, c) are matrix @ x >= right side."""
+    hats = np.maximum(nodes[:, None] - nodes, 0.0)
+    rows = [np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1)))) for layer in layers]
+    slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(layers.shape[1])))
+    return np.vstack((*rows, slopes)), np.append(values.ravel(), 1.0)
+
+
+def near_the_least(costs: Array, left: Array, right: Array, about: float) -> Array:
+    """About the x for which costs @ x, which is about the given number, is least and left @ x >= right; only x_0 may
+    be negative. The unknowns of the linear program are shares of these costs, and all right sides are 1, so that a
+    multiple of the solution, which is hardly larger, satisfies all conditions."""
     from scipy.optimize import linprog
 
-    costs = np.concatenate(([1.0], [law.call(d) for d in nodes], costs))
-    hats = np.maximum(nodes[:, None] - nodes, 0.0)
-    left = np.concatenate([np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1))))
-                           for layer in layers])
-    slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(layers.shape[1])))
-    right, unit = values.ravel(), about
-    found = linprog(costs, -np.vstack((left, slopes)), -np.append(right / unit, 1 / unit),
-                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs", options=NEAR)
+    unit = about / np.maximum(costs, TINY * about)
+    matrix = np.minimum(left * unit / np.maximum(right, TINY * about)[:, None], 1 / TINY)
+    found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs", options={"presolve": False},
+                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
     if found.x is None:
-        return inf
-    x = np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
-    x[len(nodes)] += max(1 - float(x[1:len(nodes) + 1].sum()), 0.0)
-    rounding = (len(x) + 4) * UNIT * (right + left @ np.abs(x))
-    x[0] += max(float((right - left @ x + rounding).max()), 0.0)
-    return float(costs @ x)
+        raise ArithmeticError("a linear program for an epoch of shuffled batches has no solution")
+    x = found.x * unit
+    x[1:] = np.maximum(x[1:], 0.0)
+    return np.asarray(x)
 
 
 class Law:

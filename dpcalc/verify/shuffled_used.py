@@ -61,8 +61,8 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     """Return e^ε/T times the least bound of the theorem in units of γ, rounded up, for nodes that are good where δ is
     about the given one."""
     mp, search = epoch.mp, _search(radius, epoch, direction)
-    pilot = shuffled_used.Law(search.coarse.difference(epsilon, direction))
     about = about * search.total * exp(-epsilon)
+    pilot = search.law(epsilon, about)
     nodes = search.nodes(pilot, epsilon, about)
     levels = sorted(search.table(pilot, nodes, precision, about)[0])
     difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
@@ -70,8 +70,7 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
     rows = [row]
     for level in levels[1:]:
-        grid = search.grids[level].grid
-        row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d in nodes])
+        row = np.minimum(row, [_mean(epoch, law, level, d, search.used[level]) for d in nodes])
         rows.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
     table, shares = np.array(rows), np.array([*levels, epoch.records]) / epoch.records
@@ -160,19 +159,10 @@ def _least(nodes: Array, table: Array, excesses: Sequence[float], others: Sequen
     """Return about the least a_0 + Σ_i s_i C*(d_i) + Σ_l c_l·cost_l, never less. The rows of the table are upper bounds
     of h at the nodes for at least as many records as the level, and so for all numbers below the next level, where the
     c_l are multiplied by those of `layers`."""
-    from scipy.optimize import linprog
-
     costs = np.array([1.0, *excesses, *others])
-    hats = np.maximum(nodes[:, None] - nodes, 0.0)
-    left = np.array([[1.0, *hat, *layer] for layer in layers for hat in hats])
-    slopes = np.array([0.0, *np.ones(len(nodes)), *np.zeros(len(others))])
-    found = linprog(costs, -np.vstack((left, slopes)), -np.append(table.ravel() / unit, 1 / unit),
-                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1), method="highs")
-    if found.x is None:
+    left, right = shuffled_used.constraints(nodes, table, layers)
+    x = shuffled_used.near_the_least(costs, left, right, unit)
+    at = left @ x - ROUNDING * (left @ np.abs(x))
+    if not (at > 0).all():
         return inf
-    x = np.maximum(found.x * unit, 0.0)
-    x[len(nodes)] += max(1 + ROUNDING - float(slopes @ x), 0.0)
-    x[0] = 0.0
-    others_at = left @ x
-    x[0] = float((table.ravel() - others_at + ROUNDING * (table.ravel() + others_at)).max())
-    return float(costs @ x + ROUNDING * (costs @ np.abs(x)))
+    return float((right / at).max() * (costs @ x) + ROUNDING * (costs @ np.abs(x)))
