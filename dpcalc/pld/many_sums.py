@@ -107,10 +107,9 @@ class Grids:
 
 
 def means_of_sums(grids: Sequence[Grid], copies: Sequence[Summands], count: int,
-                  others: Sequence[Summands] | None = None) -> tuple[Array, Array]:
+                  others: Sequence[Summands] | None = None) -> Array:
     """Upper bounds of E(ΣD)₊ for `count` >= 1 independent copies of each variable, and one of the other one: a row for
-    each grid, ∞ where a grid cannot hold the sum, or rounding errors are too large. And about the densities of the
-    sums at 0."""
+    each grid, ∞ where a grid cannot hold the sum, or rounding errors are too large."""
     at = Grids(grids)
     parts = [(at.placed(copies), count)] + ([(at.placed(others), 1)] if others is not None else [])
     low, high = at.ends(parts)
@@ -133,10 +132,7 @@ def means_of_sums(grids: Sequence[Grid], copies: Sequence[Summands], count: int,
     indices = low[:, None] + (at.indices(first - low, n)) % n
     mean = _mean_of_window(at, weight, indices, log_scale, relative * (1 + 2 * relative), error * (1 + 2 * relative))
     is_bound = (relative <= LARGEST_ERROR) & (log_scale <= LARGEST_LOG_RATIO) & ((low <= 0) & (lengths <= n))[:, None]
-    near = ((np.arange(1, 5) - first[:, None]) % n)[:, None, :]  # not 0, where the sum of no records may have a mass
-    at_zero = np.maximum(np.take_along_axis(weight, near, 2), 0.0).mean(axis=2)
-    densities = at_zero * np.exp(np.minimum(log_scale, LARGEST_LOG_RATIO)) / at.step[:, None]
-    return np.where(is_bound, mean + paid, inf), densities
+    return np.where(is_bound, mean + paid, inf)
 
 
 def _mean_of_window(at: Grids, weight: Array, indices: Array, log_scale: Array, relative: Array,

@@ -32,7 +32,7 @@ from dpcalc.pld import allocation_replaced
 from dpcalc.pld.atoms import Atoms
 from dpcalc.pld.pair import LARGEST_LOG_RATIO, Gaussian, Pair, check_noise
 from dpcalc.pld.positive_sums import Question, Summand, cell_excesses, mean_of_positive_part, mean_of_sum, spread
-from dpcalc.pld.profile_pairs import LIGHT, EventAt, pair_of_directions, pair_of_events, walk_of_events
+from dpcalc.pld.profile_pairs import LIGHT, STEP_GROWTH, EventAt, pair_of_directions, pair_of_events, walk_of_events
 from dpcalc.pld.sum_events import Event, Laws, event_of_sum
 from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 
@@ -50,7 +50,7 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
         d, scale = mesh.difference(epsilon, direction), (steps + w) * exp(-epsilon)
         question = Question(steps, w * expm1(-epsilon), precision, scale * expected,
-                            largest_step=1.02 * last.get(direction, inf))
+                            largest_step=STEP_GROWTH * last.get(direction, inf))
         mean, last[direction] = mean_of_positive_part(*d, question)
         return log(max(mean, 1e-300) / scale)
 

@@ -11,10 +11,8 @@ and levels solve a linear program. Its solution need not be exact: it is multipl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise, repeat
 from math import exp, expm1, floor, inf, log, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,26 +22,16 @@ from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld.many_sums import Summands, means_of_sums
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.poisson_numbers import mean_number, poisson_nodes
-from dpcalc.pld.positive_sums import Question, Summand, change_by_moves, choose_grid, mean_of_sum, spread
+from dpcalc.pld.positive_sums import Question, Summand, choose_grid, mean_of_sum, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
-LEAST_POINTS, MOST_POINTS = 320, 1024  # of a window of a sum: many transforms of such lengths take 10 µs each
-SIMILAR = 3.0  # grids for a δ up to such a factor away are good enough
+LEAST_POINTS, MOST_POINTS = 320, 2048  # of a window of a sum: many transforms of such lengths take 10 µs each
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
-ATTEMPTS = 3  # at a grid for a smaller mean
 MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
 BOTH = 4  # of many batches both ways to bound ratios are tried at every fourth ε: the better one seldom changes
 TINY = 1e-5  # relative: conditions of a linear program that cost so little may be stricter
-
-
-class Chosen(NamedTuple):
-    """A grid, the last mean that it gave, and the Tδ for which it was chosen."""
-
-    grid: Grid
-    mean: float
-    about: float
 
 
 class Profile:
@@ -63,8 +51,7 @@ class Profile:
         self.by_lists = True  # rather than by the largest ratio, at the last ε
         self.since_both = BOTH
         self.levels = [max(floor(0.7 * self.later), 1)]  # of the last ε, which are nearly as good at the next one
-        self.grids: dict[int, Chosen] = {}  # for the next sums of a level
-        self.used: dict[int, Grid] = {}  # of the last sums of a level
+        self.grids: dict[int, Grid] = {}  # of the last sums of each level
 
     def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
         """log of an upper bound of δ(ε), which is expected to be about `expected`."""
@@ -132,74 +119,38 @@ class Profile:
         laws."""
         from scipy.special import pdtr
 
-        shifts, found, middle = nodes / self.batches, np.empty((len(levels), len(nodes))), len(nodes) // 2
+        shifts = nodes / self.batches
         rates = {level: mean_number(level) / self.batches for level in levels}
         copies = {level: law.times_poisson(rate, rate, shifts) for level, rate in rates.items()}
         others = {level: law.times_poisson(rate * self.last, rate, shifts)
                   for level, rate in rates.items() if self.last}
-        self._choose_grids(copies, rates, precision, about)
-        due = levels
-        for _ in range(ATTEMPTS):
-            means, densities = self._sums(due, copies, others)
-            again = []
-            for level, mean, density in zip(due, means, densities, strict=True):
-                found[levels.index(level)], self.used[level] = mean, self.grids[level].grid
-                if self._is_poor(level, float(mean[middle]), float(density[middle]), precision):
-                    self._choose_grid(level, copies[level], precision, float(mean[middle]), about)
-                    again.append(level)
-            due = again
-            if not due:
-                break
+        grids = self._grids(copies, rates, precision, about)
+        found = self._sums(grids, copies, others)
         below = np.array([float(pdtr(level - 1, mean_number(level))) for level in levels])
         return found / (below * (1 - ROUNDING))[:, None]  # scipy's error is smaller
 
-    def _sums(self, levels: list[int], copies: Mapping[int, Summands],
-              others: Mapping[int, Summands]) -> tuple[Array, Array]:
-        """Upper bounds of E(ΣD)₊ on the grids of the levels, and about the densities of the sums at 0, unknown for so
-        many batches that they are added in blocks."""
-        grids = [self.grids[level].grid for level in levels]
-        if all(grid.block == 1 for grid in grids):
-            return means_of_sums(grids, [copies[level] for level in levels], self.full,
-                                 [others[level] for level in levels] if others else None)
+    def _sums(self, grids: Mapping[int, Grid], copies: Mapping[int, Summands],
+              others: Mapping[int, Summands]) -> Array:
+        """Upper bounds of E(ΣD)₊ on the grids of the levels."""
+        if all(grid.block == 1 for grid in grids.values()):
+            return means_of_sums(list(grids.values()), list(copies.values()), self.full, list(others.values()) or None)
         question = Question(self.full, 0.0, 1.0, 1.0)
-        rows = [[mean_of_sum(copy, question, other, grid)[0] for copy, other in zip(
+        return np.array([[mean_of_sum(copy, question, other, grid)[0] for copy, other in zip(
             copies[level].each(), others[level].each() if others else repeat(None), strict=False)]
-            for level, grid in zip(levels, grids, strict=True)]
-        return np.array(rows), np.zeros_like(rows)
+            for level, grid in grids.items()])
 
-    def _choose_grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
-                      about: float) -> None:
-        """Choose grids for all levels that have none for a similar δ; one for those with many records in a batch."""
-        leader = None
+    def _grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
+               about: float) -> dict[int, Grid]:
+        """Grids for all levels, by the sums at one node; one grid for those with many records in a batch."""
+        found, shared = dict[int, Grid](), None
         for level in sorted(copies):
-            known = self.grids.get(level)
-            if known is not None and 1 / SIMILAR < about / known.about < SIMILAR:
-                continue
-            if leader is not None:
-                self.grids[level] = self.grids[leader]
-                continue
-            self._choose_grid(level, copies[level], precision, known.mean if known else about, about)
-            leader = level if rates[level] > ALIKE else None
-
-    def _choose_grid(self, level: int, copy: Summands, precision: float, expected: float, about: float) -> None:
-        """Choose the grid of a level by the sum at one node, and keep the step of the last one where it can be."""
-        question = Question(self.full, 0.0, _precision(level, precision), expected,
-                            most_points=MOST_POINTS, least_points=LEAST_POINTS)
-        points, masses, excess = copy.each()[len(copy.points) // 2]
-        grid = choose_grid(points, masses, question, excess)
-        if level in self.grids:
-            grid = _with_step(grid, self.grids[level].grid.step)
-        self.grids[level] = Chosen(grid, expected, about)
-
-    def _is_poor(self, level: int, mean: float, density: float, precision: float) -> bool:
-        """Whether the grid of a level was chosen for a much larger mean. Its step is adapted for the next time."""
-        grid, expected, about = self.grids[level]
-        if not mean < inf:
-            return False
-        change = change_by_moves(grid, self.full, density, mean) / _precision(level, precision)
-        factor = min(max(sqrt(1 / max(change, 1e-9)), 0.5), 2.0)
-        self.grids[level] = Chosen(_with_step(grid, grid.step * factor), mean, about)
-        return mean < expected / 2
+            question = Question(self.full, 0.0, _precision(level, precision), about,
+                                most_points=MOST_POINTS, least_points=LEAST_POINTS)
+            points, masses, excess = copies[level].each()[len(copies[level].points) // 2]
+            found[level] = shared or choose_grid(points, masses, question, excess)
+            shared = found[level] if rates[level] > ALIKE else None
+        self.grids.update(found)
+        return {level: found[level] for level in copies}
 
     def _least(self, law: Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
         """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
@@ -296,13 +247,6 @@ class Law:
         values = np.multiply.outer(shifts[:, None] + points, counts / unit)
         excesses = beyond / unit * np.array([self.call(-shift) for shift in shifts]) + rate / unit * excess
         return Summands(values.reshape(len(shifts), -1), np.outer(masses, weights).ravel(), excesses)
-
-
-def _with_step(grid: Grid, step: float) -> Grid:
-    """The grid with about this step."""
-    if grid.block > 1:
-        return grid
-    return replace(grid, step=min(max(step, grid.window.width / MOST_POINTS), grid.window.width / LEAST_POINTS))
 
 
 def _precision(level: int, precision: float) -> float:

@@ -70,7 +70,8 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
     rows = [row]
     for level in levels[1:]:
-        row = np.minimum(row, [_mean(epoch, law, level, d, search.used[level]) for d in nodes])
+        grid = search.grids[level]
+        row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d in nodes])
         rows.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
     table, shares = np.array(rows), np.array([*levels, epoch.records]) / epoch.records
