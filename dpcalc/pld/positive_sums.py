@@ -42,6 +42,7 @@ class Question:
     largest_step: float = inf
     most_points: int = 1 << 18  # of a window: a transform takes 5 ms
     least_points: int = 1 << 11  # of it: a single, smaller transform takes no less time
+    in_blocks: bool = True  # very many copies, whose window would have too many points
 
 
 class Summand(NamedTuple):
@@ -135,7 +136,7 @@ def choose_grid(points: Array, masses: Array, question: Question, excess: float 
     low = max(float(unneeded[-1]) if len(unneeded) else -inf, float(points[0]), target - DEVIATIONS * deviation)
     low = min(low, target - one)
     block = 1
-    while count >= 1 << 16 and (2 * block) ** 2 <= count:  # so many copies are added in two stages
+    while question.in_blocks and count >= 1 << 16 and (2 * block) ** 2 <= count:  # they are added in two stages
         block *= 4
     log_outside = max(log_scale - log(SMALL * question.precision), 10.0)
     inside = points.clip(low, high)

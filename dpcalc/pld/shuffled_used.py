@@ -11,7 +11,7 @@ and levels solve a linear program. Its solution need not be exact: it is multipl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise, repeat
+from itertools import pairwise
 from math import exp, expm1, floor, inf, log, sqrt
 
 import numpy as np
@@ -22,11 +22,14 @@ from dpcalc.numerics.rounding import UNIT, up
 from dpcalc.pld.many_sums import Summands, means_of_sums
 from dpcalc.pld.pair import ROUNDING
 from dpcalc.pld.poisson_numbers import mean_number, poisson_nodes
-from dpcalc.pld.positive_sums import Question, Summand, choose_grid, mean_of_sum, spread
+from dpcalc.pld.positive_sums import Question, Summand, choose_grid, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
 LEAST_POINTS, MOST_POINTS = 320, 2048  # of a window of a sum: many transforms of such lengths take 10 µs each
+POINTS_OF_ROOT = 26  # as many points for the root of the number of batches, where that is more: steps stay small
+LARGEST_WINDOW = 8192  # points
+SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
 MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
@@ -35,7 +38,7 @@ TINY = 1e-5  # relative: conditions of a linear program that cost so little may 
 
 
 class Profile:
-    """log δ of an epoch in one direction, at one ε after the other: grids of sums are chosen again where they must.
+    """log δ of an epoch in one direction, at one ε after the other: the levels of the last one are tried again.
 
     The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a percent or so, and
     take longer."""
@@ -132,23 +135,20 @@ class Profile:
     def _sums(self, grids: Mapping[int, Grid], copies: Mapping[int, Summands],
               others: Mapping[int, Summands]) -> Array:
         """Upper bounds of E(ΣD)₊ on the grids of the levels."""
-        if all(grid.block == 1 for grid in grids.values()):
-            return means_of_sums(list(grids.values()), list(copies.values()), self.full, list(others.values()) or None)
-        question = Question(self.full, 0.0, 1.0, 1.0)
-        return np.array([[mean_of_sum(copy, question, other, grid)[0] for copy, other in zip(
-            copies[level].each(), others[level].each() if others else repeat(None), strict=False)]
-            for level, grid in grids.items()])
+        return means_of_sums(list(grids.values()), list(copies.values()), self.full, list(others.values()) or None)
 
     def _grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
                about: float) -> dict[int, Grid]:
         """Grids for all levels, by the sums at one node; one grid for those with many records in a batch."""
-        found, shared = dict[int, Grid](), None
+        most = min(max(MOST_POINTS, round(POINTS_OF_ROOT * sqrt(self.batches))), LARGEST_WINDOW)
+        found, last = dict[int, Grid](), 0
         for level in sorted(copies):
             question = Question(self.full, 0.0, _precision(level, precision), about,
-                                most_points=MOST_POINTS, least_points=LEAST_POINTS)
+                                most_points=most, least_points=LEAST_POINTS, in_blocks=False)
             points, masses, excess = copies[level].each()[len(copies[level].points) // 2]
-            found[level] = shared or choose_grid(points, masses, question, excess)
-            shared = found[level] if rates[level] > ALIKE else None
+            if not last or (level > SIMILAR * last and rates[last] < ALIKE):
+                last, grid = level, choose_grid(points, masses, question, excess)
+            found[level] = grid
         self.grids.update(found)
         return {level: found[level] for level in copies}
 
