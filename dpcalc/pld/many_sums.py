@@ -161,7 +161,8 @@ def _norm(x: Array) -> Array:
 
 
 def _power(x: Array, times: int) -> Array:
-    """x^times, with negligible powers set to 0, as arithmetic with denormals is slow."""
-    if times > 1:
-        x[x.real**2 + x.imag**2 < NEGLIGIBLE_POWER ** (2 / times)] = 0.0
-    return to_power(x, times)
+    """x^times for times >= 1, with negligible powers set to 0, which most of them are where there are many copies."""
+    matters = x.real**2 + x.imag**2 >= (NEGLIGIBLE_POWER ** (2 / times) if times > 1 else 0.0)
+    power = np.zeros_like(x)
+    power[matters] = to_power(x[matters], times)
+    return power

@@ -25,6 +25,7 @@ from dpcalc.pld.tilted_sums import Grid, Tilted, Window, block_of, coarsened, su
 CALL_ERROR = 1e-11  # relative, that E(D − k)₊ and E(k − D)₊ may have: it changes results by about 1e-11·√t
 SMALL = 0.01  # change of the result by errors of transforms, and by sums outside of windows, in units of the precision
 DEVIATIONS = 3.5  # of the sum, beyond which a single copy nearly always decides its sign; 2.5 to 8 differ by 5e-4 of ε
+RATES = np.geomspace(0.01, 16.0, 24)  # of Chernoff's bounds, over the deviation of a sum
 ATTEMPTS = 4  # at a grid that is fine enough: each one may take a tenth of the step
 
 
@@ -203,7 +204,7 @@ def _window(points: Array, masses: Array, tilt: float, count: int, log_outside: 
     _, variance = tilted_mean_and_variance(points, log_masses, tilt)
     deviation, found, width = sqrt(count * max(variance, 1e-300)), list[float](), 0.0
     largest = max(LARGEST_LOG_RATIO / max(float(points[-1] - points[0]), 1e-300), 1e-3 / deviation)
-    rates = np.minimum(np.geomspace(0.01, 16.0, 24) / deviation, largest)
+    rates = np.minimum(RATES / deviation, largest)
     for sign in (-1, 1):
         ends = (count * (log_moments(points, log_masses, tilt + sign * rates) - here) + log_outside) / rates
         best = int(np.argmin(ends))
