@@ -39,14 +39,15 @@ from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
 GAPS_OF_EVENTS = 3.0  # between those of events: chords change ε by less than 2e-3 of it
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
-GAPS_OF_ESTIMATE = 6.0  # for the start of a search: chords change ε by 1e-2 of it
+COARSE = 3.0  # times as wide are gaps for the start of a search: chords change ε by 1e-2 of it
 GAPS_USED = 4.0  # where each δ takes a tenth of a second: chords change ε by 4e-3 of it
 
 
 @lru_cache(maxsize=64)
 def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: bool, tail: float,
-             gaps: float = GAPS) -> Pair:
-    """The pair of an epoch that leaves out `rest` records. About 10·`tail` of its P-mass is at an infinite loss."""
+             coarse: float = 1.0) -> Pair:
+    """The pair of an epoch that leaves out `rest` records. About 10·`tail` of its P-mass is at an infinite loss. Gaps
+    between its ε may be `coarse` times as wide."""
     w, last = ratio_down((float(rest),), (float(batch_size),)), dict[int, float]()
 
     def log_delta(mesh: Mesh, direction: int, epsilon: float, precision: float, expected: float) -> float:
@@ -56,7 +57,7 @@ def left_out(sigma: float, steps: int, batch_size: int, rest: int, replaced: boo
         mean, last[direction] = mean_of_positive_part(*d, question)
         return log(max(mean, 1e-300) / scale)
 
-    return _pair(sigma, steps, replaced, tail, gaps, log_delta)
+    return _pair(sigma, steps, replaced, tail, coarse * GAPS, log_delta)
 
 
 @lru_cache(maxsize=64)

@@ -27,7 +27,7 @@ from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
 LEAST_POINTS, MOST_POINTS = 320, 2048  # of a window of a sum: many transforms of such lengths take 10 µs each
-POINTS_OF_ROOT = 26  # as many points for the root of the number of batches, where that is more: steps stay small
+POINTS_OF_ROOT = 20  # as many points for the root of the number of batches, where that is more: steps stay small
 LARGEST_WINDOW = 8192  # points
 SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar

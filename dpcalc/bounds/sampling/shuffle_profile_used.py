@@ -157,8 +157,7 @@ def _estimate(noise_of_record: float, n: int | None, batch_size: int | None, dro
     steps, sigma = max(-(-n // batch_size) - 1, 1), in_norms(noise_of_record, replaced)
 
     def of_one(tail: float) -> "Parts":
-        pair = shuffled_epoch.left_out(sigma, steps, batch_size, batch_size, replaced, tail,
-                                       shuffled_epoch.GAPS_OF_ESTIMATE)
+        pair = shuffled_epoch.left_out(sigma, steps, batch_size, batch_size, replaced, tail, shuffled_epoch.COARSE)
         return ((pair, whole_epochs + (unfinished > 0)),)
 
     return of_records(of_one, group_size, tail)
