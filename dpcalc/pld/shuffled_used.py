@@ -6,7 +6,7 @@ a_0 + Σ_i s_i E(D* − d_i)₊ + Σ_l c_l C_l if s_i, c_l >= 0, Σ s_i >= 1 and
 α(d_i) + Σ_l c_l L_l(k) >= h(d_i, k). By lists L_l = min(1, k_l/k) and C_l = G(k_l/N); by the largest likelihood ratio
 L_l = (N/(k + 1) − z_l)₊, and C_l = N·H(g) + g·H(z_l/g) for any g. As neither side increases in k, it is enough to
 compare the left side at each level to an upper bound of h at the next lower one. The best a_0, s and c for given nodes
-and levels solve a linear program. Its solution need not be exact: it is multiplied by what satisfies all conditions. """
+and levels solve a linear program. Its solution need not be exact: it is multiplied by what satisfies all conditions."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would cha
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
 BOTH = 4  # of many batches both ways to bound ratios are tried at every fourth ε: the better one seldom changes
 TINY = 1e-5  # relative: conditions of a linear program that cost so little may be stricter
+SMALLEST_COST = 1e-100  # relative, in a linear program: others may be 0 in doubles
 
 
 class Profile:
@@ -79,10 +80,11 @@ class Profile:
         return Law(Difference(points[begin:end], call[begin:end], put[begin:end] - put[begin]))
 
     def nodes(self, law: Law, epsilon: float, about: float) -> Array:
-        """The mean of D*, 2.5 deviations of a likelihood ratio below it, and where E(D* − d)₊ is such a share of Tδ."""
+        """The mean of D*, 2.5 deviations of a likelihood ratio below it, 0, where h begins to rise if D* is seldom
+        positive, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
-        shares = (1.0, 0.2, 0.04, 0.005) if self.batches > 32 else (3.0, 1.0, 0.5, 0.2, 0.08, 0.03, 0.01, 0.002)
-        return np.array(sorted({mean - 2.5 * one, mean, *(law.point_of_call(x * about) for x in shares)}))
+        shares = (1.0, 0.2, 0.04, 0.005) if self.batches > 32 else (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.002)
+        return np.array(sorted({mean - 2.5 * one, mean, 0.0, *(law.point_of_call(x * about) for x in shares)}))
 
     def table(self, law: Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
         """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
@@ -206,12 +208,15 @@ def constraints(nodes: Array, values: Array, layers: Array) -> tuple[Array, Arra
 
 
 def near_the_least(costs: Array, left: Array, right: Array, about: float) -> Array:
-    """About the x for which costs @ x, which is about the given number, is least and left @ x >= right; only x_0 may
-    be negative. The unknowns of the linear program are shares of these costs, and all right sides are 1, so that a
-    multiple of the solution, which is hardly larger, satisfies all conditions."""
+    """About the x for which costs @ x, which is about the given number, is least and left @ x >= right; only x_0, whose
+    cost and coefficients are 1, may be negative. The unknowns of the linear program are shares of these costs, and all
+    right sides are 1, so that a multiple of the solution, which is hardly larger, satisfies all conditions. Nothing is
+    much less than the cost of the most expensive condition alone."""
     from scipy.optimize import linprog
 
-    unit = about / np.maximum(costs, TINY * about)
+    positive = np.maximum(costs, SMALLEST_COST * about)
+    about = max(about, float((right / (left / positive).max(axis=1)).max()))
+    unit = about / positive
     matrix = np.minimum(left * unit / np.maximum(right, TINY * about)[:, None], 1 / TINY)
     found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs", options={"presolve": False},
                     bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
