@@ -10,7 +10,7 @@ and levels solve a linear program. Its solution need not be exact: it is multipl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import exp, expm1, floor, inf, log, sqrt
 
@@ -29,6 +29,7 @@ from dpcalc.pld.tilted_sums import Grid
 LEAST_POINTS, MOST_POINTS = 320, 2048  # of a window of a sum: many transforms of such lengths take 10 µs each
 POINTS_OF_ROOT = 20  # as many points for the root of the number of batches, where that is more: steps stay small
 LARGEST_WINDOW = 8192  # points
+GROUP = 4  # grids on which sums are computed at once: arrays for many grids take more time than several shorter ones
 SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
 MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
@@ -130,14 +131,15 @@ class Profile:
         others = {level: law.times_poisson(rate * self.last, rate, shifts)
                   for level, rate in rates.items() if self.last}
         grids = self._grids(copies, rates, precision, about)
-        found = self._sums(grids, copies, others)
+        found = self._sums(list(grids.values()), list(copies.values()), list(others.values()))
         below = np.array([float(pdtr(level - 1, mean_number(level))) for level in levels])
         return found / (below * (1 - ROUNDING))[:, None]  # scipy's error is smaller
 
-    def _sums(self, grids: Mapping[int, Grid], copies: Mapping[int, Summands],
-              others: Mapping[int, Summands]) -> Array:
+    def _sums(self, grids: Sequence[Grid], copies: Sequence[Summands], others: Sequence[Summands]) -> Array:
         """Upper bounds of E(ΣD)₊ on the grids of the levels."""
-        return means_of_sums(list(grids.values()), list(copies.values()), self.full, list(others.values()) or None)
+        groups = [slice(begin, begin + GROUP) for begin in range(0, len(grids), GROUP)]
+        return np.concatenate([means_of_sums(grids[group], copies[group], self.full, others[group] or None)
+                               for group in groups])
 
     def _grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
                about: float) -> dict[int, Grid]:
