@@ -16,10 +16,13 @@ from dpcalc.commands.training_run import EVERY, TrainingRun
 from dpcalc.core import noise_multiplier
 from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
+from dpcalc.core.relations import REPLACE_ONE, ZERO_OUT
 from dpcalc.core.results import Answer, Question, Row, guarantee_of
 from dpcalc.core.text import options_text
 from dpcalc.core.validate import validate
 from dpcalc.numerics.root import Unreachable
+
+_LOSES_NO_MORE = {REPLACE_ONE: ZERO_OUT}  # a record is at most as far from zeros as from another record
 
 
 class Answers(NamedTuple):
@@ -39,9 +42,10 @@ class Found(NamedTuple):
 
 
 def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], answers: Answers,
-               whole: bool = True) -> Found:
+               whole: bool = True, known: TrainingRun | None = None) -> Found:
     """The guarantees by every interpretation of the run; if `whole`, with total variations and bounds from below.
-    `named` are the bounds that --bound names; `answers` caches the answers of other commands."""
+    `named` are the bounds that --bound names; `answers` caches the answers of other commands. Theorems that lose no
+    less than the run `known` does by them are left out."""
     rows: list[tuple[Row, Answer]] = []
     failed: list[tuple[float, str, str]] = []  # (conditions met, bound, reason)
     error: DpcalcError | None = None
@@ -50,7 +54,7 @@ def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], ans
         if bounds and question.unknown and interpretation.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _for_other_neighbours(interpretation.adjacency)), ()
         failed += [(interpretation.conditions_met(run), name, reason) for name, reason in why.items()]
-        if not bounds:
+        if not bounds or (known and _loses_no_less(interpretation, run, known)):
             continue
         answer = _ask(interpretation, run, bounds, _question(question, run, interpretation), answers)
         if isinstance(answer, EveryValueMeets) and interpretation.adjacency == run.adjacency:
@@ -79,10 +83,22 @@ def guarantees(run: TrainingRun, question: Question, named: tuple[str, ...], ans
     return Found((), {}, reasons, error)
 
 
-def headline(run: TrainingRun, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
-    """The tightest row for the run's own adjacency, or None."""
-    found = guarantees(run, question, named, answers, whole=False).rows
+def headline(run: TrainingRun, question: Question, named: tuple[str, ...], answers: Answers,
+             known: TrainingRun | None = None) -> Row | None:
+    """The tightest row for the run's own adjacency, or None; without theorems that lose no less than for `known`."""
+    found = guarantees(run, question, named, answers, whole=False, known=known).rows
     return found[0] if found else None
+
+
+def _loses_no_less(interpretation: Interpretation, run: TrainingRun, known: TrainingRun) -> bool:
+    """Whether the run `known` has a number by the same theorem with the same options, but for neighbours by which no
+    theorem loses more."""
+    def options(x: Interpretation, of: TrainingRun) -> dict[str, Any]:
+        return {name: value for name, value in x.parameters(of).items() if name != "adjacency"}
+
+    return known.adjacency == _LOSES_NO_MORE.get(run.adjacency) and any(
+        x.adjacency == known.adjacency and x.bounds[0] == interpretation.bounds[0] and x.unmet(known) is None
+        and options(x, known) == options(interpretation, run) for x in INTERPRETATIONS)
 
 
 def _for_other_neighbours(adjacency: str) -> str:

@@ -201,12 +201,12 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
          answers: Answers, text: str) -> WhatIf | None:
     """The headline of the run with these options; None where there is none."""
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
-    run = describe(changed)
-    if run.adjacency != describe(values).adjacency:
+    run, known = describe(changed), describe(values)
+    if run.adjacency != known.adjacency:
         options, changed = ({**given, "adjacency": run.adjacency} for given in (options, changed))
         text += f"; the number is about {run.adjacency} neighbours"
     try:
-        row = headline(run, question, named, answers)
+        row = headline(run, question, named, answers, known)
     except EveryValueMeets:
         return None
     if row is None:
