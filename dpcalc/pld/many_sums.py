@@ -162,7 +162,9 @@ def _norm(x: Array) -> Array:
 
 def _power(x: Array, times: int) -> Array:
     """x^times for times >= 1, with negligible powers set to 0, which most of them are where there are many copies."""
-    matters = x.real**2 + x.imag**2 >= (NEGLIGIBLE_POWER ** (2 / times) if times > 1 else 0.0)
+    if times == 1:
+        return x
+    matters = x.real**2 + x.imag**2 >= NEGLIGIBLE_POWER ** (2 / times)
     power = np.zeros_like(x)
     power[matters] = to_power(x[matters], times)
     return power

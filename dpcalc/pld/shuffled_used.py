@@ -11,7 +11,6 @@ and levels solve a linear program. Its solution need not be exact: it is multipl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from math import exp, expm1, floor, inf, log, sqrt
 
 import numpy as np
@@ -26,9 +25,10 @@ from dpcalc.pld.positive_sums import Question, Summand, choose_grid, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
-LEAST_POINTS, MOST_POINTS = 320, 2048  # of a window of a sum: many transforms of such lengths take 10 µs each
+LEAST_POINTS, MOST_POINTS = 160, 1024  # of a window of a sum: many transforms of such lengths take 10 µs each
 POINTS_OF_ROOT = 20  # as many points for the root of the number of batches, where that is more: steps stay small
 LARGEST_WINDOW = 8192  # points
+RATIO = 1.4  # of levels: 1.2 would lower ε by 0.1 % to 2 %, and 2 raise it by 0.2 % to 6 %
 GROUP = 4  # grids on which sums are computed at once: arrays for many grids take more time than several shorter ones
 SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
@@ -40,7 +40,7 @@ SMALLEST_COST = 1e-100  # relative, in a linear program: others may be 0 in doub
 
 
 class Profile:
-    """log δ of an epoch in one direction, at one ε after the other: the levels of the last one are tried again.
+    """log δ of an epoch in one direction, at one ε after the other.
 
     The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a percent or so, and
     take longer."""
@@ -55,7 +55,8 @@ class Profile:
         self.total = n / batch_size
         self.by_lists = True  # rather than by the largest ratio, at the last ε
         self.since_both = BOTH
-        self.levels = [max(floor(0.7 * self.later), 1)]  # of the last ε, which are nearly as good at the next one
+        count = floor(log(self.later) / log(RATIO))
+        self.levels = sorted({1, *(round(self.later / RATIO**i) for i in range(1, count + 1))})
         self.grids: dict[int, Grid] = {}  # of the last sums of each level
 
     def log_delta(self, epsilon: float, precision: float, expected: float) -> float:
@@ -65,8 +66,7 @@ class Profile:
         least = inf
         for _ in range(2):  # again at the nodes for the δ that was found, where that is much larger than expected
             nodes = self.nodes(law, epsilon, about)
-            levels, values = self.table(law, nodes, precision, about)
-            least = min(least, self._least(law, nodes, levels, values, about))
+            least = min(least, self._least(law, nodes, self.table(law, nodes, precision, about), about))
             if not 1.3 * about < least < inf:
                 break
             about = least
@@ -84,36 +84,14 @@ class Profile:
         """The mean of D*, 2.5 deviations of a likelihood ratio below it, 0, where h begins to rise if D* is seldom
         positive, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
-        shares = (1.0, 0.2, 0.04, 0.005) if self.batches > 32 else (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.002)
+        shares = (1.0, 0.1, 0.01) if self.batches > 32 else (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.002)
         return np.array(sorted({mean - 2.5 * one, mean, 0.0, *(law.point_of_call(x * about) for x in shares)}))
 
-    def table(self, law: Law, nodes: Array, precision: float, about: float) -> tuple[list[int], Array]:
-        """Levels, and upper bounds of h at the nodes (columns) for at least as many records (rows). A level is put into
-        each gap in which it may lower the bound by much."""
-        levels, added, finest = [1], self.levels, 2.4 if self.batches > 32 else 1.6
-        enough = (0.015 if self.by_lists else 0.002) * about
-        table = np.array([[self.batches * law.call(-d / self.batches) for d in nodes]])
-        while added:
-            rows = np.minimum(table[0], self._means(law, added, nodes, precision, about))
-            levels, table = [*levels, *added], np.vstack((table, rows))
-            order = np.argsort(levels)
-            levels, table = [levels[i] for i in order], np.minimum.accumulate(table[order])
-            falls = (table[:-1] - table[1:]).max(axis=1)
-            added = [round(sqrt(low * high)) for fall, (low, high) in zip(falls, pairwise(levels), strict=True)
-                     if high > finest * low and fall * self._share_between(low, high) > enough]
-            added = [level for level in added if level not in levels]
-        self.levels = levels[1:]
-        return levels[::-1], table[::-1]
-
-    def _share_between(self, low: int, high: int) -> float:
-        """About the share of layers with so many records, or the probability of so large a ratio: as the last bound."""
-        if self.by_lists:
-            below, above = self._in_the_list(np.array([low, high]) / self.later)
-            return float(above - below)
-        ratios = self.later / np.array([high, low])
-        below, above = excess_of_largest_ratio(self.later, self.reach, ratios)[0]
-        width = ratios[1] - ratios[0]
-        return float((below - above) / width) if width > 0 else 0.0
+    def table(self, law: Law, nodes: Array, precision: float, about: float) -> Array:
+        """Upper bounds of h at the nodes (columns) for at least as many records as the levels (rows)."""
+        first = self.batches * law.call(-nodes / self.batches)
+        rows = [self._means(law, self.levels[1:], nodes, precision, about)] if len(self.levels) > 1 else []
+        return np.minimum.accumulate(np.vstack((first, *rows)))
 
     def _in_the_list(self, shares: Array) -> Array:
         from scipy.special import ndtr, ndtri
@@ -156,9 +134,9 @@ class Profile:
         self.grids.update(found)
         return {level: found[level] for level in copies}
 
-    def _least(self, law: Law, nodes: Array, levels: list[int], values: Array, about: float) -> float:
-        """The least bound of Tδ for these nodes and levels, in units of e^ε, by lists or by the largest ratio."""
-        shares = np.array(levels) / self.later
+    def _least(self, law: Law, nodes: Array, values: Array, about: float) -> float:
+        """The least bound of Tδ for these nodes, in units of e^ε, by lists or by the largest ratio."""
+        shares, values = np.array(self.levels[::-1]) / self.later, values[::-1]
         begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
         by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
         ratios = 1 / shares
@@ -191,7 +169,7 @@ def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Ar
 
 def _solved(law: Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
     """The least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h."""
-    costs = np.concatenate(([1.0], [law.call(d) for d in nodes], costs))
+    costs = np.concatenate(([1.0], law.call(nodes), costs))
     left, right = constraints(nodes, values, layers)
     x = near_the_least(costs, left, right, about)
     at = left @ x
@@ -236,12 +214,10 @@ class Law:
         self.difference = difference
         self.summand = Summand(difference.points, *spread(*difference))
 
-    def call(self, k: float) -> float:
+    def call(self, k: Array) -> Array:
         """E(D*/γ − k)₊, rounded up: it is convex."""
         points, call, _ = self.difference
-        if k < points[0]:
-            return float(call[0] + points[0] - k)
-        return float(np.interp(k, points, call))
+        return np.asarray(np.interp(k, points, call) + np.maximum(points[0] - k, 0.0))
 
     def point_of_call(self, call: float) -> float:
         """About the point k with this E(D*/γ − k)₊."""
@@ -252,7 +228,7 @@ class Law:
         counts, weights, beyond = poisson_nodes(rate)
         points, masses, excess = self.summand
         values = np.multiply.outer(shifts[:, None] + points, counts / unit)
-        excesses = beyond / unit * np.array([self.call(-shift) for shift in shifts]) + rate / unit * excess
+        excesses = beyond / unit * self.call(-shifts) + rate / unit * excess
         return Summands(values.reshape(len(shifts), -1), np.outer(masses, weights).ravel(), excesses)
 
 

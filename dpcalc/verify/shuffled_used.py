@@ -64,18 +64,18 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     about = about * search.total * exp(-epsilon)
     pilot = search.law(epsilon, about)
     nodes = search.nodes(pilot, epsilon, about)
-    levels = sorted(search.table(pilot, nodes, precision, about)[0])
+    search.table(pilot, nodes, precision, about)  # which chooses grids
     difference, points = Difference.of(epoch, direction, epsilon), pilot.difference.points
     batches, law = mp.mpf(epoch.records) / epoch.batch_size, Summand(points, *difference.masses(points.tolist()), 1)
     row = np.array([double_outwards(mp, batches * difference.call(-d / batches), 1) for d in map(mp.mpf, nodes)])
     rows = [row]
-    for level in levels[1:]:
+    for level in search.levels[1:]:
         grid = search.grids[level]
         row = np.minimum(row, [_mean(epoch, law, level, d, grid) for d in nodes])
         rows.append(row)
     excesses = [double_outwards(mp, difference.call(mp.mpf(d)), 1) for d in nodes]
-    table, shares = np.array(rows), np.array([*levels, epoch.records]) / epoch.records
-    lists = [_in_the_list(epoch, radius, level) for level in levels[1:]]
+    table, shares = np.array(rows), np.array([*search.levels, epoch.records]) / epoch.records
+    lists = [_in_the_list(epoch, radius, level) for level in search.levels[1:]]
     by_lists = _least(nodes, table, excesses, lists, np.minimum(1.0, shares[1:-1] / shares[1:, None]), about)
     ratios = 1 / shares[1:]
     factors = shuffled_used.excess_of_largest_ratio(epoch.records, search.reach, ratios[:-1])[1]
