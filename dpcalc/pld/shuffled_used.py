@@ -28,7 +28,7 @@ from dpcalc.pld.tilted_sums import Grid
 LEAST_POINTS, MOST_POINTS = 160, 1024  # of a window of a sum: many transforms of such lengths take 10 µs each
 POINTS_OF_ROOT = 20  # as many points for the root of the number of batches, where that is more: steps stay small
 LARGEST_WINDOW = 8192  # points
-RATIO = 1.4  # of levels: 1.2 would lower ε by 0.1 % to 2 %, and 2 raise it by 0.2 % to 6 %
+RATIO = 1.4  # of levels: 1.2 would lower ε by up to 3 % in 1.6 times the time, and 2 would raise it by up to 7 %
 GROUP = 4  # grids on which sums are computed at once: arrays for many grids take more time than several shorter ones
 SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
 ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
@@ -42,7 +42,7 @@ SMALLEST_COST = 1e-100  # relative, in a linear program: others may be 0 in doub
 class Profile:
     """log δ of an epoch in one direction, at one ε after the other.
 
-    The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a percent or so, and
+    The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a few percent, and
     take longer."""
 
     def __init__(self, mesh: Mesh, direction: int, n: int, batch_size: int, radius: float) -> None:
@@ -121,7 +121,7 @@ class Profile:
 
     def _grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
                about: float) -> dict[int, Grid]:
-        """Grids for all levels, by the sums at one node; one grid for those with many records in a batch."""
+        """Grids for all levels, by the sums at one node; one grid for similar levels."""
         most = min(max(MOST_POINTS, round(POINTS_OF_ROOT * sqrt(self.batches))), LARGEST_WINDOW)
         found, last = dict[int, Grid](), 0
         for level in sorted(copies):
@@ -137,7 +137,7 @@ class Profile:
     def _least(self, law: Law, nodes: Array, values: Array, about: float) -> float:
         """The least bound of Tδ for these nodes, in units of e^ε, by lists or by the largest ratio."""
         shares, values = np.array(self.levels[::-1]) / self.later, values[::-1]
-        begins = np.append(1.0, shares[:-1])  # the largest share k/N for which a row of the table is needed
+        begins = np.append(1.0, shares[:-1])  # the share k/N up to which a row of the table is needed: the next level
         by_lists = self._in_the_list(shares[:-1]), np.minimum(1.0, shares[:-1] / begins[:, None])
         ratios = 1 / shares
         excess, _ = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])
@@ -168,19 +168,20 @@ def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Ar
 
 
 def _solved(law: Law, nodes: Array, values: Array, about: float, costs: Array, layers: Array) -> float:
-    """The least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h."""
+    """About the least a_0 + Σ s_i E(D* − d_i)₊ + Σ c_l·cost_l for which the left side is at least h, and never less."""
     costs = np.concatenate(([1.0], law.call(nodes), costs))
     left, right = constraints(nodes, values, layers)
     x = near_the_least(costs, left, right, about)
-    at = left @ x
-    at -= (len(x) + 4) * UNIT * (left @ np.abs(x))
+    rounding = (len(x) + 4) * UNIT  # relative, of products with |x|
+    at = left @ x - rounding * (left @ np.abs(x))
     if not (at > 0).all():
         return inf
-    return float((right / at).max() * (costs @ x) * (1 + 4 * UNIT)) + len(x) * UNIT * float(costs @ np.abs(x))
+    return float((right / at).max() * (costs @ x + rounding * (costs @ np.abs(x))))
 
 
 def constraints(nodes: Array, values: Array, layers: Array) -> tuple[Array, Array]:
-    """A matrix and a right side: the theorem's conditions on x = (a_0, s, c) are matrix @ x >= right side."""
+    """A matrix and a right side >= 0: the theorem's conditions on x = (a_0, s, c) are matrix @ x >= right side, s >= 0
+    and c >= 0, which a multiple of x satisfies if matrix @ x > 0."""
     hats = np.maximum(nodes[:, None] - nodes, 0.0)
     rows = [np.hstack((np.ones((len(nodes), 1)), hats, np.tile(layer, (len(nodes), 1)))) for layer in layers]
     slopes = np.concatenate(([0.0], np.ones(len(nodes)), np.zeros(layers.shape[1])))
@@ -189,22 +190,23 @@ def constraints(nodes: Array, values: Array, layers: Array) -> tuple[Array, Arra
 
 def near_the_least(costs: Array, left: Array, right: Array, about: float) -> Array:
     """About the x for which costs @ x, which is about the given number, is least and left @ x >= right; only x_0, whose
-    cost and coefficients are 1, may be negative. The unknowns of the linear program are shares of these costs, and all
-    right sides are 1, so that a multiple of the solution, which is hardly larger, satisfies all conditions. Nothing is
-    much less than the cost of the most expensive condition alone."""
+    cost is 1, may be negative. x = 0 where none is found.
+
+    The unknowns of the linear program are shares of these costs, and all right sides are 1: a multiple of its solution,
+    which is hardly larger, satisfies all conditions. Where one condition alone costs more than was expected, that is
+    the unit of costs. Coefficients are capped, as a small share then satisfies the condition."""
     from scipy.optimize import linprog
 
     positive = np.maximum(costs, SMALLEST_COST * about)
     about = max(about, float((right / (left / positive).max(axis=1)).max()))
     unit = about / positive
     matrix = np.minimum(left * unit / np.maximum(right, TINY * about)[:, None], 1 / TINY)
-    found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs", options={"presolve": False},
-                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
-    if found.x is None:
-        raise ArithmeticError("a linear program for an epoch of shuffled batches has no solution")
-    x = found.x * unit
-    x[1:] = np.maximum(x[1:], 0.0)
-    return np.asarray(x)
+    for presolve in (False, True):  # which takes longer, and seldom matters
+        found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs",
+                        options={"presolve": presolve}, bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
+        if found.x is not None:
+            return np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
+    return np.zeros(len(costs))
 
 
 class Law:

@@ -2,7 +2,7 @@
 
 The profile is that of the theorem in bounds/sampling/shuffle_profile_used.py. Nodes, levels, Poisson rates and grids of
 sums are those of the calculator, and α and c solve linear programs; any choice is valid. Upper bounds of h are computed
-here, and the largest violation of the theorem's inequality is added to a_0.
+here, and a multiple of the solution satisfies the theorem's inequalities.
 """
 
 from collections.abc import Sequence
@@ -166,4 +166,4 @@ def _least(nodes: Array, table: Array, excesses: Sequence[float], others: Sequen
     at = left @ x - ROUNDING * (left @ np.abs(x))
     if not (at > 0).all():
         return inf
-    return float((right / at).max() * (costs @ x) + ROUNDING * (costs @ np.abs(x)))
+    return float((right / at).max() * (costs @ x + ROUNDING * (costs @ np.abs(x))))

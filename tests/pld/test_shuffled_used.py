@@ -49,3 +49,9 @@ def test_every_epsilon_down_to_the_tail_has_a_bound(n, batch_size, m, direction)
         plain = float(log_theta(np.array([epsilon]), distance)[0])
         assert found < plain or plain < -20  # at least as good as one step on all records
         last = found
+
+
+def test_a_program_that_the_solver_gives_up_at_first_has_a_bound():
+    profile = Profile(Mesh(1 / 3.40651, 1.0400000000000002e-98), WITH, 838627, 1528, 1.0)
+    profile.by_lists = False
+    assert profile.log_delta(1.27117231319527, 0.1587446113080227, 7.137768185952248e-26) < -50
