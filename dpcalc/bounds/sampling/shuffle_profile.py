@@ -60,6 +60,8 @@ For a group of K records, all zeroed out or all replaced, the bound of the run h
 data sets that differ in one record each, and group_privacy.py says what follows for its ends.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.sampling._engine.assumptions import OWN_GRADIENT
@@ -89,10 +91,10 @@ def in_norms(noise_multiplier: float, replaced: bool) -> float:
 
 
 def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
-          whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
+          whole_epochs: int, unfinished: int, group_size: int, tail: float, coarse: bool = False) -> "Parts":
     """The dominating pairs of one epoch and of the steps of an unfinished one, and their counts; for a group of records
-    one pair of the run. `tail` is about the P-mass that may become infinite. Raises OutOfScope where an epoch leaves
-    out no record."""
+    one pair of the run. `tail` is about the P-mass that may become infinite. A `coarse` pair has a few δ of an epoch
+    only. Raises OutOfScope where an epoch leaves out no record."""
     n, batch_size = known(n, batch_size)
     if whole_epochs and not leaves_out(n, batch_size, drop_last):
         raise OutOfScope("out-of-range", "is about epochs that leave out at least one record, as with --drop-last and "
@@ -101,7 +103,8 @@ def value(noise_of_record: float, n: int | None, batch_size: int | None, drop_la
 
     def of_one(tail: float) -> "Parts":
         batches = n // batch_size
-        whole = ((left_out(sigma, batches, n, batch_size, replaced, tail), whole_epochs),) if whole_epochs else ()
+        whole = (((left_out(sigma, batches, n, batch_size, replaced, tail, coarse), whole_epochs),) if whole_epochs
+                 else ())
         return (*whole, *unfinished_part(sigma, n, batch_size, replaced, unfinished, tail))
 
     return of_records(of_one, group_size, tail)
@@ -119,11 +122,13 @@ def leaves_out(n: int, batch_size: int, drop_last: bool) -> bool:
     return drop_last and n % batch_size > 0
 
 
-def left_out(sigma: float, steps: int, n: int, batch_size: int, replaced: bool, tail: float) -> "Pair":
+def left_out(sigma: float, steps: int, n: int, batch_size: int, replaced: bool, tail: float,
+             coarse: bool = False) -> "Pair":
     """The pair of an epoch of so many full batches, of which the other records are left out."""
     from dpcalc.pld import shuffled_epoch
 
-    return shuffled_epoch.left_out(sigma, steps, batch_size, n - steps * batch_size, replaced, tail)
+    return shuffled_epoch.left_out(sigma, steps, batch_size, n - steps * batch_size, replaced, tail,
+                                   shuffled_epoch.COARSE if coarse else 1.0)
 
 
 def unfinished_part(sigma: float, n: int, batch_size: int, replaced: bool, unfinished: int, tail: float) -> "Parts":
@@ -148,7 +153,7 @@ def exact_epoch(mp: Any, epsilon: float, sigma: float, replaced: bool, steps: in
                for side in directions)
 
 
-BOUND = CompositionBound(
+_BOUND = CompositionBound(
     Theorem(
         name="shuffle-profile",
         example="subsample --scheme shuffle --n 60000 --batch-size 256 --drop-last --epochs 15 --noise-multiplier 1.1 "
@@ -168,3 +173,4 @@ BOUND = CompositionBound(
     ),
     params=PARAMS, value=value, exact=exact,
     rtol=3e-2)  # of δ, by chords and grids, where Z >= 0.5; with less noise grids are too coarse for small δ
+BOUND = replace(_BOUND, estimate=replace(_BOUND, value=partial(value, coarse=True)))

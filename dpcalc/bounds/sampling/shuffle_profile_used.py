@@ -101,6 +101,7 @@ from dpcalc.bounds.sampling.shuffle_profile import (
     in_norms,
     known,
     leaves_out,
+    left_out,
     unfinished_part,
 )
 from dpcalc.core.bound import CompositionBound, Theorem
@@ -151,13 +152,11 @@ def whole_epoch(noise_multiplier: float, n: int, batch_size: int, replaced: bool
 def _estimate(noise_of_record: float, n: int | None, batch_size: int | None, drop_last: bool, replaced: bool,
               clipped: bool, whole_epochs: int, unfinished: int, group_size: int, tail: float) -> "Parts":
     """Epochs with as many batches, of which a further one is left out."""
-    from dpcalc.pld import shuffled_epoch
-
     n, batch_size = _covered(n, batch_size, drop_last, whole_epochs)
     steps, sigma = max(-(-n // batch_size) - 1, 1), in_norms(noise_of_record, replaced)
 
     def of_one(tail: float) -> "Parts":
-        pair = shuffled_epoch.left_out(sigma, steps, batch_size, batch_size, replaced, tail, shuffled_epoch.COARSE)
+        pair = left_out(sigma, steps, (steps + 1) * batch_size, batch_size, replaced, tail, coarse=True)
         return ((pair, whole_epochs + (unfinished > 0)),)
 
     return of_records(of_one, group_size, tail)
