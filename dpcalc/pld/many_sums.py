@@ -19,7 +19,7 @@ from dpcalc.pld.tilted_sums import FFT_ERROR, NEGLIGIBLE_POWER, Grid, to_power
 LARGEST_ERROR = 0.1  # relative, of rounding: where that of a sum is larger, there is no bound
 MOST_POINTS = 1 << 14  # of a window: for a longer one, which is that of a grid for very different laws, there is none
 SMALLEST_MOMENT = 1e-250  # smaller ones are raised to it, as products of doubles that are negligible may be 0
-SMALLEST_TOTAL = 1e-200  # of tilted masses against the largest factor: products that become 0 are negligible against it
+SMALLEST_TOTAL = 1e-200  # of the tilted masses of a variable: of less there is no bound, as products may underflow
 
 
 class Summands(NamedTuple):
@@ -89,7 +89,7 @@ class Grids:
         weight /= total[:, :, None]
         largest = np.abs(exponent[:, [0, -1]]).max(axis=1)
         relative = UNIT * (terms + 6 * largest[:, None] + 4 * np.abs(np.log(total)) + 20)
-        relative[total < SMALLEST_TOTAL] = 1.0
+        relative[total < SMALLEST_TOTAL] = 1.0  # more than LARGEST_ERROR
         return Rows(weight, top[:, None] + np.log(total), relative, paid)
 
     def ends(self, parts: Sequence[tuple[Rows, int]]) -> tuple[Array, Array]:

@@ -39,7 +39,7 @@ from dpcalc.pld.swapped_record import REPLACED, WITH, WITHOUT, Mesh
 ROUNDING = 1e-8  # relative, for each batch: more than the errors of masses, of 1e-10, may change δ by
 GAPS_OF_EVENTS = 3.0  # between those of events: chords change ε by less than 2e-3 of it
 GAPS = 2.0  # between the ε of a profile: chords change ε by less than 1e-3 of it
-COARSE = 3.0  # times as wide are gaps for the start of a search: chords change ε by 1e-2 of it
+COARSE = 3.0  # by which gaps are multiplied where a search starts: chords change ε by 1e-2 of it
 GAPS_USED = 5.0  # where each δ takes 30 ms: chords change ε by 5e-3 of it
 
 

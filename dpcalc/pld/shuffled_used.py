@@ -25,22 +25,19 @@ from dpcalc.pld.positive_sums import Question, Summand, choose_grid, spread
 from dpcalc.pld.swapped_record import Difference, Mesh
 from dpcalc.pld.tilted_sums import Grid
 
-LEAST_POINTS, MOST_POINTS = 160, 1024  # of a window of a sum: many transforms of such lengths take 10 µs each
-POINTS_OF_ROOT = 20  # as many points for the root of the number of batches, where that is more: steps stay small
-LARGEST_WINDOW = 8192  # points
+LEAST_POINTS, MOST_POINTS = 160, 1024  # of the window of a sum; for more batches than (MOST_POINTS/POINTS_OF_ROOT)² it
+POINTS_OF_ROOT, LARGEST_WINDOW = 20, 8192  # has as many points as 20 times the root of their number, up to 8,192
 RATIO = 1.4  # of levels: 1.2 would lower ε by up to 3 % in 1.6 times the time, and 2 would raise it by up to 7 %
 GROUP = 4  # grids on which sums are computed at once: arrays for many grids take more time than several shorter ones
+FEW = 32  # batches up to which h differs much from node to node
 SIMILAR = 2.5  # the grid of a level is good enough for levels up to so many times as large
-ALIKE = 3.0  # from so many records in a batch on, sums of all levels are similar
-MOST_ERROR = 0.02  # relative, of a sum by the moves to its grid: more would change ε by 1e-3 where batches are few
 NEGLIGIBLE = 1e-4  # relative, of the change of Tδ by points of laws that are left out
-BOTH = 4  # of many batches both ways to bound ratios are tried at every fourth ε: the better one seldom changes
-TINY = 1e-5  # relative: conditions of a linear program that cost so little may be stricter
-SMALLEST_COST = 1e-100  # relative, in a linear program: others may be 0 in doubles
+TINY = 1e-5  # relative: conditions of a linear program that cost so little may be made stricter
+SMALLEST_COST = 1e-100  # relative, in a linear program: a smaller one is raised to it, as it may be 0 in doubles
 
 
 class Profile:
-    """log δ of an epoch in one direction, at one ε after the other.
+    """log δ of an epoch in one direction.
 
     The bound holds for any nodes, levels, grids and points of laws; more of them would lower ε by a few percent, and
     take longer."""
@@ -53,8 +50,6 @@ class Profile:
         self.last = rest / batch_size
         self.batches = self.later / batch_size
         self.total = n / batch_size
-        self.by_lists = True  # rather than by the largest ratio, at the last ε
-        self.since_both = BOTH
         count = floor(log(self.later) / log(RATIO))
         self.levels = sorted({1, *(round(self.later / RATIO**i) for i in range(1, count + 1))})
         self.grids: dict[int, Grid] = {}  # of the last sums of each level
@@ -84,7 +79,7 @@ class Profile:
         """The mean of D*, 2.5 deviations of a likelihood ratio below it, 0, where h begins to rise if D* is seldom
         positive, and where E(D* − d)₊ is such a share of Tδ."""
         mean, one = expm1(-epsilon), sqrt(expm1(self.m * self.m))
-        shares = (1.0, 0.1, 0.01) if self.batches > 32 else (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.002)
+        shares = (1.0, 0.1, 0.01) if self.batches > FEW else (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.002)
         return np.array(sorted({mean - 2.5 * one, mean, 0.0, *(law.point_of_call(x * about) for x in shares)}))
 
     def table(self, law: Law, nodes: Array, precision: float, about: float) -> Array:
@@ -108,7 +103,7 @@ class Profile:
         copies = {level: law.times_poisson(rate, rate, shifts) for level, rate in rates.items()}
         others = {level: law.times_poisson(rate * self.last, rate, shifts)
                   for level, rate in rates.items() if self.last}
-        grids = self._grids(copies, rates, precision, about)
+        grids = self._grids(copies, precision, about)
         found = self._sums(list(grids.values()), list(copies.values()), list(others.values()))
         below = np.array([float(pdtr(level - 1, mean_number(level))) for level in levels])
         return found / (below * (1 - ROUNDING))[:, None]  # scipy's error is smaller
@@ -119,16 +114,15 @@ class Profile:
         return np.concatenate([means_of_sums(grids[group], copies[group], self.full, others[group] or None)
                                for group in groups])
 
-    def _grids(self, copies: Mapping[int, Summands], rates: Mapping[int, float], precision: float,
-               about: float) -> dict[int, Grid]:
+    def _grids(self, copies: Mapping[int, Summands], precision: float, about: float) -> dict[int, Grid]:
         """Grids for all levels, by the sums at one node; one grid for similar levels."""
         most = min(max(MOST_POINTS, round(POINTS_OF_ROOT * sqrt(self.batches))), LARGEST_WINDOW)
         found, last = dict[int, Grid](), 0
         for level in sorted(copies):
-            question = Question(self.full, 0.0, _precision(level, precision), about,
-                                most_points=most, least_points=LEAST_POINTS, in_blocks=False)
+            question = Question(self.full, 0.0, precision, about, most_points=most, least_points=LEAST_POINTS,
+                                in_blocks=False)
             points, masses, excess = copies[level].each()[len(copies[level].points) // 2]
-            if not last or (level > SIMILAR * last and rates[last] < ALIKE):
+            if not last or level > SIMILAR * last:
                 last, grid = level, choose_grid(points, masses, question, excess)
             found[level] = grid
         self.grids.update(found)
@@ -142,14 +136,7 @@ class Profile:
         ratios = 1 / shares
         excess, _ = excess_of_largest_ratio(self.later, self.reach, ratios[:-1])
         by_ratio = excess, np.maximum(1 / begins[:, None] - ratios[:-1], 0.0)
-        ways = {True: by_lists, False: by_ratio}
-        found = {self.by_lists: _solved(law, nodes, values, about, *ways[self.by_lists])}
-        self.since_both += 1
-        if self.since_both >= BOTH or self.batches <= 32:
-            self.since_both, other = 0, not self.by_lists
-            found[other] = _solved(law, nodes, values, about, *ways[other])
-            self.by_lists = min(found, key=lambda way: found[way])
-        return min(found.values())
+        return min(_solved(law, nodes, values, about, *way) for way in (by_lists, by_ratio))
 
 
 def excess_of_largest_ratio(later: int, reach: float, ratios: Array) -> tuple[Array, Array]:
@@ -201,12 +188,9 @@ def near_the_least(costs: Array, left: Array, right: Array, about: float) -> Arr
     about = max(about, float((right / (left / positive).max(axis=1)).max()))
     unit = about / positive
     matrix = np.minimum(left * unit / np.maximum(right, TINY * about)[:, None], 1 / TINY)
-    for presolve in (False, True):  # which takes longer, and seldom matters
-        found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs",
-                        options={"presolve": presolve}, bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
-        if found.x is not None:
-            return np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
-    return np.zeros(len(costs))
+    found = linprog(costs * unit / about, -matrix, -np.ones(len(matrix)), method="highs", options={"presolve": False},
+                    bounds=[(None, None)] + [(0.0, None)] * (len(costs) - 1))
+    return np.zeros(len(costs)) if found.x is None else np.append(found.x[0], np.maximum(found.x[1:], 0.0)) * unit
 
 
 class Law:
@@ -232,8 +216,3 @@ class Law:
         values = np.multiply.outer(shifts[:, None] + points, counts / unit)
         excesses = beyond / unit * self.call(-shifts) + rate / unit * excess
         return Summands(values.reshape(len(shifts), -1), np.outer(masses, weights).ravel(), excesses)
-
-
-def _precision(level: int, precision: float) -> float:
-    """Of sums: those of few records matter less."""
-    return min(precision * (2 if level > 64 else 16), MOST_ERROR)

@@ -81,7 +81,7 @@ def _delta_at_nodes(radius: float, epoch: Batches, direction: int, epsilon: floa
     factors = shuffled_used.excess_of_largest_ratio(epoch.records, search.reach, ratios[:-1])[1]
     above = [_above_ratio(epoch, radius, *x) for x in zip(ratios[:-1].tolist(), factors.tolist(), strict=True)]
     by_ratio = _least(nodes, table, excesses, above, np.maximum(ratios[:, None] - ratios[:-1], 0.0), about)
-    search.by_lists, least = by_lists <= by_ratio, min(by_lists, by_ratio)
+    least = min(by_lists, by_ratio)
     return double_outwards(mp, mp.exp(mp.mpf(epsilon)) * mp.mpf(least) / (1 + batches), 1) if least < inf else 1.0
 
 

@@ -3,6 +3,7 @@
 import json
 import shlex
 from itertools import pairwise
+from random import Random
 
 import pytest
 from calling import call
@@ -44,6 +45,21 @@ def test_what_if_is_true(name):
         asked = compare(**said)
         assert asked.value == gain["epsilon"] < answer["result"]["epsilon"]
         assert asked.headline.route.bound.name == gain["bound"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_theorem_about_a_replaced_record_loses_less_than_about_one_that_is_zeroed_out(seed):
+    """So what-if lines about replaced records need not ask it again."""
+    rng = Random(seed)
+    n, batch_size = rng.randint(300, 10_000), rng.randint(20, 100)
+    run = {"batches": "shuffled", "n": str(n), "batch_size": str(batch_size), "epochs": str(rng.randint(1, 9)),
+           "noise_multiplier": str(rng.uniform(0.8, 4)), "clipping_norm": "1", "delta": "1e-5",
+           **({"drop_last": True} if n % batch_size else {})}
+    zeroed, replaced = ({row.route.bound.name: row.result["epsilon"] for row in compare(**run, adjacency=name).rows
+                         if row.context["adjacency"] == name and row.route.bound.status == "proven"}
+                        for name in ("zero-out", "replace-one"))
+    common = zeroed.keys() & replaced.keys()
+    assert len(common) > 1 and all(zeroed[name] <= replaced[name] for name in common)
 
 
 @pytest.mark.slow

@@ -37,21 +37,16 @@ def test_conditions_are_those_of_the_theorem():
     assert right == pytest.approx([3, 4, 1, 2, 1])
 
 
-@pytest.mark.parametrize("n, batch_size, m", [(130, 50, 0.5), (430, 100, 1 / 6), (6000, 100, 0.5), (352, 1, 0.2)])
-@pytest.mark.parametrize("direction", [WITH, WITHOUT, REPLACED])
-def test_every_epsilon_down_to_the_tail_has_a_bound(n, batch_size, m, direction):
+@pytest.mark.parametrize("seed", range(12))
+def test_every_epsilon_down_to_the_tail_has_a_bound(seed):
     """Far in the tail, costs of a linear program are e^-30 of others: there was no solution, or a poor one."""
+    rng = np.random.default_rng(seed)
+    n, direction = int(10 ** rng.uniform(1.5, 5)), int(rng.choice([WITH, WITHOUT, REPLACED]))
+    batch_size, m = max(1, int(n * 10 ** rng.uniform(-3, -0.5))), float(10 ** rng.uniform(-0.8, 0))
     profile, last = Profile(Mesh(m, 1e-14), direction, n, batch_size, 1.0), 0.0
     distance = np.array([2 * m if direction == REPLACED else m])
-    for epsilon in (0.0, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0):
+    for epsilon in m * np.linspace(0, 4, 7):
         found = profile.log_delta(epsilon, 1e-3, exp(last - 2))
-        assert found < last
-        plain = float(log_theta(np.array([epsilon]), distance)[0])
-        assert found < plain or plain < -20  # at least as good as one step on all records
-        last = found
-
-
-def test_a_program_that_the_solver_gives_up_at_first_has_a_bound():
-    profile = Profile(Mesh(1 / 3.40651, 1.0400000000000002e-98), WITH, 838627, 1528, 1.0)
-    profile.by_lists = False
-    assert profile.log_delta(1.27117231319527, 0.1587446113080227, 7.137768185952248e-26) < -50
+        plain = float(log_theta(np.array([epsilon]), distance)[0])  # of one step on all records
+        assert found < max(plain, -20)
+        last = min(last, found)
